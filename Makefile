@@ -1,0 +1,77 @@
+# `make` alone lists what there is. Every target sets up what it needs in .venv and reuses it until
+# pyproject.toml or constraints.txt change. PYTHON=python3.13 picks another Python for a new .venv.
+
+PYTHON ?= python3
+VENV ?= .venv
+FLOORS = $(VENV)-floors
+BIN = $(VENV)/bin
+PROSE = README.md CONTRIBUTING.md CHANGELOG.md docs examples src tests
+LAWS = $(wildcard tests/test_common.py tests/test_laws.py tests/test_cards.py tests/checks)
+
+# At most four processes: each one imports scikit-learn, and the machine may have little memory.
+PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocesses 4
+COVER = --cov=cluewise --cov-branch --cov-report=
+
+.DEFAULT_GOAL = help
+.PHONY: help demo test check test-nojit test-floors laws bench docs constraints clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name words; do \
+		printf '  make %-12s %s\n' "$$name" "$$words"; done
+
+demo: $(VENV)/.ready-demo ## set everything up and show a real result
+	@$(BIN)/cluewise demo
+
+test: check ## set everything up, then check, test and measure coverage
+	@rm -f .coverage .coverage.*
+	@echo "cluewise: tests, compiled"
+	@COVERAGE_FILE=.coverage.compiled $(PYTEST) $(COVER)
+	@echo "cluewise: kernels once more as plain Python, so that coverage sees inside them"
+	@NUMBA_DISABLE_JIT=1 COVERAGE_FILE=.coverage.plain $(PYTEST) $(COVER) tests/kernels
+	@$(BIN)/coverage combine -q .coverage.compiled .coverage.plain
+	@$(BIN)/coverage report --skip-covered --fail-under=95
+
+check: $(VENV)/.ready-test ## lint, format, types, layers, spelling
+	@echo "cluewise: lint, format, types, layers, spelling"
+	@$(BIN)/ruff check -q .
+	@$(BIN)/ruff format -q --check . || { echo "Run $(BIN)/ruff format to put this right."; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/codespell $(PROSE)
+	@$(BIN)/python tools/words.py
+
+test-nojit: $(VENV)/.ready-test ## the kernels and their twins as plain Python
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
+
+test-floors: $(FLOORS)/.ready-test ## all tests with the oldest dependencies allowed
+	@$(FLOORS)/bin/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocesses 4
+
+laws: $(VENV)/.ready-test ## the laws for one clusterer: make laws NAME=PCKMeans
+	@test -n "$(NAME)" || { echo "Say which clusterer: make laws NAME=PCKMeans"; exit 2; }
+	@$(PYTEST) $(LAWS) -k "$(NAME)"
+
+bench: $(VENV)/.ready-test ## speed and memory as ratios to an anchor in the same run
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+docs: $(VENV)/.ready-docs ## the documentation, in docs/_build/html
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "cluewise: open docs/_build/html/index.html"
+
+constraints: $(VENV)/.ready-test ## renew constraints.txt (newest versions, no addresses)
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+		--extra dev --extra demo --extra e2e --extra jupyter --extra postgres \
+		pyproject.toml --output-file constraints.txt
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) $(FLOORS) docs/_build docs/auto_examples docs/api/generated build dist demo htmlcov
+	rm -rf .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache .coverage .coverage.*
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.ready-%: pyproject.toml constraints.txt tools/setup.sh
+	@PYTHON="$(PYTHON)" sh tools/setup.sh $(VENV) $*
+	@touch $@
+
+$(FLOORS)/.ready-%: pyproject.toml tools/setup.sh
+	@PYTHON="$(PYTHON)" sh tools/setup.sh $(FLOORS) $* floors
+	@touch $@

@@ -1,0 +1,73 @@
+"""cluewise: clustering with what people already know about their data.
+
+Public names are loaded when they are first used, so that ``import cluewise`` stays light.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from cluewise._version import __version__
+
+if TYPE_CHECKING:
+    from cluewise import checks, datasets, exceptions, metrics, plots
+    from cluewise.advice import compare
+    from cluewise.base import Card
+    from cluewise.catalogue import clusterers
+    from cluewise.centroid import ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
+    from cluewise.clues import Clues
+    from cluewise.core.threads import threads
+    from cluewise.exceptions import Contradiction, Infeasible, Undecided
+
+_HOMES = {
+    "COPKMeans": "cluewise.centroid",
+    "Card": "cluewise.base",
+    "Clues": "cluewise.clues",
+    "ConstrainedKMeans": "cluewise.centroid",
+    "Contradiction": "cluewise.exceptions",
+    "Infeasible": "cluewise.exceptions",
+    "PCKMeans": "cluewise.centroid",
+    "SeededKMeans": "cluewise.centroid",
+    "Undecided": "cluewise.exceptions",
+    "clusterers": "cluewise.catalogue",
+    "compare": "cluewise.advice",
+    "threads": "cluewise.core.threads",
+}
+_ROOMS = ("checks", "datasets", "exceptions", "metrics", "plots")
+
+__all__ = [
+    "COPKMeans",
+    "Card",
+    "Clues",
+    "ConstrainedKMeans",
+    "Contradiction",
+    "Infeasible",
+    "PCKMeans",
+    "SeededKMeans",
+    "Undecided",
+    "__version__",
+    "checks",
+    "clusterers",
+    "compare",
+    "datasets",
+    "exceptions",
+    "metrics",
+    "plots",
+    "threads",
+]
+
+logging.getLogger("cluewise").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return import_module(f"cluewise.{name}")
+    raise AttributeError(f"module 'cluewise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,75 @@
+"""All clusterers of the library, and which of them take the clues you have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from cluewise.base import CentroidClusterer
+from cluewise.centroid import ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
+
+__all__ = ["clusterers", "get"]
+
+_ALL: tuple[type[CentroidClusterer], ...] = (COPKMeans, ConstrainedKMeans, PCKMeans, SeededKMeans)
+
+
+def clusterers(
+    *, accepts: Iterable[str] = (), hard: bool | None = None, predicts: bool | None = None
+) -> dict[str, type[CentroidClusterer]]:
+    """Clusterers by name, those that take all the given kinds of clues.
+
+    Parameters
+    ----------
+    accepts : iterable of str, default=()
+        Kinds of clues that the method must use, such as "labels" or "cannot".
+    hard : bool, optional
+        Only methods that never break a clue (True) or may break some (False).
+    predicts : bool, optional
+        Only methods with (True) or without (False) ``predict``.
+
+    Returns
+    -------
+    dict
+        Name to class, sorted by name.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> list(cw.clusterers(accepts=["cannot"], hard=True))
+    ['COPKMeans']
+    """
+    wanted = frozenset(accepts)
+    return {
+        c.__name__: c
+        for c in sorted(_ALL, key=lambda c: c.__name__)
+        if wanted <= c.card.accepts
+        and (hard is None or c.card.hard == hard)
+        and (predicts is None or c.card.predicts == predicts)
+    }
+
+
+def get(name: str) -> type[CentroidClusterer]:
+    """The clusterer of this name or alias, whatever the case.
+
+    Parameters
+    ----------
+    name : str
+        Name of the class or one of the aliases on its card.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Examples
+    --------
+    >>> from cluewise.catalogue import get
+    >>> get("pck-means").__name__
+    'PCKMeans'
+    """
+    names = {alias.lower(): c for c in _ALL for alias in (c.__name__, *c.card.aliases)}
+    if name.lower() not in names:
+        close = get_close_matches(name.lower(), names, n=1)
+        hint = f"; did you mean {names[close[0]].__name__}?" if close else "."
+        raise ValueError(f"there is no clusterer {name!r}{hint} `cluewise list` shows all of them.")
+    return names[name.lower()]

@@ -1,0 +1,188 @@
+"""PCK-Means: k-means that pays a price for every broken link [Basu2004]_."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card, Problem
+from cluewise.centroid._starts import NeighborhoodStart
+from cluewise.clues import Clues
+from cluewise.core import assign, centers, loop, objective
+from cluewise.core.order import others, visiting_order
+from cluewise.core.pulls import Pulls, broken_weight, count_members, pulls_of
+from cluewise.core.rows import Rows
+
+__all__ = ["PCKMeans"]
+
+
+class State(NamedTuple):
+    """What the next step needs."""
+
+    labels: Ints  # (n,) int32
+    centers: Floats  # (k, d) float64, relative to the shift of the rows
+    counts: Ints  # members per cluster of the large groups
+    broken: float  # summed weight of the broken links
+
+
+def step(
+    state: State, *, rows: Rows, free: Ints, pulls: Pulls, order: Ints, penalty: float, total: float
+) -> tuple[State, loop.Info]:
+    """Step 2a of the algorithm (assign, with the penalties of E16), then 2b (means)."""
+    labels, counts = state.labels.copy(), state.counts.copy()
+    nearest = assign.nearest(rows, state.centers, labels, free)
+    swept = assign.penalized(rows, state.centers, labels, order, pulls, counts, penalty)
+    tally, refilled = centers.refill(rows, nearest.tally.plus(swept.tally), state.centers, labels, free)
+    means = centers.means(tally, state.centers)
+    broken = state.broken + swept.broken
+    value = 0.5 * centers.within(total, tally) + penalty * broken
+    return State(labels, means, counts, broken), loop.Info(value, nearest.moved + swept.moved + refilled)
+
+
+class PCKMeans(NeighborhoodStart):
+    r"""K-means with soft must-links and cannot-links: each broken one costs its weight times ``penalty``.
+
+    Use it when links may be wrong or contradict each other. Labels and groups act like the links that they
+    stand for, without being written out.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    penalty : float or "auto", default="auto"
+        Price of a broken link of weight 1, in units of half a squared distance. "auto" is the mean of half the
+        squared distance to the nearest first center, which makes the result independent of the scale of X. The
+        paper uses 1.
+    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
+        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
+        then k-means++ given these; "farthest-first": the same, but components far from each other.
+    order : {"index", "random"} or permutation of the rows, default="index"
+        Order in which rows with clues are visited.
+    n_init : int, default=1
+        Number of starts; the lowest objective wins.
+    max_iter : int, default=300
+        Most iterations of one start.
+    tol : float, default=1e-4
+        Stop when the objective changes by at most this share of its value.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the start and of a random order.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+        Means of the clusters.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    objective_ : float
+        Half the sum of squared distances plus the price of the broken links.
+    penalty_ : float
+        The price that was used.
+    trace_ : ndarray
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    margin_ : ndarray of shape (n,)
+        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
+        negative where only the clues keep a row in its cluster.
+    broken_ : Clues
+        The clues that the result breaks.
+
+    Notes
+    -----
+    .. math:: J = \tfrac12 \sum_i w_i \lVert x_i - \mu_{y_i} \rVert^2
+        + \text{penalty} \Big( \sum_{ML} w_{ij} [y_i \ne y_j] + \sum_{CL} \bar w_{ij} [y_i = y_j] \Big)
+
+    ============================ ==============================
+    paper                        code
+    ============================ ==============================
+    :math:`w_{ij}`               ``penalty * clues.must_weight``
+    :math:`\bar w_{ij}`          ``penalty * clues.cannot_weight``
+    :math:`\mu_h`                ``cluster_centers_[h]``
+    ============================ ==============================
+
+    *Deviations.* The first sweep starts from the nearest-center labels and every later one from the labels of
+    the sweep before, so that the objective never rises (restarting from "nobody assigned" breaks that). Clusters
+    beyond the neighborhoods start by k-means++ given these instead of at random perturbations of the global
+    mean. A row keeps its cluster on ties. An empty cluster takes the worst row without clues.
+
+    References
+    ----------
+    .. [Basu2004] S. Basu, A. Banerjee and R. Mooney, "Active semi-supervision for pairwise constrained
+       clustering", SDM 2004.
+
+    Examples
+    --------
+    >>> from cluewise import Clues, PCKMeans
+    >>> X = [[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]]
+    >>> clues = Clues(8, must=[(3, 7)], cannot=[(0, 2)])
+    >>> model = PCKMeans(2, penalty=4, init=[X[0], X[4]]).fit(X, clues=clues)
+    >>> model.labels_
+    array([0, 0, 0, 0, 1, 1, 1, 0], dtype=int32)
+    >>> model.broken_
+    Clues(8 rows: 1 cannot-link)
+    """
+
+    card = Card(
+        paper="Basu2004",
+        title="K-means with priced links",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        equation="PCKMeans, Eq. (1)",
+        cost="O(nkd + pairs k)",
+        aliases=("PCK-Means", "Pairwise Constrained K-Means"),
+    )
+    _parameter_constraints = NeighborhoodStart._parameter_constraints | {
+        "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "order": [StrOptions({"index", "random"}), "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        penalty: float | str = "auto",
+        init: Any = "neighborhoods",
+        order: Any = "index",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.penalty = penalty
+        self.init = init
+        self.order = order
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        rows, clues, k = problem.rows, problem.clues, problem.k
+        start = self._start(problem)
+        labels = assign.nobody(rows.n)
+        assign.nearest(rows, start, labels)
+        if self.penalty != "auto":
+            self.penalty_ = float(self.penalty)
+        elif problem.start == 0:  # all starts pay the same price, or their objectives could not be compared
+            self.penalty_ = 0.5 * objective.distortion(rows, start, labels) / rows.mass or 1.0
+        pulls = pulls_of(clues, k)
+        state = State(labels, start, count_members(pulls, labels, k), broken_weight(clues, labels))
+        move = partial(
+            step,
+            rows=rows,
+            free=others(pulls.rows, rows.n),
+            pulls=pulls,
+            order=visiting_order(self.order, pulls.rows, rows.n, problem.rng),
+            penalty=self.penalty_,
+            total=problem.total,
+        )
+        return self._run(move, state, problem)
+
+    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
+        broken = broken_weight(clues, state.labels)
+        return 0.5 * objective.distortion(rows, state.centers, state.labels) + self.penalty_ * broken

@@ -1,0 +1,91 @@
+"""Proofs that need no search: two clusters, odd cycles, cliques."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cluewise._typing import UNASSIGNED, Floats, Ints
+from cluewise.clues import _network
+from cluewise.clues._network import Csr, Network, Tour
+
+__all__ = ["find_clique", "grow_clique", "odd_cycle", "two_coloring"]
+
+STARTS = 64  # nodes from which a clique is grown
+
+
+def two_coloring(net: Network, tour: Tour, costs: Floats) -> Ints | None:
+    """The cheapest of the two ways to label each component with two clusters; None when one has an odd cycle.
+
+    A component none of whose two ways is allowed keeps −1.
+    """
+    side = tour.depth % 2
+    pairs = _network.edges(net)
+    if len(net.clique_members) or (side[pairs[:, 0]] == side[pairs[:, 1]]).any():
+        return None
+    rows = np.arange(net.size)
+    price = [np.bincount(tour.component, costs[rows, (side + flip) % 2], tour.count) for flip in (0, 1)]
+    flip = (price[1] < price[0]).astype(np.int32)
+    labels = (side + flip[tour.component]) % 2
+    labels[np.minimum(*price)[tour.component] == np.inf] = UNASSIGNED
+    return labels.astype(np.int32)
+
+
+def odd_cycle(net: Network, tour: Tour) -> Ints:
+    """A cycle of odd length without chords, as nodes in order, in a network of pairs that has one."""
+    pairs = _network.edges(net)
+    side = tour.depth[pairs] % 2
+    clash = pairs[side[:, 0] == side[:, 1]]
+    a, b = clash[np.argmin(tour.depth[clash].sum(axis=1))]
+    left, right = [int(a)], [int(b)]
+    while left[-1] != right[-1]:
+        longer = left if tour.depth[left[-1]] >= tour.depth[right[-1]] else right
+        longer.append(int(tour.parent[longer[-1]]))
+    cycle = left + right[-2::-1]
+    while (shorter := _cut(net, cycle)) is not None:
+        cycle = shorter
+    return np.array(cycle)
+
+
+def _cut(net: Network, cycle: list[int]) -> list[int] | None:
+    """The odd one of the two cycles into which a chord cuts an odd cycle; None without chord."""
+    place = {v: i for i, v in enumerate(cycle)}
+    for i, v in enumerate(cycle):
+        for u in net.indices[net.indptr[v] : net.indptr[v + 1]]:
+            j = place.get(int(u), i)
+            if j - i > 1 and (i, j) != (0, len(cycle) - 1):
+                inner = cycle[i : j + 1]
+                return inner if len(inner) % 2 else cycle[: i + 1] + cycle[j:]
+    return None
+
+
+def find_clique(graph: Csr, cliques: Csr) -> Ints:
+    """A large set of nodes that all exclude each other: the largest given, or one grown from nodes of high degree."""
+    net = _network.network(graph, cliques)
+    size = np.diff(net.clique_indptr)
+    best = np.empty(0, np.int64)
+    if len(size):
+        first = net.clique_indptr[np.argmax(size)]
+        best = net.clique_members[first : first + size.max()].astype(np.int64)
+    # Expanding large cliques would cost their square and could hardly find a larger one.
+    csr = _network.plain(net) if (size.astype(float) ** 2).sum() < 1e7 else (net.indptr, net.indices)
+    grown = grow_clique(csr, net.size)
+    return np.sort(grown if len(grown) > len(best) else best)
+
+
+def grow_clique(csr: tuple[Ints, Ints], enough: int) -> Ints:
+    """Add the neighbour of all so far that has the highest degree, from several starts; stop at ``enough`` nodes."""
+    indptr, indices = csr
+    degree = np.diff(indptr)
+    best: list[int] = []
+    for start in np.argsort(-degree, kind="stable")[:STARTS]:
+        clique = [int(start)]
+        common = indices[indptr[start] : indptr[start + 1]]
+        while len(common):
+            v = common[np.argmax(degree[common])]
+            clique.append(int(v))
+            common = np.intersect1d(common, indices[indptr[v] : indptr[v + 1]], assume_unique=True)
+        if len(clique) > len(best):
+            best = clique
+        if len(best) >= enough:
+            break
+    return np.array(best[:enough], dtype=np.int64)

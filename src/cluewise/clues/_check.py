@@ -1,0 +1,69 @@
+"""Reading what a user hands to `Clues`: counts, sources, size bounds, rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import Array, Floats, Ints
+from cluewise.exceptions import ClueError
+
+__all__ = ["count", "row_numbers", "size_bounds", "source_list"]
+
+
+def count(n: Any) -> int:
+    if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)) or n < 0:
+        raise ClueError(f"n is the number of rows, a whole number; it is {n!r}.")
+    return int(n)
+
+
+def source_list(given: Any, n: int) -> Array:
+    if len(given) != n:
+        raise ClueError(f"label_source needs one entry per row ({n}); it has {len(given)}.")
+    sources = np.empty(n, dtype=object)
+    sources[:] = [str(s) for s in given]
+    return sources
+
+
+def size_bounds(sizes: Any) -> Floats | None:
+    if sizes is None:
+        return None
+    try:
+        bounds = np.array(
+            [[np.nan if v is None else v for v in pair] for pair in sizes]
+            if np.ndim(np.asarray(sizes, dtype=object)) == 2
+            else [np.nan if v is None else v for v in sizes],
+            dtype=np.float64,
+        )
+    except (TypeError, ValueError):
+        raise ClueError("sizes is (lower, upper) for all clusters, or one such pair per cluster.") from None
+    if bounds.ndim not in (1, 2) or bounds.shape[-1] != 2:
+        raise ClueError("sizes is (lower, upper) for all clusters, or one such pair per cluster.")
+    lower, upper = bounds[..., 0], bounds[..., 1]
+    lower[np.isnan(lower)] = 0
+    upper[np.isnan(upper)] = np.inf
+    if (lower < 0).any() or (lower > upper).any():
+        raise ClueError("sizes needs 0 <= lower <= upper for every cluster.")
+    return bounds
+
+
+def row_numbers(rows: Any, n: int) -> Ints:
+    if isinstance(rows, slice):
+        return np.arange(n)[rows]
+    picked = np.asarray(rows)
+    if picked.ndim != 1 or (picked.size and picked.dtype.kind not in "iub"):
+        raise ClueError("clues are sliced by a mask, a slice or a list of row numbers.")
+    if picked.dtype == bool:
+        if len(picked) != n:
+            raise ClueError(f"this mask has {len(picked)} entries, but the clues speak of {n} rows.")
+        return np.flatnonzero(picked)
+    picked = picked.astype(np.int64) if picked.size else np.empty(0, dtype=np.int64)
+    if picked.size and (picked.min() < -n or picked.max() >= n):
+        row = int(picked[(picked < -n) | (picked >= n)][0])
+        raise ClueError(f"there is no row {row}: the clues speak of {n} rows.")
+    picked = np.where(picked < 0, picked + n, picked)
+    repeated = np.flatnonzero(np.bincount(picked, minlength=n) > 1)
+    if len(repeated):
+        raise ClueError(f"row {repeated[0]} is asked for twice; clues cannot be repeated.")
+    return picked

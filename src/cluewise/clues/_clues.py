@@ -1,0 +1,750 @@
+"""`Clues`: everything that is known about n rows before they are clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cluewise._typing import Array, ArrayLike, Bools, Floats, Ints
+from cluewise.clues import _closure, _conflicts
+from cluewise.clues._check import count, row_numbers, size_bounds, source_list
+from cluewise.clues._groups import Groups, code_list, codes_of, columns_of, compact, expand, in_order
+from cluewise.clues._inventory import inventory
+from cluewise.clues._links import GIVEN, Links
+from cluewise.clues._merge import (
+    merge_columns,
+    merge_groups,
+    merge_labels,
+    merge_sizes,
+    same_arrays,
+    same_sources,
+)
+from cluewise.exceptions import ClueError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+__all__ = ["KINDS", "Clues"]
+
+KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
+
+
+class Clues:
+    """What is known about ``n`` rows: labels, links, groups, sizes, clusterings to avoid.
+
+    Immutable and cheap to slice; scikit-learn's cross-validation slices it together with ``X``.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    labels : array-like of shape (n,), optional
+        Partial labels, any hashable values; -1, None, "" and nan mean unknown.
+    must, cannot : array-like of shape (m, 2), optional
+        Pairs of rows that belong together, or apart.
+    together, apart : array-like of shape (n,), a list of such columns, or `Groups`, optional
+        Group columns. All rows of a ``together`` group belong together; no two rows of an ``apart`` group do.
+    partitions : array-like of shape (n,) or a list of them, optional
+        Partial partitions, each with its own classes; -1 = unknown.
+    sizes : (lower, upper) or array-like of shape (k, 2), optional
+        Bounds on cluster sizes, for all clusters or for each; None or inf leaves a side open.
+    avoid : array-like of shape (n,) or a list of them, optional
+        Known clusterings that the result should differ from.
+    must_weight, cannot_weight, together_weight, apart_weight : float or array-like, optional
+        How much a clue counts (default 1; inf = hard), one number or one per link or group.
+    confidence, must_confidence, cannot_confidence : float or array-like, optional
+        Probability in (0.5, 1] that a clue is right; stored as weight 2c - 1.
+    size_unit : {"points", "weight"}, default="points"
+        Whether ``sizes`` counts rows or sums ``sample_weight``.
+    source : str, default="given"
+        Where the clues come from.
+    must_source, cannot_source, label_source : array-like of str, optional
+        Where each single clue comes from.
+
+    Notes
+    -----
+    The same pair may be given more than once. Reports of one source count once, reports of different sources
+    add their weights.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> clues = Clues(6, labels=[0, 0, 1, -1, -1, -1], must=[(2, 3)], cannot=[(3, 4)])
+    >>> clues
+    Clues(6 rows: 3 labels in 2 classes, 1 must-link, 1 cannot-link)
+    >>> clues.components
+    array([0, 0, 1, 1, 2, 3], dtype=int32)
+    >>> print(clues.explain(k=2))
+    6 rows: 3 labels in 2 classes, 1 must-link, 1 cannot-link.
+    5 of 6 rows are tied by a clue (83 %), 1 is free.
+    Must-links and labels join the rows into 4 components, the largest of 2 rows.
+    No contradictions.
+    The clues can be satisfied with 2 clusters.
+    """
+
+    n: int
+    labels: Ints
+    classes_: Array
+    label_source: Array | None
+    together: tuple[Groups, ...]
+    apart: tuple[Groups, ...]
+    partitions: tuple[Array, ...]
+    sizes: Floats | None
+    size_unit: str
+    avoid: tuple[Ints, ...]
+
+    def __init__(
+        self,
+        n: int,
+        *,
+        labels: Any = None,
+        must: ArrayLike | None = None,
+        cannot: ArrayLike | None = None,
+        together: Any = None,
+        apart: Any = None,
+        partitions: Any = None,
+        sizes: Any = None,
+        avoid: Any = None,
+        must_weight: ArrayLike | None = None,
+        cannot_weight: ArrayLike | None = None,
+        together_weight: ArrayLike | None = None,
+        apart_weight: ArrayLike | None = None,
+        confidence: float | None = None,
+        must_confidence: ArrayLike | None = None,
+        cannot_confidence: ArrayLike | None = None,
+        size_unit: str = "points",
+        source: str = GIVEN,
+        must_source: Sequence[str] | Array | None = None,
+        cannot_source: Sequence[str] | Array | None = None,
+        label_source: Sequence[str] | Array | None = None,
+    ) -> None:
+        n = count(n)
+        if not isinstance(source, str):
+            raise ClueError(f"source is a text that says where the clues come from; it is {source!r}.")
+        if confidence is not None and not (isinstance(confidence, Real) and 0.5 < confidence <= 1):
+            raise ClueError(f"confidence is {confidence}; a confidence is above 0.5 and at most 1.")
+        sure = {"must": must_confidence, "cannot": cannot_confidence}
+        sure = {kind: confidence if value is None else value for kind, value in sure.items()}
+        codes: Ints = np.full(n, -1, np.int32)
+        classes = np.empty(0, object)
+        if labels is not None:
+            codes, classes = codes_of("labels", n, labels)
+        if label_source is None and source != GIVEN and labels is not None:
+            label_source = [source] * n
+        self._set(
+            n=n,
+            labels=codes,
+            classes_=classes,
+            label_source=None if label_source is None else source_list(label_source, n),
+            _must=Links.build(
+                "must", n, must, must_weight, sure["must"], source if must_source is None else must_source
+            ),
+            _cannot=Links.build(
+                "cannot",
+                n,
+                cannot,
+                cannot_weight,
+                sure["cannot"],
+                source if cannot_source is None else cannot_source,
+            ),
+            together=columns_of("together", n, together, together_weight, confidence, source),
+            apart=columns_of("apart", n, apart, apart_weight, confidence, source),
+            partitions=tuple(compact(c) for c in code_list("partition", n, partitions)),
+            sizes=size_bounds(sizes),
+            size_unit=size_unit,
+            avoid=tuple(code_list("avoid", n, avoid)),
+        )
+        if size_unit not in ("points", "weight"):
+            raise ClueError(f"size_unit is {size_unit!r}; it must be 'points' or 'weight'.")
+
+    def _set(self, **fields: Any) -> None:
+        for name, value in fields.items():
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, np.ndarray):
+                    part.flags.writeable = False
+            self.__dict__[name] = value
+
+    def _with(self, **changes: Any) -> Clues:
+        """The same clues with some fields replaced; what was derived from the old ones is forgotten."""
+        fields = {name: self.__dict__[name] for name in self._fields()}
+        other = object.__new__(type(self))
+        other._set(**(fields | changes))
+        return other
+
+    @staticmethod
+    def _fields() -> tuple[str, ...]:
+        links = ("_must", "_cannot")
+        rest = ("together", "apart", "partitions", "sizes", "size_unit", "avoid")
+        return ("n", "labels", "classes_", "label_source", *links, *rest)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"Clues are immutable; build new ones instead of setting {name!r}.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Clues are immutable; {name!r} cannot be deleted.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self._fields()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(**state)
+
+    # --- building -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_labels(cls, y: Any, *, source: str = GIVEN) -> Clues:
+        """Clues from partial labels, -1, None, "" or nan = unknown.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues.from_labels(["red", "", "blue", "red"])
+        Clues(4 rows: 3 labels in 2 classes)
+        """
+        if not hasattr(y, "__len__"):
+            raise ClueError(f"labels needs one value per row; it is {y!r}.")
+        return cls(len(y), labels=y, source=source)
+
+    @classmethod
+    def from_pairs(cls, n: int, must: ArrayLike | None = None, cannot: ArrayLike | None = None) -> Clues:
+        """Clues from pairs of row numbers.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues.from_pairs(4, must=[(0, 1)], cannot=[(1, 2), (0, 3)])
+        Clues(4 rows: 1 must-link, 2 cannot-links)
+        """
+        return cls(n, must=must, cannot=cannot)
+
+    @classmethod
+    def from_matrix(cls, E: Any) -> Clues:
+        """Clues from a symmetric matrix, dense or sparse: w > 0 must-link of weight w, w < 0 cannot-link.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues.from_matrix([[0, 1, 0], [1, 0, -1], [0, -1, 0]])
+        Clues(3 rows: 1 must-link, 1 cannot-link)
+        """
+        from scipy.sparse import coo_array, issparse
+
+        try:
+            E = E.astype(np.float64) if issparse(E) else np.asarray(E, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ClueError("a matrix of links holds numbers: > 0 must-link, < 0 cannot-link.") from None
+        if E.ndim != 2 or E.shape[0] != E.shape[1]:
+            raise ClueError(f"a matrix of links is square; this one has shape {E.shape}.")
+        entries = coo_array(E).tocsr().tocoo()  # entries listed twice add up
+        bad = np.flatnonzero(np.isnan(entries.data))
+        if len(bad):
+            where = (int(entries.row[bad[0]]), int(entries.col[bad[0]]))
+            raise ClueError(f"entry {where} of the matrix of links is nan.")
+        kept = entries.data != 0
+        row, column, value = entries.row[kept], entries.col[kept], entries.data[kept]
+        upper = row <= column
+        transposed = coo_array((value, (column, row)), shape=E.shape).tocsr()
+        odd = (coo_array((value, (row, column)), shape=E.shape).tocsr() != transposed).tocoo()
+        if odd.nnz:
+            raise ClueError(
+                f"a matrix of links is symmetric; entries ({odd.row[0]}, {odd.col[0]}) and "
+                f"({odd.col[0]}, {odd.row[0]}) differ."
+            )
+        pairs = np.column_stack([row[upper], column[upper]])
+        value = value[upper]
+        return cls(
+            E.shape[0],
+            must=pairs[value > 0],
+            cannot=pairs[value < 0],
+            must_weight=value[value > 0],
+            cannot_weight=-value[value < 0],
+        )
+
+    @classmethod
+    def from_distance(cls, X: ArrayLike, *, delta: float | None = None, epsilon: float | None = None) -> Clues:
+        """Clues that a minimum separation (delta) or a maximum neighbor distance (epsilon) entails.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows, whose Euclidean distances count.
+        delta : float, optional
+            Rows of different clusters are at least this far apart. So rows closer than that belong together;
+            the clue is a ``together`` group for every chain of such rows.
+        epsilon : float, optional
+            In a cluster of two or more rows each has another within this distance. Only a part of that can
+            be said by clues: a row that has no other row within ``epsilon`` is alone in its cluster, a
+            cannot-link to everybody else. More than a million such links are refused.
+
+        Returns
+        -------
+        Clues
+            What follows from the distances.
+
+        See Also
+        --------
+        cluewise.clues.check_epsilon : Rows of a clustering that break the epsilon constraint.
+        cluewise.clues.repair_epsilon : Move those rows.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues.from_distance([[0.0], [0.5], [5.0]], delta=1.0).components
+        array([0, 0, 1], dtype=int32)
+        >>> Clues.from_distance([[0.0], [0.5], [5.0]], epsilon=1.0)
+        Clues(3 rows: 2 cannot-links)
+        """
+        from cluewise.clues import _distance
+
+        return cls(**_distance.clues_of(X, delta=delta, epsilon=epsilon))
+
+    @classmethod
+    def sample(
+        cls,
+        y_true: ArrayLike,
+        *,
+        labels: float = 0,
+        pairs: float = 0,
+        noise: float = 0.0,
+        label_noise: float = 0.0,
+        among: float = 1.0,
+        confidence: tuple[float, float] | None = None,
+        exclude: Clues | None = None,
+        profile: str = "clean",
+        random_state: Any = None,
+    ) -> Clues:
+        """Draw clues from known labels, for tests and experiments.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            The true class of every row.
+        labels : int or float, default=0
+            How many rows get a label: a count, or a share between 0 and 1.
+        pairs : int or float, default=0
+            How many pairs: a count, or a share (between 0 and 1) of all pairs, drawn without replacement.
+        noise : float, default=0.0
+            Share of the pairs that are reported wrong (in profile "ordered": each with this probability).
+        label_noise : float, default=0.0
+            Share of the labels redrawn uniformly from all classes.
+        among : float, default=1.0
+            Draw pairs only among this share (or count) of the rows.
+        confidence : (low, high), optional
+            Give each pair a confidence c drawn uniformly from this range; it is right with probability c.
+        exclude : Clues, optional
+            Pairs that must not be drawn again.
+        profile : {"clean", "ordered"}, default="clean"
+            "clean" draws unordered pairs; "ordered" draws ordered pairs as the TVClust paper did.
+        random_state : int, Generator or None
+            Seed.
+
+        Returns
+        -------
+        Clues
+            The drawn clues.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues.sample([0, 0, 0, 1, 1, 1], labels=2, pairs=5, random_state=0)
+        Clues(6 rows: 2 labels in 1 class, 2 must-links, 3 cannot-links)
+        """
+        from cluewise.clues import _sampling
+
+        return cls(
+            **_sampling.draw(
+                y_true,
+                labels=labels,
+                pairs=pairs,
+                noise=noise,
+                label_noise=label_noise,
+                among=among,
+                confidence=confidence,
+                exclude=None if exclude is None else np.concatenate([exclude.must, exclude.cannot]),
+                profile=profile,
+                random_state=random_state,
+            )
+        )
+
+    @classmethod
+    def read(cls, path: str | Path, *, ids: Any = None, n: int | None = None) -> Clues:
+        """Read clues from CSV, Parquet or JSON; ``ids`` are the names of the rows, if they have any.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from cluewise import Clues
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.csv"
+        >>> _ = path.write_text("a,b,kind" + chr(10) + "ann,bob,must" + chr(10) + "bob,eve,cannot" + chr(10))
+        >>> Clues.read(path, ids=["ann", "bob", "eve"])
+        Clues(3 rows: 1 must-link, 1 cannot-link)
+        """
+        from cluewise.clues import _io
+
+        return cls(**_io.read(path, ids=ids, n=n))
+
+    def write(self, path: str | Path, *, ids: Any = None) -> None:
+        """Write the clues to CSV, Parquet or JSON, one clue per line, so that `read` gives them back.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from cluewise import Clues
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.json"
+        >>> clues = Clues(3, must=[(0, 2)])
+        >>> clues.write(path)
+        >>> Clues.read(path) == clues
+        True
+        """
+        from cluewise.clues import _io
+
+        _io.write(self, path, ids=ids)
+
+    # --- what is there ------------------------------------------------------------------------------------
+
+    @property
+    def must(self) -> Ints:
+        """Must-links, (m, 2), first < second, sorted."""
+        return self.__dict__["_must"].pairs
+
+    @property
+    def must_weight(self) -> Floats:
+        """Weight of every must-link."""
+        return self.__dict__["_must"].weight
+
+    @property
+    def must_confidence(self) -> Floats:
+        """Confidence of every must-link, nan where none was given."""
+        return self.__dict__["_must"].confidences
+
+    @property
+    def must_source(self) -> Array:
+        """Source of every must-link."""
+        return self.__dict__["_must"].sources
+
+    @property
+    def cannot(self) -> Ints:
+        """Cannot-links, (m, 2), first < second, sorted."""
+        return self.__dict__["_cannot"].pairs
+
+    @property
+    def cannot_weight(self) -> Floats:
+        """Weight of every cannot-link."""
+        return self.__dict__["_cannot"].weight
+
+    @property
+    def cannot_confidence(self) -> Floats:
+        """Confidence of every cannot-link, nan where none was given."""
+        return self.__dict__["_cannot"].confidences
+
+    @property
+    def cannot_source(self) -> Array:
+        """Source of every cannot-link."""
+        return self.__dict__["_cannot"].sources
+
+    def partition_codes(self, t: int) -> Ints:
+        """Partition ``t`` as integers, -1 = missing."""
+        return expand(self.partitions[t])
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Kinds of clues that are present."""
+        present = {
+            "labels": bool((self.labels >= 0).any()),
+            "must": len(self.must) > 0,
+            "cannot": len(self.cannot) > 0,
+            "together": len(self.together) > 0,
+            "apart": len(self.apart) > 0,
+            "partitions": len(self.partitions) > 0,
+            "sizes": self.sizes is not None,
+            "avoid": len(self.avoid) > 0,
+        }
+        return frozenset(kind for kind in KINDS if present[kind])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n, n)``, so that scikit-learn slices clues like a matrix of pairs."""
+        return (self.n, self.n)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"Clues({inventory(self)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Clues):
+            return NotImplemented
+        bounds = [() if x.sizes is None else (x.sizes,) for x in (self, other)]
+        return (
+            self.n == other.n
+            and np.array_equal(self.labels, other.labels)
+            and list(self.classes_) == list(other.classes_)
+            and same_sources(self, other)
+            and self.__dict__["_must"] == other.__dict__["_must"]
+            and self.__dict__["_cannot"] == other.__dict__["_cannot"]
+            and self.together == other.together
+            and self.apart == other.apart
+            and same_arrays(self.partitions, other.partitions)
+            and same_arrays(*bounds)
+            and self.size_unit == other.size_unit
+            and same_arrays(self.avoid, other.avoid)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # --- slicing and merging ------------------------------------------------------------------------------
+
+    def __getitem__(self, rows: Any) -> Clues:
+        """Clues among some rows (mask, slice or row numbers), renumbered in their order.
+
+        A clue stays when all rows that it speaks of stay. Size bounds become what they entail for the rows
+        that are left.
+        """
+        if isinstance(rows, tuple):  # scikit-learn asks for clues[rows, ...]
+            if len(rows) != 2 or rows[1] is not Ellipsis:
+                raise ClueError("clues are sliced by rows alone: clues[rows] or clues[rows, ...].")
+            rows = rows[0]
+        picked = row_numbers(rows, self.n)
+        new_row = np.full(self.n, -1, dtype=np.int64)
+        new_row[picked] = np.arange(len(picked))
+        n = len(picked)
+        sizes = self.sizes
+        if sizes is not None:
+            sizes = sizes.copy()
+            lower = sizes[..., 0] - (self.n - n) if self.size_unit == "points" else np.zeros(sizes.shape[:-1])
+            sizes[..., 0] = np.maximum(lower, 0)
+        return self._with(
+            n=n,
+            labels=self.labels[picked],
+            label_source=None if self.label_source is None else self.label_source[picked],
+            _must=self.__dict__["_must"].among(new_row, n),
+            _cannot=self.__dict__["_cannot"].among(new_row, n),
+            together=in_order(g.among(picked) for g in self.together),
+            apart=in_order(g.among(picked) for g in self.apart),
+            partitions=tuple(p[picked] for p in self.partitions),
+            sizes=sizes,
+            avoid=tuple(c[picked] for c in self.avoid),
+        )
+
+    def __or__(self, other: Clues) -> Clues:
+        """All clues of both; the same clue from the same source counts once."""
+        if not isinstance(other, Clues):
+            return NotImplemented
+        if self.n != other.n:
+            raise ClueError(f"these clues speak of {self.n} rows and those of {other.n}; they cannot be merged.")
+        sizes, size_unit = merge_sizes(self, other)
+        return self._with(
+            **merge_labels(self, other),
+            _must=self.__dict__["_must"].join(other.__dict__["_must"], self.n),
+            _cannot=self.__dict__["_cannot"].join(other.__dict__["_cannot"], self.n),
+            together=merge_groups(self.together, other.together),
+            apart=merge_groups(self.apart, other.apart),
+            partitions=merge_columns(self.partitions, other.partitions),
+            sizes=sizes,
+            size_unit=size_unit,
+            avoid=merge_columns(self.avoid, other.avoid),
+        )
+
+    def subset(
+        self,
+        *,
+        must: Bools | None = None,
+        cannot: Bools | None = None,
+        labels: Bools | None = None,
+        together: Sequence[Bools] | None = None,
+        apart: Sequence[Bools] | None = None,
+        partitions: Sequence[Bools] | None = None,
+        sizes: bool = False,
+        avoid: bool = False,
+    ) -> Clues:
+        """Only the clues picked by masks: over links, over rows (labels, partitions) or over groups.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues(4, must=[(0, 1), (2, 3)], cannot=[(0, 2)]).subset(must=[True, False])
+        Clues(4 rows: 1 must-link)
+        """
+        none = np.zeros(self.n, dtype=bool)
+
+        def mask(given: Any, size: int) -> Bools:
+            return np.zeros(size, dtype=bool) if given is None else np.asarray(given, dtype=bool)
+
+        def groups(columns: tuple[Groups, ...], masks: Any) -> tuple[Groups, ...]:
+            taken = [] if masks is None else [g.take(np.asarray(m)) for g, m in zip(columns, masks)]
+            return in_order(taken)
+
+        kept = [np.where(m, expand(p), -1) for p, m in zip(self.partitions, partitions or [])]
+        return self._with(
+            labels=np.where(none if labels is None else labels, self.labels, -1).astype(np.int32),
+            _must=self.__dict__["_must"].take(mask(must, len(self.must))),
+            _cannot=self.__dict__["_cannot"].take(mask(cannot, len(self.cannot))),
+            together=groups(self.together, together),
+            apart=groups(self.apart, apart),
+            partitions=tuple(compact(codes) for codes in kept if (codes >= 0).any()),
+            sizes=self.sizes if sizes else None,
+            avoid=self.avoid if avoid else (),
+        )
+
+    def only(self, kinds: Sequence[str] | frozenset[str]) -> Clues:
+        """Only the clues of some kinds.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues(4, labels=[0, 1, -1, -1], must=[(0, 2)]).only(["labels"])
+        Clues(4 rows: 2 labels in 2 classes)
+        """
+
+        def every(count: int, kind: str) -> Bools:
+            return np.full(count, kind in kinds)
+
+        return self.subset(
+            must=every(len(self.must), "must"),
+            cannot=every(len(self.cannot), "cannot"),
+            labels=every(self.n, "labels"),
+            together=[every(len(g.weights), "together") for g in self.together],
+            apart=[every(len(g.weights), "apart") for g in self.apart],
+            partitions=[every(self.n, "partitions") for _ in self.partitions],
+            sizes="sizes" in kinds,
+            avoid="avoid" in kinds,
+        )
+
+    # --- what follows from it -----------------------------------------------------------------------------
+
+    @cached_property
+    def _joined(self) -> tuple[Ints, int]:
+        return _closure.components(self.n, self.__dict__["_must"], list(self.together), self.labels)
+
+    @property
+    def components(self) -> Ints:
+        """Component of every row under must-links, together groups and equal labels.
+
+        Numbered by smallest member.
+        """
+        return self._joined[0]
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, single rows included."""
+        return self._joined[1]
+
+    @cached_property
+    def graph(self) -> _closure.Graph:
+        """Cannot-links between components."""
+        return _closure.lift_links(self.__dict__["_cannot"], self.components, self.n_components)
+
+    @cached_property
+    def cliques(self) -> _closure.Cliques:
+        """Apart groups and label classes as sets of components that exclude each other."""
+        return _closure.lift_cliques(self.apart, self.labels, self.components)
+
+    @cached_property
+    def contradictions(self) -> tuple[_conflicts.Conflict, ...]:
+        """Rows that must be together and apart, each with the chain that proves it."""
+        return _conflicts.find_conflicts(self)
+
+    @cached_property
+    def tied(self) -> Ints:
+        """Rows that a label, link, group or partition speaks of."""
+        mask = self.labels >= 0
+        mask[self.must.ravel()] = True
+        mask[self.cannot.ravel()] = True
+        for group in (*self.together, *self.apart):
+            mask |= np.append(group.sizes > 1, False)[group.codes]
+        for partition in self.partitions:
+            mask |= expand(partition) >= 0
+        rows = np.flatnonzero(mask)
+        rows.flags.writeable = False
+        return rows
+
+    @property
+    def free(self) -> Ints:
+        """Rows that no clue speaks of."""
+        mask = np.ones(self.n, dtype=bool)
+        mask[self.tied] = False
+        return np.flatnonzero(mask)
+
+    def feasible(self, k: int) -> bool | None:
+        """Whether ``k`` clusters can satisfy every clue as a hard one; None when a short search cannot tell.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> triangle = Clues(3, cannot=[(0, 1), (1, 2), (0, 2)])
+        >>> triangle.feasible(2), triangle.feasible(3)
+        (False, True)
+        """
+        from cluewise.clues import _diagnosis
+
+        return _diagnosis.feasible(self, k)
+
+    def require(self, k: int) -> None:
+        """Raise `Contradiction` or `Infeasible`, with a witness, unless ``k`` clusters may do.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues(3, cannot=[(0, 1), (1, 2)]).require(2)
+        """
+        from cluewise.clues import _diagnosis
+
+        _diagnosis.require(self, k)
+
+    def explain(self, k: int | None = None) -> str:
+        """A short diagnosis to read: what is there, whether it contradicts itself, whether ``k`` clusters do.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> print(Clues(3, cannot=[(0, 1), (1, 2), (0, 2)]).explain(k=2))
+        3 rows: 3 cannot-links.
+        3 of 3 rows are tied by a clue (100 %), none is free.
+        No contradictions.
+        Not satisfiable with 2 clusters: rows 0, 1 and 2 must all be apart, which needs 3 clusters,
+        but there are only 2.
+        """
+        from cluewise.clues import _diagnosis
+
+        return _diagnosis.explain(self, k)
+
+    def pairs(self, *, expand: bool = False, limit: int = 10**7) -> tuple[Ints, Floats, Ints, Floats]:
+        """Links as (must, must_weight, cannot, cannot_weight); ``expand`` adds those of labels and groups.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> must, _, cannot, _ = Clues(3, labels=[0, 0, 1]).pairs(expand=True)
+        >>> must.tolist(), cannot.tolist()
+        ([[0, 1]], [[0, 2], [1, 2]])
+        """
+        from cluewise.clues import _expansion
+
+        must, cannot = self.__dict__["_must"], self.__dict__["_cannot"]
+        if expand:
+            must, cannot = _expansion.expanded(self, must, cannot, limit)
+        return must.pairs, must.weight, cannot.pairs, cannot.weight
+
+    def to_matrix(self) -> csr_array:
+        """Links as a symmetric sparse matrix: +weight must-links, -weight cannot-links, 0 unknown.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues(3, must=[(0, 1)], cannot=[(1, 2)]).to_matrix().toarray()
+        array([[ 0.,  1.,  0.],
+               [ 1.,  0., -1.],
+               [ 0., -1.,  0.]])
+        """
+        from scipy.sparse import coo_array
+
+        row, column = np.concatenate([self.must, self.cannot]).T
+        value = np.concatenate([self.must_weight, -self.cannot_weight])
+        half = coo_array((value, (row, column)), shape=self.shape)
+        return (half + half.T).tocsr()

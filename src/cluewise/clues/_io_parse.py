@@ -1,0 +1,200 @@
+"""From the lines of a clue file to the arguments of `Clues`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cluewise import tables
+from cluewise._typing import Array, Ints
+from cluewise.clues._groups import Groups, codes_of
+from cluewise.clues._io_lines import Lines
+from cluewise.clues._io_values import Names, factorize, values_of
+from cluewise.exceptions import ClueError
+
+__all__ = ["clue_lines", "label_lines"]
+
+_BOUNDS = re.compile(r"\s*(\d+(?:\.\d+)?)?\s*\.\.\s*(\d+(?:\.\d+)?)?\s*")
+
+
+def clue_lines(table: tables.Table, names: Names) -> dict[str, Any]:
+    """Arguments for `Clues` from a table of clues."""
+    lines = Lines(table)
+    _state_rows(lines, names)
+    pairs = {kind: _pairs(lines, names, lines.of(kind)) for kind in ("must", "cannot")}
+    labels = _placed(lines, names, lines.of("label"), "labelled")
+    several = {
+        kind: [_placed(lines, names, at, verb) for at in lines.columns(kind)]
+        for kind, verb in (
+            ("together", "in group"),
+            ("apart", "in group"),
+            ("partition", "in class"),
+            ("avoid", "in cluster"),
+        )
+    }
+    n = _count(names, pairs, labels, several)
+    arguments: dict[str, Any] = {"n": n}
+    for kind, (rows, at) in pairs.items():
+        if len(at):
+            arguments[kind] = rows
+            arguments[f"{kind}_weight"] = np.where(np.isnan(lines.weight[at]), 1.0, lines.weight[at])
+            arguments[f"{kind}_confidence"] = lines.confidence[at]
+            arguments[f"{kind}_source"] = lines.source[at].tolist()
+    at, rows, values = labels
+    if len(at):
+        arguments["labels"] = _column(n, rows, values)
+        arguments["label_source"] = np.full(n, "", dtype=object)
+        arguments["label_source"][rows[::-1]] = lines.source[at[::-1]]
+    for kind in ("together", "apart"):
+        if several[kind]:
+            arguments[kind] = [_groups(lines, n, kind, *one) for one in several[kind]]
+    for kind, argument in (("partition", "partitions"), ("avoid", "avoid")):
+        if several[kind]:
+            arguments[argument] = [_column(n, rows, values) for _, rows, values in several[kind]]
+    return arguments | _sizes(lines)
+
+
+def _state_rows(lines: Lines, names: Names) -> None:
+    for i in lines.of("rows"):
+        if not lines.b[i].isdecimal():
+            raise lines.error(i, f"'{lines.b[i]}' is not a number of rows.")
+        names.state(int(lines.b[i]), f"{lines.table.name} {lines.table.where(int(i))}", numbered=True)
+
+
+def _pairs(lines: Lines, names: Names, at: Ints) -> tuple[Ints, Ints]:
+    rows = np.empty((len(at), 2), dtype=np.int64)
+    for end, cells in enumerate((lines.a, lines.b)):
+        rows[:, end] = names.rows(cells[at].tolist(), lines.table, at)
+    same = np.flatnonzero(rows[:, 0] == rows[:, 1])
+    if len(same):
+        raise lines.error(at[same[0]], f"row '{lines.a[at[same[0]]]}' is linked to itself.")
+    return rows, at
+
+
+def _placed(lines: Lines, names: Names, at: Ints, verb: str) -> tuple[Ints, Ints, Array]:
+    """The lines, the row that each names and the value it gets; no row may get two different ones."""
+    rows = names.rows(lines.a[at].tolist(), lines.table, at)
+    blank = lines.b[at] == ""
+    if blank.any():
+        if verb != "labelled":
+            raise lines.error(at[blank][0], "column b is empty.")
+        at, rows = at[~blank], rows[~blank]  # an empty label is an unknown one
+    codes, cells = factorize(lines.b[at])
+    held = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int64)
+    held[rows[::-1]] = np.arange(len(rows))[::-1]  # the first line of each row
+    other = np.flatnonzero(codes[held[rows]] != codes)
+    if len(other):
+        i, first = int(other[0]), int(held[rows[other[0]]])
+        raise lines.error(
+            at[i],
+            f"row '{lines.a[at[i]]}' is {verb} '{lines.b[at[i]]}', "
+            f"but {verb} '{lines.b[at[first]]}' in {lines.table.where(int(at[first]))}.",
+        )
+    return at, rows, values_of(cells)[codes]
+
+
+def _count(names: Names, pairs: dict[str, Any], labels: Any, several: dict[str, Any]) -> int:
+    """The number of rows: as it was told, or else one more than the largest number in the file."""
+    if names.n is not None:
+        return names.n
+    found = [rows for rows, _ in pairs.values()] + [labels[1]]
+    found += [rows for columns in several.values() for _, rows, _ in columns]
+    return max(int(rows.max(initial=-1)) for rows in found) + 1
+
+
+def _column(n: int, rows: Ints, values: Array) -> Array:
+    """One value per row, None where there is none (-1 where all are whole numbers)."""
+    column = np.full(n, None, dtype=object)
+    column[rows] = values
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        numbers = np.full(n, -1, dtype=np.int64)
+        numbers[rows] = values.astype(np.int64)
+        return numbers
+    return column
+
+
+def _groups(lines: Lines, n: int, kind: str, at: Ints, rows: Ints, values: Array) -> Groups:
+    codes, found = codes_of(kind, n, _column(n, rows, values), by_appearance=True)
+    given = np.where(np.isnan(lines.weight[at]), 1.0, lines.weight[at])
+    mine = codes[rows]
+    weights = np.ones(len(found))
+    weights[mine[::-1]] = given[::-1]
+    other = np.flatnonzero(weights[mine] != given)
+    if len(other):
+        i = int(other[0])
+        raise lines.error(
+            at[i],
+            f"group '{lines.b[at[i]]}' has weight {given[i]:g} here and {weights[mine[i]]:g} before.",
+        )
+    return Groups(codes, weights, found, _group_source(lines, at))
+
+
+def _group_source(lines: Lines, at: Ints) -> str:
+    if lines.has_source:
+        return " + ".join(dict.fromkeys(lines.source[at].tolist()))
+    first, last = lines.source[at[0]], lines.source[at[-1]]
+    return str(first) if first == last else f"{first}-{last.rpartition(':')[2]}"
+
+
+def _sizes(lines: Lines) -> dict[str, Any]:
+    columns = lines.columns("size")
+    if not columns:
+        return {}
+    if len(columns) > 1:
+        raise lines.error(max(at[0] for at in columns), "sizes are of points or of weight, not of both.")
+    at = columns[0]
+    bounds: dict[str, tuple[float, float]] = {}
+    for i in at:
+        cluster, match = lines.a[i], _BOUNDS.fullmatch(lines.b[i])
+        if match is None:
+            raise lines.error(i, f"'{lines.b[i]}' is no pair of bounds; write 3..20, 3.. or ..20.")
+        if cluster in bounds:
+            raise lines.error(i, f"cluster '{cluster}' already has bounds.")
+        low, high = float(match[1] or 0), float(match[2] or np.inf)
+        if low > high:
+            raise lines.error(i, f"the lower bound {low:g} is above the upper bound {high:g}.")
+        bounds[cluster] = (low, high)
+    weight = ("size", "weight") in lines.kinds
+    unit = {"size_unit": "weight" if weight else "points"}
+    if list(bounds) == ["*"]:
+        return unit | {"sizes": bounds["*"]}
+    wanted = [str(c) for c in range(len(bounds))]
+    if set(wanted) != set(bounds):
+        strange = next(c for c in bounds if c not in wanted)
+        i = int(at[np.flatnonzero(lines.a[at] == strange)[0]])
+        raise lines.error(i, f"sizes need a line for every cluster from 0 on (or one for *); '{strange}' does not fit.")
+    return unit | {"sizes": np.array([bounds[c] for c in wanted])}
+
+
+def label_lines(table: tables.Table, names: Names) -> dict[str, Any]:
+    """Arguments for `Clues` from a table with a column label; an empty cell is an unknown label."""
+    columns = {name.lower(): column for name, column in reversed(list(table.columns.items()))}
+    which = "label" if "label" in columns else "labels"
+    ids = _id_column(columns, which, names)
+    if ids is None:
+        if names.n is not None and names.n != len(table):
+            raise ClueError(f"{table.name} has {len(table)} labels, but there are {names.n} rows and no ids.")
+        names.state(len(table), table.name, numbered=True)
+        called: Sequence[str] = names.listed()
+    else:
+        called = tables.row_names(columns[ids])
+        found = names.rows(called, table, np.arange(len(table)))
+        if names.n is None:
+            names.state(int(found.max(initial=-1)) + 1, table.name)
+    lines = {
+        "a": tables.column_of(called),
+        "b": columns[which],
+        "kind": np.full(len(table), "label", dtype=object),
+    }
+    return clue_lines(tables.Table(lines, table.name, table.lines), names)
+
+
+def _id_column(columns: dict[str, Array], which: str, names: Names) -> str | None:
+    found = next((name for name in tables.ID_NAMES if name in columns), None)
+    if found is None and names.index is not None and len(columns) == 2:
+        return next(name for name in columns if name != which)
+    return found

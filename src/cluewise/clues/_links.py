@@ -1,0 +1,231 @@
+"""Links: pairs of rows with a weight, a confidence and a source each, in one canonical order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import Array, ArrayLike, Bools, Floats, Ints
+from cluewise.exceptions import ClueError
+from cluewise.kernels import graphs
+
+__all__ = ["GIVEN", "Links"]
+
+GIVEN = "given"
+"""Source of a clue that came without one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """Pairs with first < second, sorted, each listed once.
+
+    The same pair may be reported more than once. Reports of one source count once (the largest weight),
+    reports of different sources add up: two people who say the same weigh twice as much as one.
+    """
+
+    pairs: Ints  # (m, 2) int64
+    weight: Floats  # (m,) float64, inf = hard
+    confidence: Floats | None  # (m,), nan where none was given; None when none was
+    source: Array | str  # one for all, or (m,) objects
+    reports: Links | None = None  # one entry per pair and source, where a pair has several sources
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Links):
+            return NotImplemented
+        return (
+            np.array_equal(self.pairs, other.pairs)
+            and np.array_equal(self.weight, other.weight)
+            and np.array_equal(self.confidences, other.confidences, equal_nan=True)
+            and np.array_equal(self.sources, other.sources)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def sources(self) -> Array:
+        """Source of every pair."""
+        return np.full(len(self), self.source, dtype=object) if isinstance(self.source, str) else self.source
+
+    @property
+    def confidences(self) -> Floats:
+        """Confidence of every pair, nan where none was given."""
+        return np.full(len(self), np.nan) if self.confidence is None else self.confidence
+
+    @classmethod
+    def build(
+        cls,
+        kind: str,
+        n: int,
+        pairs: ArrayLike | None,
+        weight: ArrayLike | None = None,
+        confidence: ArrayLike | None = None,
+        source: Any = GIVEN,
+    ) -> Links:
+        """Check what a user gave and bring it into canonical order."""
+        rows = _pairs(kind, n, pairs)
+        m = len(rows)
+        weights = _per_pair(kind, "weight", 1.0 if weight is None else weight, m)
+        bad = np.flatnonzero(~(weights >= 0))
+        if len(bad):
+            raise ClueError(f"{kind}-link {bad[0]} has weight {weights[bad[0]]}; weights are 0 or more.")
+        certain = None if confidence is None else _per_pair(kind, "confidence", confidence, m)
+        if certain is not None:
+            bad = np.flatnonzero(~np.isnan(certain) & ~((certain > 0.5) & (certain <= 1)))
+            if len(bad):
+                raise ClueError(
+                    f"{kind}-link {bad[0]} has confidence {certain[bad[0]]}; a confidence is above 0.5 and at most 1."
+                )
+            weights = np.where(np.isnan(certain), weights, 2 * certain - 1)
+        if not isinstance(source, str):
+            given = source
+            source = np.empty(m, dtype=object)
+            if len(given) != m:
+                raise ClueError(f"{len(given)} sources were given for {m} {kind}-links.")
+            source[:] = [str(s) for s in given]
+        return cls(rows, weights, certain, source)._canonical(n)
+
+    def _canonical(self, n: int) -> Links:
+        low = np.minimum(self.pairs[:, 0], self.pairs[:, 1])
+        high = np.maximum(self.pairs[:, 0], self.pairs[:, 1])
+        order = graphs.sort_pairs(low, high, n)
+        rows = np.empty((len(order), 2), dtype=np.int64)
+        rows[:, 0], rows[:, 1] = low[order], high[order]
+        confidence = None if self.confidence is None else self.confidence[order]
+        source = self.source if isinstance(self.source, str) else self.source[order]
+        return Links(rows, self.weight[order], confidence, source)._merged()
+
+    def _first_reports(self) -> Bools:
+        """Which entries of a sorted list speak of another pair than the one before."""
+        new = np.ones(len(self), dtype=bool)
+        first, second = self.pairs[:, 0], self.pairs[:, 1]
+        new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+        return new
+
+    def _merged(self) -> Links:
+        """One entry per pair of a sorted list: the largest weight of each source, summed over sources."""
+        new = self._first_reports()
+        if new.all():
+            return self._frozen()
+        pair = np.cumsum(new)
+        teller = np.zeros(len(self), dtype=np.int64)
+        if not isinstance(self.source, str):
+            teller = np.unique(self.source.astype(str), return_inverse=True)[1]
+        order = np.lexsort((self.weight, teller, pair))
+        largest = np.ones(len(self), dtype=bool)
+        largest[:-1] = (np.diff(pair[order]) > 0) | (np.diff(teller[order]) != 0)
+        reports = self._picked(order[largest])
+        start = np.flatnonzero(reports._first_reports())
+        if len(start) == len(reports):
+            return reports._frozen()
+        several = np.diff(start, append=len(reports)) > 1
+        merged = reports._picked(start)
+        np.copyto(merged.weight, np.add.reduceat(reports.weight, start))
+        for p in np.flatnonzero(several):
+            end = start[p + 1] if p + 1 < len(start) else len(reports)
+            merged.source[p] = " + ".join(reports.source[start[p] : end])  # type: ignore[index]
+        if merged.confidence is not None:  # it stands for the weight only where a single report made it
+            merged.confidence[several] = np.nan
+        return replace(merged, reports=reports._frozen())._frozen()
+
+    def _picked(self, positions: Array) -> Links:
+        confidence = None if self.confidence is None else self.confidence[positions]
+        source = self.source if isinstance(self.source, str) else self.source[positions]
+        return Links(self.pairs[positions], self.weight[positions], confidence, source)
+
+    def _frozen(self) -> Links:
+        for array in (self.pairs, self.weight, self.confidence, self.source):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)  # arrays come back from a pickle writeable
+        self._frozen()
+
+    @property
+    def _told(self) -> Links:
+        return self if self.reports is None else self.reports
+
+    def take(self, mask: Bools) -> Links:
+        """Links picked by a mask."""
+        if self.reports is None:
+            return self._picked(mask)._frozen()
+        pair = np.cumsum(self.reports._first_reports()) - 1
+        return self.reports._picked(np.flatnonzero(mask[pair]))._merged()
+
+    def among(self, new_row: Ints, n: int) -> Links:
+        """Links whose two ends survive; ``new_row`` maps old rows to new ones, −1 = gone."""
+        told = self._told
+        stays = new_row[told.pairs] >= 0
+        kept = told._picked(stays[:, 0] & stays[:, 1])
+        return replace(kept, pairs=new_row[kept.pairs])._canonical(n)
+
+    def join(self, other: Links, n: int) -> Links:
+        """All links of both."""
+        if not len(other):
+            return self
+        if not len(self):
+            return other
+        a, b = self._told, other._told
+        source: Array | str = a.source
+        if not (isinstance(a.source, str) and a.source == b.source):
+            source = np.concatenate([a.sources, b.sources])
+        confidence = None
+        if a.confidence is not None or b.confidence is not None:
+            confidence = np.concatenate([a.confidences, b.confidences])
+        pairs, weight = np.concatenate([a.pairs, b.pairs]), np.concatenate([a.weight, b.weight])
+        return Links(pairs, weight, confidence, source)._canonical(n)
+
+
+def _pairs(kind: str, n: int, pairs: ArrayLike | None) -> Ints:
+    if pairs is None:
+        return np.empty((0, 2), dtype=np.int64)
+    try:
+        rows = np.asarray(pairs if hasattr(pairs, "__array__") else list(pairs))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise ClueError(f"{kind}-links are pairs of row numbers; {_odd_one(kind, pairs)}.") from None
+    if rows.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise ClueError(f"{kind}-links are pairs of row numbers, shape (m, 2); these have shape {rows.shape}.")
+    if rows.dtype.kind not in "iu":
+        whole = rows.dtype.kind == "f" and bool(np.all(np.isfinite(rows) & (rows == np.floor(rows))))
+        if not whole:
+            raise ClueError(f"{kind}-links are pairs of row numbers; these hold {rows.dtype} values.")
+    rows = rows.astype(np.int64, copy=False)
+    if rows.min() < 0 or rows.max() >= n:
+        p = int(np.flatnonzero(((rows < 0) | (rows >= n)).any(axis=1))[0])
+        row = next(int(r) for r in rows[p] if not 0 <= r < n)
+        there = f"only {n} rows (0 to {n - 1})" if n else "no rows"
+        raise ClueError(f"{kind}-link {p} names row {row}, but there are {there}.")
+    same = rows[:, 0] == rows[:, 1]
+    if same.any():
+        p = int(np.flatnonzero(same)[0])
+        raise ClueError(f"{kind}-link {p} links row {rows[p, 0]} to itself.")
+    return rows
+
+
+def _odd_one(kind: str, pairs: Any) -> str:
+    """Which of ragged links is not a pair."""
+    try:
+        odd = next(p for p, pair in enumerate(pairs) if np.shape(pair) != (2,))
+    except (TypeError, ValueError, StopIteration):
+        return f"these are {type(pairs).__name__}"
+    return f"{kind}-link {odd} is not a pair"
+
+
+def _per_pair(kind: str, what: str, value: ArrayLike, m: int) -> Floats:
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ClueError(f"{kind}_{what} needs one number or one per link ({m}); it is {value!r}.") from None
+    if values.ndim == 0:
+        return np.full(m, float(values))
+    if values.shape != (m,):
+        raise ClueError(f"{kind}_{what} needs one number or one per link ({m}); it has shape {values.shape}.")
+    return values.copy()

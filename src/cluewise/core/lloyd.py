@@ -1,0 +1,45 @@
+"""The step of k-means, shared by every method whose free rows go to the nearest center."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.core import assign, centers
+from cluewise.core.centers import Tally
+from cluewise.core.loop import Info
+from cluewise.core.rows import Rows
+
+__all__ = ["State", "rounding", "step"]
+
+
+class State(NamedTuple):
+    """Labels and the centers that belong to them."""
+
+    labels: Ints  # (n,) int32
+    centers: Floats  # (k, d) float64, relative to the shift of the rows
+
+
+def step(
+    state: State, *, rows: Rows, total: float, free: Ints | None = None, fixed: Tally | None = None
+) -> tuple[State, Info]:
+    """Assign the free rows (None: all) to their nearest centers, then take means.
+
+    ``fixed`` is the tally of the rows that keep their labels, ``total`` the scatter of the data.
+    """
+    labels = state.labels.copy()
+    if fixed is None:
+        found = assign.nearest(rows, state.centers, labels)
+    else:
+        found = assign.clamped(rows, state.centers, labels, np.asarray(free), fixed)
+    tally, refilled = centers.refill(rows, found.tally, state.centers, labels, free)
+    means = centers.means(tally, state.centers)
+    return State(labels, means), Info(centers.within(total, tally), found.moved + refilled)
+
+
+def rounding(rows: Rows, total: float) -> float:
+    """How far rounding may raise an objective: scores are computed in the precision of X."""
+    eps: Any = np.finfo(rows.dtype).eps
+    return 64 * float(eps) * (1.0 + total)

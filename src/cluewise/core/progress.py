@@ -1,0 +1,86 @@
+"""Progress: tasks and hooks of the shape of scikit-learn 1.9's callbacks, on every supported version."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+__all__ = ["Progress", "Task"]
+
+
+class Task:
+    """Where in a fit we are: the whole fit, one of its starts, or one iteration.
+
+    Has the attributes of scikit-learn's ``CallbackContext``; an iteration also carries its ``objective``.
+    """
+
+    def __init__(self, name: str, parent: Task | None, estimator_name: str, task_id: int, max_subtasks: int) -> None:
+        self.task_name = name
+        self.task_id = task_id
+        self.max_subtasks = max_subtasks
+        self.sequential_subtasks = True
+        self.estimator_name = estimator_name
+        self.parent = parent
+        self.root_uuid: uuid.UUID = uuid.uuid4() if parent is None else parent.root_uuid
+        self.init_time = datetime.now(UTC)
+        self.source_estimator_name: str | None = None
+        self.source_task_name: str | None = None
+        self.objective: float | None = None
+
+
+class Progress:
+    """Tells callbacks about a fit and keeps the last complete state, in case somebody presses Ctrl-C.
+
+    Used as a context: ``setup`` on entry, ``teardown`` on exit, whatever happens in between.
+    """
+
+    def __init__(self, estimator: Any, callbacks: Sequence[Any], n_init: int, max_iter: int) -> None:
+        self.estimator = estimator
+        self.callbacks = callbacks
+        self.max_iter = max_iter
+        self.name = type(estimator).__name__
+        self.root = Task("fit", None, self.name, 0, n_init)
+        self.start: Task | None = None
+        self.last: tuple[Any, list[float]] | None = None
+
+    def __enter__(self) -> Progress:
+        self._ready = []
+        for callback in self.callbacks:
+            self._ready.append(callback)
+            callback.setup(estimator=self.estimator, context=self.root)
+        self._call("on_fit_task_begin", self.root)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if exception[0] is None:
+            self._call("on_fit_task_end", self.root)
+        for callback in self._ready:
+            callback.teardown(estimator=self.estimator, context=self.root)
+
+    def begin_start(self, number: int) -> None:
+        """A new start begins."""
+        self.start = Task("start", self.root, self.name, number, self.max_iter)
+        self._call("on_fit_task_begin", self.start)
+
+    def end_start(self) -> bool:
+        """A start has ended; true when a callback wants no more of them."""
+        assert self.start is not None
+        return self._call("on_fit_task_end", self.start)
+
+    def __call__(self, state: Any, trace: list[float]) -> bool:
+        """An iteration is complete; true when a callback wants to stop here."""
+        self.last = (state, trace)
+        if not self.callbacks:
+            return False
+        task = Task("iteration", self.start, self.name, len(trace) - 1, 0)
+        task.objective = trace[-1]
+        self._call("on_fit_task_begin", task)
+        return self._call("on_fit_task_end", task)
+
+    def _call(self, hook: str, task: Task) -> bool:
+        stop = False
+        for callback in self.callbacks:
+            stop |= bool(getattr(callback, hook)(estimator=self.estimator, context=task))
+        return stop

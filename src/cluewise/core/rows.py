@@ -1,0 +1,166 @@
+"""Rows: the one way the core reads X, in blocks, so that nothing of the size of X is ever copied.
+
+Blocks are moved close to the origin: the expanded form of a squared distance loses digits far away from it. The
+shift is a coarse power-of-two grid point near the column means, so that data on a grid stay exact. Centers are
+kept relative to the same shift; `base` adds it back when it publishes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Array, Floats, Ints
+from cluewise.kernels import assignment
+
+__all__ = ["Rows", "SparseRows", "Table", "rows_of"]
+
+BLOCK_BYTES = 2**20
+"""A block of rows with its scores: small enough for the caches, large enough to hide the call."""
+
+DIRECT = 8
+"""Up to this many columns distances are computed in difference form, exactly."""
+
+
+class Table(NamedTuple):
+    """Centers prepared for scoring: ``scores[h, i] + offset[h]`` is ½·distance² up to a constant of the row."""
+
+    centers: Floats  # (k, d) relative to the shift, in the precision of X
+    offset: Floats  # (k,)
+
+
+class Rows:
+    """Dense rows."""
+
+    def __init__(self, X: Floats, weight: Floats | None = None, shift: Floats | None = None) -> None:
+        self.X = X
+        self.n, self.d = X.shape
+        self.dtype = X.dtype
+        self.weight = weight
+        self.shift = coarse_mean(X) if shift is None else shift
+        self._width = self.d  # numbers per row of a block
+
+    @property
+    def mass(self) -> float:
+        """Summed weight of all rows."""
+        return float(self.n if self.weight is None else self.weight.sum(dtype=np.float64))
+
+    def blocks(self, k: int, which: Ints | None = None) -> list[Any]:
+        """Row numbers in blocks: slices for all rows, or pieces of the list ``which``."""
+        size = int(np.clip(BLOCK_BYTES // (self.dtype.itemsize * (self._width + k)), 64, 8192))
+        n = self.n if which is None else len(which)
+        cuts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+        return cuts if which is None else [which[cut] for cut in cuts]
+
+    def big_blocks(self) -> list[slice]:
+        """Slices for a pass whose result is large: as few as the memory of `take` allows."""
+        return self.blocks(1)
+
+    def take(self, block: Any) -> Any:
+        """Some rows, relative to the shift, contiguous."""
+        return np.subtract(self.X[block], self.shift, order="C")
+
+    def weights(self, block: Any) -> Floats:
+        """Sample weights of some rows; an empty array stands for weight 1."""
+        return np.empty(0) if self.weight is None else self.weight[block]
+
+    def table(self, centers: Floats) -> Table:
+        """Prepare centers (relative to the shift) for `scores`."""
+        near = np.ascontiguousarray(centers, dtype=self.dtype)
+        if self.d <= DIRECT:
+            return Table(near, np.zeros(len(near), dtype=self.dtype))
+        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype))
+
+    def scores(self, x: Any, table: Table) -> Floats:
+        """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
+        out = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype)
+        if self.d <= DIRECT:
+            assignment.half_distances(x, table.centers, out)
+        else:
+            np.matmul(table.centers, x.T, out=out)
+            np.negative(out, out=out)
+        return out
+
+    def squared(self, x: Any, table: Table) -> Floats:
+        """(k, rows) array of squared distances."""
+        squared = 2 * (self.scores(x, table) + table.offset[:, None])
+        if self.d > DIRECT:
+            squared += self._norms(x)
+        return np.maximum(squared, 0, out=squared)
+
+    def _norms(self, x: Any) -> Floats:
+        return np.einsum("ij,ij->i", x, x)
+
+    def add(self, x: Any, block: Any, labels: Ints, sums: Floats, mass: Floats) -> None:
+        """Add rows to the sums and masses of their clusters."""
+        assignment.add_rows(x, self.weights(block), labels, sums, mass)
+
+    def to_own(self, x: Any, centers: Floats, labels: Ints) -> Floats:
+        """Squared distance of each row to the center of its cluster, in difference form."""
+        out = np.empty(x.shape[0])
+        assignment.squared_to_own(x, centers, labels, out)
+        return out
+
+
+class SparseRows(Rows):
+    """Rows of a CSR matrix: never densified, never shifted."""
+
+    def __init__(self, X: Any, weight: Floats | None = None) -> None:
+        super().__init__(X, weight, np.zeros(X.shape[1], dtype=X.dtype))
+        self._width = 1 + X.nnz // max(self.n, 1)
+
+    def big_blocks(self) -> list[slice]:
+        """One slice: taking all rows of a CSR matrix copies no more than the matrix."""
+        return [slice(0, self.n)]
+
+    def take(self, block: Any) -> Any:
+        """Some rows."""
+        return self.X[block]
+
+    def table(self, centers: Floats) -> Table:
+        """Prepare centers for `scores`."""
+        near = np.ascontiguousarray(centers, dtype=self.dtype)
+        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype))
+
+    def scores(self, x: Any, table: Table) -> Floats:
+        """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
+        return np.ascontiguousarray(-(x @ table.centers.T).T)
+
+    def squared(self, x: Any, table: Table) -> Floats:
+        """(k, rows) array of squared distances."""
+        squared = 2 * (self.scores(x, table) + table.offset[:, None]) + self._norms(x)
+        return np.maximum(squared, 0, out=squared)
+
+    def _norms(self, x: Any) -> Floats:
+        return np.asarray(x.multiply(x).sum(axis=1)).ravel()
+
+    def add(self, x: Any, block: Any, labels: Ints, sums: Floats, mass: Floats) -> None:
+        """Add rows to the sums and masses of their clusters."""
+        from scipy.sparse import csr_array
+
+        weight = self.weights(block) if self.weight is not None else np.ones(x.shape[0])
+        one_hot = csr_array((weight, labels, np.arange(len(labels) + 1)), shape=(len(labels), len(mass)))
+        sums += (one_hot.T @ x).toarray()
+        mass += np.bincount(labels, weights=weight, minlength=len(mass))
+
+    def to_own(self, x: Any, centers: Floats, labels: Ints) -> Floats:
+        """Squared distance of each row to the center of its cluster."""
+        own = centers[labels]
+        cross = np.asarray(x.multiply(own).sum(axis=1)).ravel()
+        return np.maximum(self._norms(x) - 2 * cross + np.einsum("ij,ij->i", own, own), 0)
+
+
+def rows_of(X: Any, weight: Floats | None = None) -> Rows:
+    """Rows of a dense or sparse matrix that has been checked."""
+    return Rows(X, weight) if isinstance(X, np.ndarray) else SparseRows(X, weight)
+
+
+def coarse_mean(X: Array) -> Floats:
+    """Column means rounded to a quarter of the column's scale, itself a power of two."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    scale = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
+    grid = np.exp2(np.floor(np.log2(np.where(scale > 0, scale, 1.0)))) / 4
+    # A constant column is moved to the origin exactly.
+    shift = np.where(scale > 0, np.round(mean / grid) * grid, mean)
+    return shift.astype(X.dtype)

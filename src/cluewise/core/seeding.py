@@ -1,0 +1,159 @@
+"""First centers: k-means++ given some, neighborhoods of must-links, farthest first, labels.
+
+All take and return centers relative to the shift of the rows, and draw from the generator they are given.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from cluewise._typing import Array, Floats, Ints
+from cluewise.clues import Clues
+from cluewise.core.centers import tally
+from cluewise.core.rows import Rows
+from cluewise.core.threads import map_blocks
+
+__all__ = [
+    "cannot_linked_to_all",
+    "far_neighborhoods",
+    "farthest_first",
+    "group_means",
+    "neighborhoods",
+    "perturbed",
+    "plus_plus",
+]
+
+
+def plus_plus(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """Add rows to the given centers until there are k: greedy k-means++ [Arthur2007]_.
+
+    Each new center is the best of 2 + log k rows drawn with probability proportional to their weighted squared
+    distance to the centers so far.
+    """
+    centers = list(given)
+    weight = np.ones(rows.n, dtype=rows.dtype) if rows.weight is None else rows.weight
+    closest = np.full(rows.n, np.inf, dtype=rows.dtype)
+    if centers and len(centers) < k:
+        _lower(rows, np.array(centers), closest)
+    trials = 2 + int(log(k))
+    while len(centers) < k:
+        chance = np.cumsum(closest * weight if centers else weight, dtype=np.float64)
+        if not chance[-1] > 0:  # every row lies on a center: any will do
+            chance = np.arange(1.0, rows.n + 1)
+        count = trials if centers else 1
+        picked = np.searchsorted(chance, rng.random(count) * chance[-1], side="right")
+        picked = np.minimum(picked, rows.n - 1)
+        candidates = _dense(rows.take(picked))
+        best = 0 if count == 1 else _best_candidate(rows, candidates, closest, weight)
+        centers.append(candidates[best].astype(np.float64))
+        if len(centers) < k:
+            _lower(rows, candidates[best : best + 1], closest)
+    return np.array(centers[:k], dtype=np.float64).reshape(k, rows.d)
+
+
+def _lower(rows: Rows, centers: Floats, closest: Floats) -> None:
+    """Lower ``closest`` to the squared distance to new centers."""
+    table = rows.table(np.asarray(centers, dtype=np.float64))
+
+    def work(block: slice) -> None:
+        squared = rows.squared(rows.take(block), table).min(axis=0)
+        np.minimum(closest[block], squared, out=closest[block])
+
+    for _ in map_blocks(work, rows.blocks(len(centers))):
+        continue
+
+
+def _best_candidate(rows: Rows, candidates: Floats, closest: Floats, weight: Floats) -> int:
+    """The candidate that would leave the smallest sum of weighted squared distances."""
+    table = rows.table(candidates.astype(np.float64))
+
+    def work(block: slice) -> Floats:
+        squared = rows.squared(rows.take(block), table)
+        np.minimum(squared, closest[block], out=squared)
+        return squared @ weight[block].astype(np.float64)
+
+    return int(np.argmin(sum(map_blocks(work, rows.blocks(len(candidates))))))
+
+
+def group_means(rows: Rows, codes: Ints, count: int) -> tuple[Floats, Floats]:
+    """Weighted mean and mass of the rows of each code (−1 = none)."""
+    found = tally(rows, np.where(codes < 0, count, codes).astype(np.int32), count + 1)
+    mass = found.mass[:count]
+    return found.sums[:count] / np.maximum(mass, np.finfo(float).tiny)[:, None], mass
+
+
+def neighborhoods(rows: Rows, clues: Clues, k: int) -> Floats:
+    """Means of the k largest components with two or more rows, then a row apart from all of them.
+
+    At most k centers, largest component first, smallest member first on ties (E17, E18 of the specification);
+    the caller fills up the rest.
+    """
+    sizes = np.bincount(clues.components, minlength=clues.n_components)
+    multiple = np.flatnonzero(sizes > 1)
+    return _component_means(rows, clues, multiple[np.argsort(-sizes[multiple], kind="stable")][:k], k)
+
+
+def far_neighborhoods(rows: Rows, clues: Clues, k: int) -> Floats:
+    """Like `neighborhoods`, but when there are more than k, components large and far from each other."""
+    sizes = np.bincount(clues.components, minlength=clues.n_components)
+    multiple = np.flatnonzero(sizes > 1)
+    if len(multiple) <= k:
+        return neighborhoods(rows, clues, k)
+    means = _component_means(rows, clues, multiple, len(multiple))
+    return means[farthest_first(means, sizes[multiple], k)]
+
+
+def _component_means(rows: Rows, clues: Clues, chosen: Ints, k: int) -> Floats:
+    code = np.full(clues.n_components, -1, dtype=np.int32)
+    code[chosen] = np.arange(len(chosen))
+    centers, _ = group_means(rows, code[clues.components], len(chosen))
+    row = cannot_linked_to_all(clues, chosen) if len(chosen) < k else None
+    if row is None:
+        return centers
+    return np.vstack([centers, _dense(rows.take(np.array([row]))).astype(np.float64)])
+
+
+def cannot_linked_to_all(clues: Clues, components: Ints) -> int | None:
+    """First row whose component is apart from every one of the given components; None when there is none."""
+    if not len(components):
+        return None
+    apart = np.zeros(clues.n_components, dtype=np.int64)
+    graph, cliques = clues.graph, clues.cliques
+    holders = np.repeat(np.arange(len(cliques.weights)), np.diff(cliques.indptr))
+    for c in components:
+        others = [graph.indices[graph.indptr[c] : graph.indptr[c + 1]]]
+        others += [cliques.members[holders == q] for q in holders[cliques.members == c]]
+        apart[np.unique(np.concatenate(others))] += 1
+    apart[components] = 0
+    rows = np.flatnonzero(apart[clues.components] == len(components))
+    return int(rows[0]) if len(rows) else None
+
+
+def farthest_first(means: Floats, sizes: Array, k: int) -> Ints:
+    """Weighted farthest-first order: the largest mean, then argmax of min √(n_i n_f)·distance to the chosen."""
+    chosen = [int(np.argmax(sizes))]
+    score = np.full(len(means), np.inf)
+    while len(chosen) < min(k, len(means)):
+        last = chosen[-1]
+        distance = np.sqrt(((means - means[last]) ** 2).sum(axis=1))
+        score = np.minimum(score, np.sqrt(sizes * sizes[last]) * distance)
+        score[chosen] = -1
+        chosen.append(int(np.argmax(score)))
+    return np.array(chosen)
+
+
+def perturbed(rows: Rows, count: int, rng: np.random.Generator) -> Floats:
+    """Global mean + 0.35·s⊙u, u uniform in [−1, 1]: the start of [Basu2002]_ for clusters without a seed."""
+    mean, _ = group_means(rows, np.zeros(rows.n, dtype=np.int32), 1)
+    square = np.zeros(rows.d)
+    for block in rows.blocks(1):
+        x = _dense(rows.take(block)).astype(np.float64) - mean[0]
+        square += (x * x).sum(axis=0)
+    spread = np.sqrt(square / rows.n)
+    return mean[0] + 0.35 * spread * rng.uniform(-1, 1, size=(count, rows.d))
+
+
+def _dense(x: object) -> Floats:
+    return x if isinstance(x, np.ndarray) else x.toarray()  # type: ignore[attr-defined]

@@ -1,0 +1,7 @@
+"""Labelled data sets by name, and two-dimensional patterns to draw."""
+
+from cluewise.datasets._dataset import Dataset, DatasetError, Listing
+from cluewise.datasets._load import available, load
+from cluewise.datasets.patterns import PATTERNS, make_pattern
+
+__all__ = ["PATTERNS", "Dataset", "DatasetError", "Listing", "available", "load", "make_pattern"]

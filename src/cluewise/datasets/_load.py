@@ -1,0 +1,88 @@
+"""Data sets by name, wherever they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+
+from cluewise._typing import Floats
+from cluewise.datasets import _folder, _openml
+from cluewise.datasets._bundled import BUNDLED, bundled
+from cluewise.datasets._dataset import Dataset, DatasetError, Listing
+
+__all__ = ["available", "load"]
+
+
+def load(name: str, *, standardize: bool = False) -> Dataset:
+    """Load a labelled data set by name.
+
+    A set is looked for in the folder that the environment variable ``CLUEWISE_DATA`` names (one ``.npz`` file
+    with ``X`` and ``y`` per set), then among the sets that come with scikit-learn, then on OpenML. What comes
+    from a folder with a manifest, or from OpenML, is checked; other data under a known name is an error.
+
+    Parameters
+    ----------
+    name : str
+        One of the names in :func:`available`.
+    standardize : bool, default=False
+        Shift and scale every column to mean 0 and variance 1 (constant columns to 0).
+
+    Returns
+    -------
+    Dataset
+        Points ``X``, true classes ``y``, and where they come from. Different sources of one set may number
+        its classes differently.
+
+    Examples
+    --------
+    >>> from cluewise.datasets import load
+    >>> data = load("wine", standardize=True)
+    >>> data.X.shape, len(data.class_names)
+    ((178, 13), 3)
+    """
+    data = _find(name)
+    return replace(data, X=_standardized(data.X)) if standardize else data
+
+
+def available() -> dict[str, Listing]:
+    """Names that :func:`load` knows, with the sizes of the sets and where they would come from.
+
+    Returns
+    -------
+    dict of str to Listing
+        Number of rows, columns and classes, and origin: ``"folder"``, ``"scikit-learn"`` or ``"OpenML"``
+        (fetched over the network when first used, then kept on disk).
+
+    Examples
+    --------
+    >>> from cluewise.datasets import available
+    >>> available()["digits"].n
+    1797
+    """
+    folder = _folder.data_folder()
+    here = {} if folder is None else _folder.listings(folder)
+    return dict(sorted((_openml.listings() | BUNDLED | here).items()))
+
+
+def _find(name: str) -> Dataset:
+    folder = _folder.data_folder()
+    in_folder = [] if folder is None else _folder.names(folder)
+    if folder is not None and name in in_folder:
+        return _folder.read(folder, name)
+    if name in BUNDLED:
+        return bundled(name)
+    if name in _openml.OPENML:
+        return _openml.fetch(name)
+    close = get_close_matches(str(name), [*in_folder, *BUNDLED, *_openml.OPENML], n=3)
+    hint = "cluewise.datasets.available() lists all."
+    if close:
+        hint = f"did you mean {' or '.join(repr(other) for other in dict.fromkeys(close))}?"
+    raise DatasetError(f"there is no data set {name!r}; {hint}")
+
+
+def _standardized(X: Floats) -> Floats:
+    centred = X - X.mean(axis=0)
+    deviation = X.std(axis=0)
+    # The mean of equal numbers may miss them by a rounding, so a constant column is known by its range.
+    constant = X.max(axis=0) == X.min(axis=0)
+    return centred * ~constant / (deviation + constant)

@@ -1,0 +1,127 @@
+"""What can be wrong with clues, in one sentence each and with a witness where there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "ClueError",
+    "ClueWarning",
+    "Contradiction",
+    "Infeasible",
+    "NotDescending",
+    "SoftClueWarning",
+    "Undecided",
+    "UnusedClueWarning",
+]
+
+
+class ClueError(ValueError):
+    """Clues that cannot be read or used as they are.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> Clues(3, must=[(0, 7)])
+    Traceback (most recent call last):
+    ...
+    cluewise.exceptions.ClueError: must-link 0 names row 7, but there are only 3 rows (0 to 2).
+    """
+
+
+class Contradiction(ClueError):
+    """Two rows are said to belong together and apart; ``conflicts`` holds the chains that prove it.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> Clues(3, must=[(0, 1), (1, 2)], cannot=[(0, 2)]).require(2)
+    Traceback (most recent call last):
+    ...
+    cluewise.exceptions.Contradiction: rows 0 and 2 must be apart (cannot-link), but must-links join them: 0 - 1 - 2.
+    """
+
+    def __init__(self, message: str, conflicts: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.conflicts = tuple(conflicts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.conflicts)
+
+
+class Infeasible(ClueError):
+    """No clustering satisfies the hard clues; ``witness`` holds the rows or clues that prove it.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> Clues(3, cannot=[(0, 1), (1, 2), (0, 2)]).require(2)
+    Traceback (most recent call last):
+    ...
+    cluewise.exceptions.Infeasible: rows 0, 1 and 2 must all be apart, which needs 3 clusters, but there are only 2.
+    """
+
+    def __init__(self, message: str, witness: Any = None) -> None:
+        super().__init__(message)
+        self.witness = witness
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.witness)
+
+
+class Undecided(ClueError):
+    """The time limit ended before the clues were satisfied or proved unsatisfiable.
+
+    Examples
+    --------
+    >>> from cluewise.exceptions import Undecided
+    >>> issubclass(Undecided, ValueError)
+    True
+    """
+
+
+class ClueWarning(UserWarning):
+    """Something about the clues deserves a look.
+
+    Examples
+    --------
+    >>> from cluewise.exceptions import ClueWarning, UnusedClueWarning
+    >>> issubclass(UnusedClueWarning, ClueWarning)
+    True
+    """
+
+
+class SoftClueWarning(ClueWarning):
+    """A hard method was given clues of different weights and treats them all as hard.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cluewise.exceptions import SoftClueWarning
+    >>> warnings.simplefilter("ignore", SoftClueWarning)
+    """
+
+
+class UnusedClueWarning(ClueWarning):
+    """The method does not use this kind of clue.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cluewise.exceptions import UnusedClueWarning
+    >>> warnings.simplefilter("ignore", UnusedClueWarning)
+    """
+
+
+class NotDescending(RuntimeWarning):
+    """An objective that should never rise did: a bug, please report it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cluewise.exceptions import NotDescending
+    >>> warnings.simplefilter("error", NotDescending)
+    """

@@ -1,0 +1,164 @@
+"""Compiled loops that put rows into clusters.
+
+Every kernel sees a block of *scores*: ``scores[h, i] + offset[h]`` is half the squared distance of row i to
+center h, up to a constant of the row. Clusters come first, so that the loop over rows vectorizes without
+reordering anything. Rows come with their sample weight; an empty array means weight 1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.kernels._jit import fma, kernel
+
+__all__ = [
+    "add_rows",
+    "assign_nearest",
+    "assign_penalized",
+    "half_distances",
+    "margins",
+    "squared_to_own",
+]
+
+
+@fma
+def half_distances(x: Floats, centers: Floats, out: Floats) -> None:
+    """Half squared distances in difference form: exact where the expanded form would cancel."""
+    for h in range(centers.shape[0]):
+        for i in range(x.shape[0]):
+            total = x.dtype.type(0)
+            for j in range(x.shape[1]):
+                difference = x[i, j] - centers[h, j]
+                total += difference * difference
+            out[h, i] = total / 2
+
+
+@kernel
+def assign_nearest(scores: Floats, offset: Floats, best: Floats, labels: Ints) -> None:
+    """Nearest cluster of every row of the block, lowest index on ties; ``best`` is scratch."""
+    for i in range(labels.shape[0]):
+        best[i] = scores[0, i] + offset[0]
+        labels[i] = 0
+    for h in range(1, scores.shape[0]):
+        shift = offset[h]
+        for i in range(labels.shape[0]):
+            value = scores[h, i] + shift
+            better = value < best[i]
+            best[i] = value if better else best[i]
+            labels[i] = h if better else labels[i]
+
+
+@kernel
+def add_rows(x: Floats, weight: Floats, labels: Ints, sums: Floats, mass: Floats) -> None:
+    """Add every row of the block to the sum and the mass of its cluster, in double precision."""
+    d = x.shape[1]
+    weighted = weight.shape[0] > 0
+    for i in range(x.shape[0]):
+        h = labels[i]
+        if weighted:
+            w = weight[i]
+            mass[h] += w
+            for j in range(d):
+                sums[h, j] += w * x[i, j]
+        else:
+            mass[h] += 1.0
+            for j in range(d):
+                sums[h, j] += x[i, j]
+
+
+@kernel
+def assign_penalized(
+    scores: Floats,
+    offset: Floats,
+    weight: Floats,
+    rows: Ints,
+    places: Ints,
+    labels: Ints,
+    indptr: Ints,
+    neighbors: Ints,
+    pull: Floats,
+    group_indptr: Ints,
+    groups: Ints,
+    group_pull: Floats,
+    group_slot: Ints,
+    member_indptr: Ints,
+    members: Ints,
+    counts: Ints,
+    penalty: float,
+    cost: Floats,
+) -> tuple[int, float]:
+    """One sweep of iterated conditional modes over the rows of the block, in their order.
+
+    ``places[r]`` is where row ``rows[r]`` stands among the tied rows, which alone have links and groups.
+    A row moves to the cluster with the lowest weight·score + penalty·(broken clues), given the current labels
+    of all other rows; it stays where it is on ties. A neighbor with ``pull`` < 0 attracts, one with ``pull``
+    > 0 repels; so do the members of a group. Groups that have a slot in ``counts`` (members per cluster) are
+    read there, the others member by member. Returns the number of moves and the change of the penalty.
+    """
+    k = offset.shape[0]
+    weighted = weight.shape[0] > 0
+    moved = 0
+    change = 0.0
+    for r in range(rows.shape[0]):
+        i, t = rows[r], places[r]
+        old = labels[i]
+        for h in range(k):
+            cost[h] = 0.0
+        for e in range(indptr[t], indptr[t + 1]):
+            cost[labels[neighbors[e]]] += pull[e]
+        for e in range(group_indptr[t], group_indptr[t + 1]):
+            g = groups[e]
+            slot = group_slot[g]
+            if slot >= 0:
+                for h in range(k):
+                    cost[h] += group_pull[g] * counts[slot, h]
+                cost[old] -= group_pull[g]
+            else:
+                for m in range(member_indptr[g], member_indptr[g + 1]):
+                    if members[m] != i:
+                        cost[labels[members[m]]] += group_pull[g]
+        w = weight[r] if weighted else 1.0
+        best = old
+        lowest = penalty * cost[old] + w * (scores[old, r] + offset[old])
+        for h in range(k):
+            value = penalty * cost[h] + w * (scores[h, r] + offset[h])
+            if value < lowest:
+                lowest = value
+                best = h
+        if best != old:
+            moved += 1
+            change += cost[best] - cost[old]
+            labels[i] = best
+            for e in range(group_indptr[t], group_indptr[t + 1]):
+                slot = group_slot[groups[e]]
+                if slot >= 0:
+                    counts[slot, old] -= 1
+                    counts[slot, best] += 1
+    return moved, change
+
+
+@kernel
+def margins(scores: Floats, offset: Floats, labels: Ints, out: Floats) -> None:
+    """Lead of each row's own cluster over the best other one: difference of half squared distances."""
+    k = offset.shape[0]
+    for i in range(labels.shape[0]):
+        own = labels[i]
+        best = np.inf
+        for h in range(k):
+            if h != own:
+                value = scores[h, i] + offset[h]
+                if value < best:
+                    best = value
+        out[i] = best - (scores[own, i] + offset[own])
+
+
+@kernel
+def squared_to_own(x: Floats, centers: Floats, labels: Ints, out: Floats) -> None:
+    """Squared distance of each row to the center of its cluster, in double precision."""
+    for i in range(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            difference = float(x[i, j]) - float(centers[labels[i], j])
+            total += difference * difference
+        out[i] = total

@@ -1,0 +1,231 @@
+"""Agreement of a clustering with a truth; names of labels never matter.
+
+All functions take two labellings of the same rows. Labels may be numbers or strings; the noise label −1
+is a label like any other, so that noise rows count as one cluster. Nothing n × n is ever built.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cluewise._typing import ArrayLike, Ints
+from cluewise.metrics._contingency import best_matching, contingency, paired_codes
+
+__all__ = ["accuracy", "ari", "nmi", "pairwise_f", "rand", "variation_of_information"]
+
+_NORMALIZATIONS = ("geometric", "arithmetic", "min", "max")
+
+
+def nmi(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    normalization: Literal["geometric", "arithmetic", "min", "max"] = "geometric",
+) -> float:
+    """Mutual information of two labellings, divided by a mean of their entropies.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Two labellings of the same rows.
+    normalization : {"geometric", "arithmetic", "min", "max"}, default="geometric"
+        How the two entropies make one number: √(H(U)H(V)), (H(U)+H(V))/2, the smaller or the larger.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. Two labellings with one cluster each agree (1); if only one of the two has a
+        single cluster, they share nothing (0).
+
+    Examples
+    --------
+    >>> from cluewise.metrics import nmi
+    >>> round(nmi([0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 0]), 6)
+    0.547637
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    if normalization not in _NORMALIZATIONS:
+        raise ValueError(f"normalization is {normalization!r}, but must be one of {_NORMALIZATIONS}.")
+    truth, found = paired_codes(y_true, y_pred)
+    return float(normalized_mutual_info_score(truth, found, average_method=normalization))
+
+
+def ari(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Rand index corrected for chance (Hubert and Arabie): 1 is equal, about 0 is random.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Two labellings of the same rows.
+
+    Returns
+    -------
+    float
+        At most 1; negative where the labellings agree less than by chance.
+
+    Examples
+    --------
+    >>> from cluewise.metrics import ari
+    >>> round(ari([0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 0]), 6)
+    0.304348
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(*paired_codes(y_true, y_pred)))
+
+
+def rand(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | None = None) -> float:
+    """Share of the pairs of rows on which two labellings agree: together in both, or apart in both.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Two labellings of the same rows.
+    exclude_pairs : array-like of shape (m, 2), default=None
+        Pairs of rows that do not count, for instance ``np.vstack([clues.must, clues.cannot])``.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 1 if there is no pair at all.
+
+    Examples
+    --------
+    >>> from cluewise.metrics import rand
+    >>> truth, found = [0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 0]
+    >>> round(rand(truth, found), 6)
+    0.714286
+    >>> rand(truth, found, exclude_pairs=[(0, 1), (3, 4), (2, 3)])
+    0.72
+    """
+    pairs = _count_pairs(y_true, y_pred, exclude_pairs)
+    total = sum(pairs)
+    return (pairs.both + pairs.neither) / total if total else 1.0
+
+
+def pairwise_f(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | None = None) -> float:
+    """Harmonic mean of precision and recall over the pairs of rows that are together.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Two labellings of the same rows.
+    exclude_pairs : array-like of shape (m, 2), default=None
+        Pairs of rows that do not count, for instance ``np.vstack([clues.must, clues.cannot])``.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 if no pair is together in both, but 1 if neither labelling has any pair together.
+
+    Examples
+    --------
+    >>> from cluewise.metrics import pairwise_f
+    >>> truth, found = [0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 0]
+    >>> pairwise_f(truth, found)
+    0.5
+    >>> round(pairwise_f(truth, found, exclude_pairs=[(0, 1), (3, 4), (2, 3)]), 6)
+    0.363636
+    """
+    pairs = _count_pairs(y_true, y_pred, exclude_pairs)
+    together = 2 * pairs.both + pairs.only_true + pairs.only_pred
+    return 2 * pairs.both / together if together else 1.0
+
+
+def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Share of rows that lie in the cluster matched with their class.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Two labellings of the same rows; their numbers of clusters may differ.
+
+    Returns
+    -------
+    float
+        Share of rows under the best one-to-one matching of classes and clusters; rows of classes or
+        clusters left over count as wrong.
+
+    Examples
+    --------
+    >>> from cluewise.metrics import accuracy
+    >>> accuracy(["a", "a", "b", "b"], [1, 1, 0, 1])
+    0.75
+    """
+    table = contingency(*paired_codes(y_true, y_pred))
+    hits = best_matching(table)[table.rows] == table.columns
+    return float(table.counts[hits].sum() / table.counts.sum())
+
+
+def variation_of_information(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Distance of two labellings: what each says that the other does not, in nats.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        Two labellings of the same rows.
+
+    Returns
+    -------
+    float
+        H(U|V) + H(V|U): 0 for equal labellings, at most log n; a metric.
+
+    Examples
+    --------
+    >>> from cluewise.metrics import variation_of_information
+    >>> variation_of_information([0, 0, 1, 1], ["b", "b", "a", "a"])
+    0.0
+    >>> round(variation_of_information([0, 0, 1, 1], [0, 1, 0, 1]), 6)
+    1.386294
+    """
+    truth, found = paired_codes(y_true, y_pred)
+    table = contingency(truth, found)
+    in_class, in_cluster = np.bincount(truth)[table.rows], np.bincount(found)[table.columns]
+    # Each term is >= 0, so equal labellings give exactly 0; H(U) + H(V) - 2 I would leave a rest.
+    surprise = np.log(in_class / table.counts) + np.log(in_cluster / table.counts)
+    return float(np.dot(table.counts, surprise) / len(truth))
+
+
+class _Pairs(NamedTuple):
+    """Numbers of unordered pairs of rows, as Python integers."""
+
+    neither: int
+    only_pred: int
+    only_true: int
+    both: int
+
+
+def _count_pairs(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | None) -> _Pairs:
+    from sklearn.metrics.cluster import pair_confusion_matrix
+
+    truth, found = paired_codes(y_true, y_pred)
+    ordered = np.asarray(pair_confusion_matrix(truth, found), dtype=np.int64).ravel()
+    left_out = np.zeros(4, dtype=np.int64)
+    if exclude_pairs is not None:
+        a, b = _unordered(exclude_pairs, len(truth)).T
+        case = 2 * (truth[a] == truth[b]) + (found[a] == found[b])
+        left_out = np.bincount(case, minlength=4)
+    return _Pairs(*(int(twice) // 2 - int(out) for twice, out in zip(ordered, left_out, strict=True)))
+
+
+def _unordered(pairs: ArrayLike, n: int) -> Ints:
+    """Distinct pairs of rows, the smaller row first."""
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"exclude_pairs needs whole numbers in two columns; it has {array.dtype} in shape {array.shape}."
+        )
+    outside = (array < 0) | (array >= n)
+    if outside.any():
+        line = int(np.argmax(outside.any(axis=1)))
+        row = int(array[line][outside[line]][0])
+        raise ValueError(f"exclude_pairs names row {row} (pair {line}), but there are only {n} rows.")
+    own = array[:, 0] == array[:, 1]
+    if own.any():
+        line = int(np.argmax(own))
+        raise ValueError(f"exclude_pairs links row {int(array[line, 0])} with itself (pair {line}).")
+    return np.unique(np.sort(array.astype(np.int64), axis=1), axis=0)

@@ -1,0 +1,258 @@
+"""Which clues a clustering keeps, and which it breaks.
+
+When is a clue broken?
+
+============ ====================================================================================
+must         the two rows have different labels
+cannot       the two rows have the same label
+labels       the row is not in the cluster of its class; classes and clusters are matched one to
+             one so that as many labelled rows as possible fit, unless the caller knows the matching
+together     the members of the group lie in more than one cluster (the group counts as a whole)
+apart        two members of the group share a cluster (the group counts as a whole)
+partitions   the row's label is not the most frequent one in its cluster (ties: the lowest label)
+sizes        a cluster is smaller or larger than its bounds
+avoid        never; how different a result is from a known one is a matter of degree
+============ ====================================================================================
+
+Rows labelled −1 (noise) are each alone: they break must-links, never cannot-links, and a class label.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cluewise._typing import UNASSIGNED, ArrayLike, Bools, Ints
+from cluewise.exceptions import ClueError
+from cluewise.metrics._contingency import best_matching, contingency
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cluewise.clues import Clues
+
+__all__ = ["broken", "satisfaction"]
+
+
+class _Marks(NamedTuple):
+    """True where a clue is broken; one mask per kind, aligned with the arrays of `Clues`."""
+
+    must: Bools
+    cannot: Bools
+    labels: Bools
+    together: list[Bools]
+    apart: list[Bools]
+    partitions: list[Bools]
+    sizes: Bools  # per cluster
+
+
+def broken(
+    labels: ArrayLike,
+    clues: Clues,
+    *,
+    clusters_of_classes: ArrayLike | None = None,
+    n_clusters: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Clues:
+    """The clues that a clustering breaks.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Cluster of each row, −1 = noise.
+    clues : Clues
+        What was known about the same n rows.
+    clusters_of_classes : array-like of shape (n_classes,), default=None
+        Cluster of each class in ``clues.classes_``, for methods that put class c into cluster c. By default
+        classes and clusters are matched one to one so that as many labelled rows as possible fit.
+    n_clusters : int, default=None
+        Number of clusters asked for; clusters that came out empty then count for the bounds on sizes.
+    sample_weight : array-like of shape (n,), default=None
+        Weights of the rows, for bounds on summed weights.
+
+    Returns
+    -------
+    Clues
+        The broken ones with their weights and sources. A broken group is returned whole, bounds on sizes too.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.metrics import broken
+    >>> clues = Clues(4, must=[(0, 1), (1, 2)], cannot=[(0, 3)])
+    >>> broken([0, 0, 1, 1], clues).must.tolist()
+    [[1, 2]]
+    """
+    marks = _marks(labels, clues, clusters_of_classes, n_clusters, sample_weight)
+    return clues.subset(
+        must=marks.must,
+        cannot=marks.cannot,
+        labels=marks.labels,
+        together=marks.together,
+        apart=marks.apart,
+        partitions=marks.partitions,
+        sizes=bool(marks.sizes.any()),
+    )
+
+
+def satisfaction(
+    labels: ArrayLike,
+    clues: Clues,
+    *,
+    clusters_of_classes: ArrayLike | None = None,
+    n_clusters: int | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> dict[str, float]:
+    """Share of the clues that a clustering keeps, by kind.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Cluster of each row, −1 = noise.
+    clues : Clues
+        What was known about the same n rows.
+    clusters_of_classes, n_clusters, sample_weight
+        As for :func:`broken`.
+
+    Returns
+    -------
+    dict of str to float
+        For each kind that is there, the share of links (must, cannot), of labelled rows (labels,
+        partitions), of groups with two or more members (together, apart) or of clusters (sizes) that
+        are as they should be. Weights do not count; ``avoid`` is never listed.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.metrics import satisfaction
+    >>> clues = Clues(4, must=[(0, 1), (1, 2)], cannot=[(0, 3)])
+    >>> satisfaction([0, 0, 1, 1], clues)
+    {'must': 0.5, 'cannot': 1.0}
+    """
+    marks = _marks(labels, clues, clusters_of_classes, n_clusters, sample_weight)
+    # Of rows without a label and of groups without a pair nothing is said, so they do not count.
+    countable = {
+        "labels": marks.labels[clues.labels >= 0],
+        "must": marks.must,
+        "cannot": marks.cannot,
+        "together": _joined(m[_sizes(g.codes, len(m)) > 1] for m, g in zip(marks.together, clues.together)),
+        "apart": _joined(m[_sizes(g.codes, len(m)) > 1] for m, g in zip(marks.apart, clues.apart)),
+        "partitions": _joined(m[clues.partition_codes(t) >= 0] for t, m in enumerate(marks.partitions)),
+        "sizes": marks.sizes,
+    }
+    return {kind: float(1 - mask.mean()) for kind, mask in countable.items() if mask.size}
+
+
+def _marks(
+    labels: ArrayLike,
+    clues: Clues,
+    clusters_of_classes: ArrayLike | None,
+    n_clusters: int | None,
+    sample_weight: ArrayLike | None,
+) -> _Marks:
+    raw = _checked(labels, clues.n)
+    codes = _each_noise_row_alone(raw)
+    sides = [clues.partition_codes(t) for t in range(len(clues.partitions))]
+    return _Marks(
+        must=codes[clues.must[:, 0]] != codes[clues.must[:, 1]],
+        cannot=codes[clues.cannot[:, 0]] == codes[clues.cannot[:, 1]],
+        labels=_strays(raw, codes, clues, clusters_of_classes),
+        together=[_split(group.codes, len(group.weights), codes) for group in clues.together],
+        apart=[_crowded(group.codes, len(group.weights), codes) for group in clues.apart],
+        partitions=[_minority(side, codes) for side in sides],
+        sizes=_out_of_bounds(raw, clues, n_clusters, sample_weight),
+    )
+
+
+def _checked(labels: ArrayLike, n: int) -> Ints:
+    array = np.asarray(labels)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"labels must be whole numbers, one per row; they are {array.dtype} in shape {array.shape}."
+        )
+    if len(array) != n:
+        raise ClueError(f"the clues speak of {n} rows, but there are {len(array)} labels.")
+    return array
+
+
+def _each_noise_row_alone(raw: Ints) -> Ints:
+    """Cluster codes in which every noise row is a cluster of its own."""
+    found, codes = np.unique(raw, return_inverse=True)
+    noise = raw == UNASSIGNED
+    codes[noise] = len(found) + np.arange(np.count_nonzero(noise))
+    return codes
+
+
+def _strays(raw: Ints, codes: Ints, clues: Clues, clusters_of_classes: ArrayLike | None) -> Bools:
+    """Rows that are not in the cluster of their class."""
+    known = clues.labels >= 0
+    if clusters_of_classes is not None:
+        home = np.asarray(clusters_of_classes)
+        if home.shape != (wanted := (len(clues.classes_),)):
+            raise ValueError(f"clusters_of_classes has shape {home.shape}, but must have {wanted}.")
+        marks = known.copy()
+        marks[known] = home[clues.labels[known]] != raw[known]
+        return marks
+    inside = known & (raw != UNASSIGNED)
+    classes, clusters = clues.labels[inside], codes[inside]
+    marks = known.copy()
+    marks[inside] = best_matching(contingency(classes, clusters))[classes] != clusters
+    return marks
+
+
+def _split(group: Ints, n_groups: int, codes: Ints) -> Bools:
+    """Groups whose members lie in more than one cluster."""
+    rows = np.flatnonzero(group >= 0)
+    anyone = np.zeros(n_groups, dtype=np.int64)
+    anyone[group[rows]] = codes[rows]
+    elsewhere = rows[codes[rows] != anyone[group[rows]]]
+    return np.bincount(group[elsewhere], minlength=n_groups) > 0
+
+
+def _crowded(group: Ints, n_groups: int, codes: Ints) -> Bools:
+    """Groups of which two members share a cluster."""
+    rows = group >= 0
+    table = contingency(group[rows], codes[rows])
+    return np.bincount(table.rows[table.counts > 1], minlength=n_groups) > 0
+
+
+def _minority(side: Ints, codes: Ints) -> Bools:
+    """Rows whose side label is not the most frequent one in their cluster."""
+    known = side >= 0
+    table = contingency(codes[known], side[known])
+    order = np.lexsort((table.columns, -table.counts, table.rows))
+    clusters, first = np.unique(table.rows[order], return_index=True)
+    majority = np.full(table.shape[0], -1)
+    majority[clusters] = table.columns[order][first]
+    marks = np.zeros(len(side), dtype=bool)
+    marks[known] = majority[codes[known]] != side[known]
+    return marks
+
+
+def _out_of_bounds(raw: Ints, clues: Clues, n_clusters: int | None, sample_weight: ArrayLike | None) -> Bools:
+    """Clusters that are smaller or larger than allowed; empty if there are no bounds."""
+    if clues.sizes is None:
+        return np.zeros(0, dtype=bool)
+    inside = raw >= 0
+    weight, slack = np.ones(np.count_nonzero(inside)), 0.0
+    if clues.size_unit == "weight" and sample_weight is not None:
+        weight = np.asarray(sample_weight, dtype=np.float64)[inside]
+        slack = 1e-9 * float(weight.sum())  # sums of weights are not exact
+    bounds = np.atleast_2d(clues.sizes)
+    if clues.sizes.ndim == 1:  # one pair for all, so that the numbers of the clusters do not matter
+        size = np.bincount(np.unique(raw[inside], return_inverse=True)[1], weights=weight)
+        size = np.append(size, np.zeros(max(0, (n_clusters or 0) - len(size))))
+        return (size < bounds[0, 0] - slack) | (size > bounds[0, 1] + slack)
+    bounded = raw[inside] < len(bounds)
+    size = np.bincount(raw[inside][bounded], weights=weight[bounded], minlength=len(bounds))
+    marks = (size < bounds[:, 0] - slack) | (size > bounds[:, 1] + slack)
+    return marks if bounded.all() else np.append(marks, True)  # a cluster that was never allowed
+
+
+def _sizes(group: Ints, n_groups: int) -> Ints:
+    return np.bincount(group[group >= 0], minlength=n_groups)
+
+
+def _joined(masks: Iterable[Bools]) -> Bools:
+    return np.concatenate([np.zeros(0, dtype=bool), *masks])

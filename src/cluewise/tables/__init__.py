@@ -1,0 +1,35 @@
+"""Tables and files: the only place that reads and writes them.
+
+`read` brings CSV, TSV, Parquet, NPZ, NPY and JSON files into a `Table`, `from_frame` any data frame;
+`features` makes the matrix and the names of its rows out of it; `write` and `atomic` leave either a complete
+file or the old one. What is wrong with a file is said in one sentence that names the line and the column.
+"""
+
+from __future__ import annotations
+
+from cluewise.tables._features import features, names_of, row_names
+from cluewise.tables._files import atomic, peek, read, read_json, write
+from cluewise.tables._formats import from_json
+from cluewise.tables._numbers import number, typed
+from cluewise.tables._table import FileError, Table, TableError, column_of, from_frame
+from cluewise.tables._text import ID_NAMES
+
+__all__ = [
+    "ID_NAMES",
+    "FileError",
+    "Table",
+    "TableError",
+    "atomic",
+    "column_of",
+    "features",
+    "from_frame",
+    "from_json",
+    "names_of",
+    "number",
+    "peek",
+    "read",
+    "read_json",
+    "row_names",
+    "typed",
+    "write",
+]

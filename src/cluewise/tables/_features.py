@@ -1,0 +1,160 @@
+"""From a table to the matrix that is clustered and the names of its rows."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from cluewise._typing import Array, Floats
+from cluewise.tables._numbers import is_number, number
+from cluewise.tables._table import Table, TableError, text_array
+from cluewise.tables._text import ID_NAMES
+
+__all__ = ["features", "names_of", "row_names"]
+
+
+def features(
+    table: Table,
+    id_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+) -> tuple[Floats, Array | None, list[str]]:
+    """The numbers of a table as a matrix, the names of its rows, and the names of its columns.
+
+    Parameters
+    ----------
+    table : Table
+        What `read` or `from_frame` returned.
+    id_column : str, optional
+        The column that names the rows. Without it a column called id, name, row, ... is taken if it names
+        every row once.
+    columns : sequence of str, optional
+        The columns to use; all but ids and labels unless given.
+    label_column : str, optional
+        A column that is known about the rows and so is no feature.
+
+    Returns
+    -------
+    X : array of shape (n, d), float64
+    ids : object array of n str, or None
+    feature_names : list of d str
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> table = tables.Table({"id": ["a17", "b3"], "x": [1, 2], "y": [0.5, 0.25]})
+    >>> X, ids, feature_names = tables.features(table)
+    >>> X.tolist(), ids.tolist(), feature_names
+    ([[1.0, 0.5], [2.0, 0.25]], ['a17', 'b3'], ['x', 'y'])
+    """
+    if len(table) == 0:
+        raise TableError(f"{table.name} has no rows.")
+    for name in [id_column, label_column, *(columns or ())]:
+        _known_column(table, name)
+    id_column = _find_ids(table) if id_column is None else id_column
+    ids = None if id_column is None else names_of(table, id_column)
+    if columns is None:
+        given = table.points if table.points is not None else tuple(table.columns)
+        columns = [name for name in given if name not in (id_column, label_column)]
+    if not columns:
+        raise TableError(f"{table.name} has no column left to cluster by.")
+    X = np.empty((len(table), len(columns)), dtype=np.float64)
+    for j, name in enumerate(columns):
+        X[:, j] = _numbers(table, name)
+    return X, ids, list(columns)
+
+
+def names_of(table: Table, column: str) -> Array:
+    """The names of the rows in one column; every row needs one, and no two the same.
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> tables.names_of(tables.Table({"who": [3, 1]}), "who").tolist()
+    ['3', '1']
+    """
+    _known_column(table, column)
+    names = row_names(table.columns[column])
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if not name:
+            raise TableError(f"{table.name} {table.where(i)}: the id in column '{column}' is empty.")
+        first = seen.setdefault(name, i)
+        if first != i:
+            raise TableError(
+                f"{table.name} {table.where(i)}: id '{name}' is already the id of {table.where(first)}."
+            )
+    return text_array(names)
+
+
+def row_names(column: Array) -> list[str]:
+    """Names of rows as text without spaces around them; a whole number is named without a decimal point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cluewise import tables
+    >>> tables.row_names(np.array([3.0, 1.0])), tables.row_names(np.array(["a17 "], dtype=object))
+    (['3', '1'], ['a17'])
+    """
+    values = column.tolist()
+    if column.dtype.kind == "f":
+        return ["" if math.isnan(v) else str(int(v)) if v.is_integer() else repr(v) for v in values]
+    if column.dtype.kind == "O":
+        return list(map(str.strip, values))
+    return list(map(str, values))
+
+
+def _known_column(table: Table, name: str | None) -> None:
+    if name is None or name in table.columns:
+        return
+    close = difflib.get_close_matches(name, list(table.columns)[:1000], n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else "."
+    raise TableError(f"{table.name} has no column '{name}'{hint}")
+
+
+def _find_ids(table: Table) -> str | None:
+    """The column that names the rows by the look of it; only a column called id has to."""
+    spelled = {name.lower(): name for name in reversed(list(table.columns))}
+    for candidate in ID_NAMES:
+        name = spelled.get(candidate)
+        if name is None or name in (table.points or ()):
+            continue
+        names = row_names(table.columns[name])
+        measured = all(is_number(cell) for cell in names) and not all(
+            number(cell).is_integer() for cell in names
+        )
+        if candidate == "id" or (len(set(names)) == len(names) and all(names) and not measured):
+            return name
+    return None
+
+
+def _numbers(table: Table, name: str) -> Floats:
+    """A column as finite numbers, or an error that names the line."""
+    column = table.columns[name]
+    place = f"column '{name}' of {table.name}"
+    if column.dtype.kind == "O":
+        column = _from_text(table, name, place)
+    values = column.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        problem = "is empty" if np.isnan(values[bad[0]]) else "is infinite"
+        raise TableError(f"{place} {problem} in {table.where(int(bad[0]))}.")
+    return values
+
+
+def _from_text(table: Table, name: str, place: str) -> Floats:
+    cells = table.columns[name].tolist()
+    values = np.array([number(cell) for cell in cells], dtype=np.float64)
+    words = [
+        i for i in np.flatnonzero(np.isnan(values)).tolist() if cells[i].strip() and not is_number(cells[i])
+    ]
+    if words:
+        where = f"{table.where(words[0])}: '{cells[words[0]]}'"
+        if np.isnan(values).all():
+            raise TableError(f"{place} is text ({where}); name it with --id or leave it out with --columns.")
+        raise TableError(f"{place} holds something that is not a number ({where}).")
+    return values

@@ -1,0 +1,222 @@
+"""Files: opened with clear refusals, written aside and then renamed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from cluewise._typing import Array
+from cluewise.tables import _formats, _text
+from cluewise.tables._table import FileError, Table, TableError, columns_of
+
+__all__ = ["atomic", "peek", "read", "read_json", "write"]
+
+_TEXT = (".csv", ".tsv", ".txt")
+_ARRAYS = (".npz", ".npy")
+_PARQUET = (".parquet", ".pq")
+READS = (*_TEXT, *_PARQUET, *_ARRAYS, ".json")
+
+_WRITERS: dict[str, Callable[[Path, Mapping[str, Array]], None]] = {
+    ".csv": _formats.write_csv,
+    ".parquet": _formats.write_parquet,
+    ".npz": _formats.write_npz,
+    ".json": _formats.write_json,
+}
+
+
+def read(
+    path: str | os.PathLike[str], *, header: Sequence[str] | None = None, text: Collection[str] = ()
+) -> Table:
+    r"""Read a table from CSV, TSV, Parquet, NPZ, NPY or JSON.
+
+    Parameters
+    ----------
+    path : str or path
+        The suffix tells the format. Text files are UTF-8, separated by comma, semicolon or tab. Their first
+        line names the columns; if it holds nothing but numbers it is data, and the columns are x0, x1, ...
+    header : sequence of str, optional
+        Names for the columns of a text file that has no header line.
+    text : collection of str
+        Columns of a text file that stay text even if they hold only numbers. Columns that are called like
+        names of rows (id, name, row, ...) always do.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise import tables
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "data.csv"
+    >>> _ = path.write_text("id;x;color\na17;1.5;red\nb3;2;blue\n")
+    >>> tables.read(path).columns["x"].tolist()
+    [1.5, 2.0]
+    """
+    path = Path(path)
+    data = _read_bytes(path)
+    suffix = _suffix(path, READS, "reads")
+    if suffix in _TEXT:
+        return _text.parse_text(data, path, header, text)
+    if suffix in _ARRAYS:
+        return _formats.parse_arrays(data, path.name)
+    if suffix in _PARQUET:
+        return _formats.parse_parquet(data, path.name)
+    return _formats.from_json(_formats.parse_json(data, path.name), path.name)
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Read the value in a JSON file, whatever it is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise import tables
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.json"
+    >>> _ = path.write_text('{"must": [["a17", "b3"]]}')
+    >>> tables.read_json(path)
+    {'must': [['a17', 'b3']]}
+    """
+    return _formats.parse_json(_read_bytes(Path(path)), Path(path).name)
+
+
+def peek(path: str | os.PathLike[str]) -> list[str]:
+    r"""The fields of the first line of a text file, before anybody decides whether it is a header.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise import tables
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.csv"
+    >>> _ = path.write_text("a17,b3,must\n")
+    >>> tables.peek(path)
+    ['a17', 'b3', 'must']
+    """
+    return _text.first_record(_read_bytes(Path(path)), Path(path))
+
+
+def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any]) -> None:
+    r"""Write a table as CSV, Parquet, NPZ or JSON, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        The suffix tells the format. An old file stays as it is until the new one is complete.
+    table : Table or mapping of str to sequence
+        The columns. Text that looks like a number comes back from CSV as a number; from the other formats
+        everything comes back as it was.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise import tables
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "labels.csv"
+    >>> tables.write(path, {"id": ["a17", "b3"], "cluster": [0, 1]})
+    >>> path.read_text()
+    'id,cluster\na17,0\nb3,1\n'
+    """
+    path = Path(path)
+    columns = table.columns if isinstance(table, Table) else columns_of(table, path.name)
+    with atomic(path) as aside:
+        writer = _WRITERS[_suffix(path, tuple(_WRITERS), "writes")]
+        try:
+            writer(aside, columns)
+        except OSError as error:
+            raise FileError(f"'{path}' cannot be written: {_reason(error)}.") from None
+
+
+@contextmanager
+def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Write a file aside and rename it when it is complete; on any error the old file stays as it was.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write.
+
+    Yields
+    ------
+    Path
+        A new file in the same folder, with the same suffix, to write into.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise import tables
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.json"
+    >>> with tables.atomic(path) as aside:
+    ...     _ = aside.write_text("{}")
+    >>> path.read_text()
+    '{}'
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link to the new content
+    mode = _writable_mode(target, path)
+    aside = target.with_name(f".cluewise-{secrets.token_hex(8)}{target.suffix}")
+    try:
+        os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be written: {_reason(error)}.") from None
+    try:
+        yield aside
+        if mode is not None:
+            os.chmod(aside, mode)
+        _sync(aside)
+        os.replace(aside, target)
+    except BaseException:  # also Ctrl-C: nothing half-written is left behind
+        with suppress(OSError):
+            aside.unlink()
+        raise
+    with suppress(OSError):  # not every system can sync a folder
+        _sync(target.parent)
+
+
+def _writable_mode(target: Path, path: str | os.PathLike[str]) -> int | None:
+    """Permissions of the file that is replaced (None: there is none), or a refusal."""
+    if target.is_dir():
+        raise FileError(f"'{path}' is a folder, not a file.")
+    if not target.parent.is_dir():
+        raise FileError(f"'{path}' cannot be written: there is no folder '{target.parent}'.")
+    if not target.exists():
+        return None
+    if not target.is_file():
+        raise FileError(f"'{path}' is not an ordinary file.")
+    if not os.access(target, os.W_OK):
+        raise FileError(f"'{path}' is write-protected.")
+    return stat.S_IMODE(target.stat().st_mode)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _read_bytes(path: Path) -> bytes:
+    if path.is_dir():
+        raise FileError(f"'{path}' is a folder, not a file.")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise FileError(f"there is no file '{path}'.") from None
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be read: {_reason(error)}.") from None
+
+
+def _suffix(path: Path, known: tuple[str, ...], verb: str) -> str:
+    suffix = path.suffix.lower()
+    if suffix not in known:
+        called = f"'{suffix}' is" if suffix else "a name without suffix is"
+        choice = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise TableError(f"'{path}': {called} not a format that cluewise {verb}; use {choice}.")
+    return suffix
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,211 @@
+"""JSON, NPZ and Parquet in and out."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import Array
+from cluewise.tables._table import Table, TableError, columns_of, from_frame
+from cluewise.tables._text import decode
+
+__all__ = [
+    "from_json",
+    "parse_arrays",
+    "parse_json",
+    "parse_parquet",
+    "write_csv",
+    "write_json",
+    "write_npz",
+    "write_parquet",
+]
+
+
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
+_SPECIAL = re.compile(r'[,;\t"\r\n]')
+
+
+def parse_json(data: bytes, name: str) -> Any:
+    """The value in a JSON file, or an error that names the line."""
+    text = decode(data.removeprefix(b"\xef\xbb\xbf"), name)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
+        problem = "the file ends in the middle" if cut else f"this is not JSON ({error.msg})"
+        raise TableError(f"{name} line {error.lineno}: {problem}.") from None
+
+
+def from_json(value: Any, name: str = "the table") -> Table:
+    """A table from a list of records or from an object of columns.
+
+    Examples
+    --------
+    >>> from cluewise.tables import from_json
+    >>> table = from_json([{"x": 1, "color": "red"}, {"x": 2.5}])
+    >>> table.columns["x"].tolist(), table.columns["color"].tolist()
+    ([1.0, 2.5], ['red', ''])
+    """
+    if isinstance(value, list):
+        for i, record in enumerate(value):
+            if not isinstance(record, dict):
+                raise TableError(f"{name} row {i} is not an object with one entry per column.")
+        keys = dict.fromkeys(key for record in value for key in record)
+        value = {key: [record.get(key) for record in value] for key in keys}
+    if isinstance(value, dict) and all(isinstance(column, list) for column in value.values()):
+        given = {key: _with_infinity(column) for key, column in value.items()}
+        return Table(columns_of(given, name), name)
+    raise TableError(f"{name} holds neither a list of records nor an object of columns.")
+
+
+def _with_infinity(column: list[Any]) -> list[Any]:
+    """The column with the numbers that JSON can only hold as text; text of other kinds is left alone."""
+    words = {cell for cell in column if isinstance(cell, str)}
+    if not words or not words <= _INFINITE.keys():
+        return column
+    return [_INFINITE[cell] if isinstance(cell, str) else cell for cell in column]
+
+
+def parse_arrays(data: bytes, name: str) -> Table:
+    """The table in an NPZ or NPY file: ``X``, and every other array with one value per row."""
+    try:
+        loaded = np.load(io.BytesIO(data), allow_pickle=False)
+        arrays = (
+            {"X": loaded} if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
+        )
+    except (
+        ValueError,
+        EOFError,
+        OSError,
+        KeyError,
+        zipfile.BadZipFile,
+        zlib.error,
+        NotImplementedError,
+    ) as error:
+        if "allow_pickle" in str(error):
+            raise TableError(f"{name} holds Python objects; save text as an array of str.") from None
+        raise TableError(f"{name} cannot be read; is it cut off or damaged?") from None
+    points = arrays.get("X")
+    if points is None or points.ndim == 1:
+        return Table(arrays, name)
+    if points.ndim != 2:
+        raise TableError(f"X in {name} has {points.ndim} dimensions; it needs rows and columns.")
+    names = _feature_names(arrays, name)
+    columns = dict(zip(names, points.T))
+    for key, array in arrays.items():
+        if key not in ("X", "feature_names", "class_names") and array.shape == (len(points),):
+            if key in columns:
+                raise TableError(f"'{key}' in {name} is both an array and one of the feature_names.")
+            columns[key] = array
+    return Table(columns, name, points=tuple(names))
+
+
+def _feature_names(arrays: Mapping[str, Array], name: str) -> list[str]:
+    d = arrays["X"].shape[1]
+    names = [str(n) for n in arrays.get("feature_names", [f"x{j}" for j in range(d)])]
+    if len(names) != d:
+        raise TableError(f"{name} has {len(names)} feature_names, but X has {d} columns.")
+    for j, feature in enumerate(names):
+        if feature in names[:j]:
+            raise TableError(f"'{feature}' is there twice in the feature_names of {name}.")
+    return names
+
+
+def parse_parquet(data: bytes, name: str) -> Table:
+    """The table in a Parquet file."""
+    pl = _polars(f"reading {name}")
+    try:
+        frame = pl.read_parquet(io.BytesIO(data))
+    except (MemoryError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # damaged files also raise OSError and polars' panic, which is no Exception
+        raise TableError(f"{name} cannot be read as Parquet; is it cut off or damaged?") from None
+    return from_frame(frame, name)
+
+
+def _polars(doing: str) -> Any:
+    try:
+        import polars
+    except ImportError:
+        raise TableError(f'{doing} needs polars: pip install "cluewise[io]".') from None
+    return polars
+
+
+def write_csv(path: Path, columns: Mapping[str, Array]) -> None:
+    """Comma-separated text with a header; empty = nan, numbers so that they read back exactly."""
+    cells = [_cells(column) for column in columns.values()]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(",".join(map(_quoted, columns)) + "\n")
+        rows: Iterable[str] = map(",".join, zip(*cells))
+        if len(cells) == 1:
+            rows = (row or '""' for row in rows)  # a blank line would be no row at all
+        file.writelines(f"{row}\n" for row in rows)
+
+
+def _cells(column: Array) -> list[str]:
+    values = column.tolist()
+    if column.dtype.kind == "O":
+        safe = _SPECIAL.search("\x1f".join(values)) is None and not any(v.startswith(" ") for v in values)
+        return values if safe else [_quoted(value) for value in values]
+    cells = list(map(repr, values))
+    if column.dtype.kind == "f":
+        for i in np.flatnonzero(np.isnan(column)):
+            cells[i] = ""
+    return cells
+
+
+def _quoted(cell: str) -> str:
+    # A leading space is quoted too, because the reader drops spaces after a separator.
+    if cell.startswith(" ") or _SPECIAL.search(cell):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def write_json(path: Path, columns: Mapping[str, Array]) -> None:
+    """A list of records, one per line; empty = null, infinite = the text "inf"."""
+    values = [[_plain(v) for v in column.tolist()] for column in columns.values()]
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for i, record in enumerate(zip(*values)):
+            line = json.dumps(dict(zip(columns, record)), ensure_ascii=False, allow_nan=False)
+            file.write(f"{',' if i else ''}\n{line}")
+        file.write("\n]\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def write_npz(path: Path, columns: Mapping[str, Array]) -> None:
+    """One array per column."""
+    # Not numpy.savez: its own argument names cannot be names of columns.
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, column in columns.items():
+            array = column.astype(str) if column.dtype.kind == "O" else column
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def write_parquet(path: Path, columns: Mapping[str, Array]) -> None:
+    """One Parquet column per column."""
+    pl = _polars(f"writing '{path.suffix}'")
+    series = [
+        pl.Series(
+            name,
+            column.tolist() if column.dtype.kind == "O" else np.ascontiguousarray(column),
+            dtype=pl.String if column.dtype.kind == "O" else None,
+        )
+        for name, column in columns.items()
+    ]
+    pl.DataFrame(series).write_parquet(path)

@@ -1,0 +1,92 @@
+"""What all tests share: the data folder, the size of sweeps, reproducible examples."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+# Before numpy and matplotlib are imported: no windows, and no threads inside BLAS or OpenMP, because the test
+# processes themselves use all cores and spinning threads would slow each other down.
+os.environ["MPLBACKEND"] = "Agg"
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+settings.register_profile(
+    "dev", deadline=None, max_examples=25, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
+settings.load_profile("dev")
+
+COUNT: Counter[str] = Counter()  # tests marked needs_data: how many ran, how many were skipped
+
+
+def folder(variable: str, name: str) -> Path | None:
+    """The folder that ``variable`` names, there or not; else ``name`` beside the checkout if it is there."""
+    given = os.environ.get(variable)
+    if given:
+        return Path(given)
+    return BESIDE / name if (BESIDE / name).is_dir() else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Point the library at the data folder, if there is one, and let no objective rise unseen."""
+    # Here and not in pyproject.toml, where pytest would import cluewise before coverage is measured.
+    config.addinivalue_line("filterwarnings", "error::cluewise.exceptions.NotDescending")
+    data = folder("CLUEWISE_DATA", "data")
+    if data is not None:
+        os.environ["CLUEWISE_DATA"] = str(data)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip tests marked needs_data where there is no data folder, and nowhere else."""
+    for item in items:
+        if "spec_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("needs_data")
+        if item.get_closest_marker("needs_data") and "CLUEWISE_DATA" not in os.environ:
+            item.add_marker(pytest.mark.skip(reason="needs_data: set CLUEWISE_DATA to a folder of data sets"))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Count the tests marked needs_data (this hook also sees the reports of pytest-xdist's processes)."""
+    if "needs_data" in report.keywords and (report.when == "call" or report.skipped):
+        COUNT["skipped" if report.skipped else "ran"] += 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail when a test was skipped for want of data that is there."""
+    if "CLUEWISE_DATA" in os.environ and COUNT["skipped"]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests needed data, and whether they had it."""
+    terminalreporter.write_line(f"needs_data: {COUNT['ran']} ran, {COUNT['skipped']} skipped")
+    if "CLUEWISE_DATA" in os.environ and COUNT["skipped"]:
+        terminalreporter.write_line("needs_data: there is a data folder, so none may be skipped", red=True)
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of data sets (for tests marked needs_data)."""
+    return Path(os.environ["CLUEWISE_DATA"])
+
+
+@pytest.fixture(scope="session")
+def spec_folder() -> Path:
+    """The folder of specifications: CLUEWISE_SPEC, else beside the data (such tests count as needs_data)."""
+    found = folder("CLUEWISE_SPEC", "spec") or Path(os.environ["CLUEWISE_DATA"]).parent / "spec"
+    assert found.is_dir(), f"there is no folder of specifications at {found}; set CLUEWISE_SPEC"
+    return found
+
+
+@pytest.fixture(scope="session")
+def sweep() -> Callable[[int, int], int]:
+    """``sweep(small, full)``: how many cases to try, all of them with CLUEWISE_SLOW=1."""
+    return lambda small, full: full if os.environ.get("CLUEWISE_SLOW") == "1" else small

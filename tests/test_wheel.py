@@ -1,0 +1,67 @@
+"""The wheel that users install: built, looked into, installed aside and used in a fresh process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cluewise import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# -I leaves out the current folder and the user's settings; the first lines make sure that it is the wheel.
+USE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import cluewise
+assert cluewise.__file__.startswith(sys.argv[1]), cluewise.__file__
+X = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+clues = cluewise.Clues(6, must=[(0, 1)], cannot=[(2, 3)])
+labels = cluewise.PCKMeans(2, random_state=0).fit(X, clues=clues).labels_
+assert len(set(labels[:3])) == 1 and len(set(labels[3:])) == 1 and labels[0] != labels[5], labels
+sys.stdout.write(cluewise.__version__)
+"""
+
+
+def run(*command: str) -> str:
+    result = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run("-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_wheel_is_small_pure_and_complete(wheel: Path) -> None:
+    assert wheel.name == f"cluewise-{__version__}-py3-none-any.whl"
+    assert wheel.stat().st_size < 1_000_000
+    names = zipfile.ZipFile(wheel).namelist()
+    info = f"cluewise-{__version__}.dist-info"
+    assert {"cluewise/__init__.py", "cluewise/py.typed", f"{info}/licenses/LICENSE"} <= set(names)
+    assert {name.split("/")[0] for name in names} == {"cluewise", info}
+    assert not [name for name in names if "/tests/" in name or "__pycache__" in name]
+    modules = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
+    assert modules <= set(names)
+
+
+def test_wheel_says_how_to_start_it_and_what_it_needs(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    info = f"cluewise-{__version__}.dist-info"
+    assert "cluewise = cluewise.cli:main" in archive.read(f"{info}/entry_points.txt").decode()
+    metadata = archive.read(f"{info}/METADATA").decode()
+    assert "\nLicense-Expression: BSD-3-Clause\n" in metadata
+    assert "\nRequires-Python: >=3.11\n" in metadata
+
+
+def test_wheel_works_in_a_fresh_process(wheel: Path, tmp_path: Path) -> None:
+    run("-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", str(tmp_path), str(wheel))
+    assert run("-I", "-c", USE, str(tmp_path)) == __version__

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Makes a virtual environment and installs cluewise with one extra into it: setup.sh VENV EXTRA [floors].
+# With "floors" the dependencies of the library are the oldest that pyproject.toml allows.
+set -eu
+
+venv=$1
+extra=$2
+versions=${3:-pinned}
+python=${PYTHON:-python3}
+
+say() { echo "cluewise: $*"; }
+stop() {
+  echo "cluewise: $*" >&2
+  exit 1
+}
+new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; }
+version() { "$1" -c 'import platform; print(platform.python_version())'; }
+
+# A half-made environment is completed, one whose Python is gone made anew, one of an old Python left to its owner.
+if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+  command -v "$python" >/dev/null 2>&1 ||
+    stop "there is no $python here; install Python 3.11 or newer, or name one: make $extra PYTHON=/path/to/python3"
+  new_enough "$python" ||
+    stop "Python 3.11 or newer is needed, but $python is $(version "$python"); name another: make $extra PYTHON=python3.12"
+  "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+    stop "this Python has no venv module; install it (Debian and Ubuntu: apt install python3-venv) and try again."
+  say "making $venv with Python $(version "$python")"
+  if "$venv/bin/python" -c "" 2>/dev/null; then clear=; else clear=--clear; fi
+  "$python" -m venv $clear "$venv"
+fi
+new_enough "$venv/bin/python" ||
+  stop "$venv has Python $(version "$venv/bin/python"), but 3.11 or newer is needed; remove $venv and try again."
+
+if ! "$venv/bin/uv" --version >/dev/null 2>&1; then
+  say "installing uv, which installs the rest quickly"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check uv
+fi
+
+quiet=--quiet
+if [ -t 2 ]; then quiet=; fi # a person at a terminal sees uv's progress bars
+
+wanted=constraints.txt
+if [ "$versions" = floors ]; then
+  wanted=$venv/floors.txt
+  "$venv/bin/uv" pip compile --quiet --python "$venv/bin/python" --resolution lowest-direct \
+    --extra io --extra plot --no-header --no-annotate pyproject.toml --output-file "$wanted"
+fi
+say "installing cluewise[$extra] and what it needs (some hundred MB; a minute on a fast line)"
+"$venv/bin/uv" pip install $quiet --python "$venv/bin/python" -c "$wanted" -e ".[$extra]"
+
+say "compiling the kernels, once"
+"$venv/bin/cluewise" warmup
