@@ -204,7 +204,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
         best: loop.Result[Any] | None = None
-        for number, rng in enumerate(problem.rng.spawn(self.n_init)):
+        for number, rng in enumerate(problem.rng.spawn(self._n_starts(problem))):
             progress.begin_start(number)
             result = self._solve(problem._replace(rng=rng, start=number))
             if best is None or result.trace[-1] < best.trace[-1]:
@@ -213,6 +213,12 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 break
         assert best is not None
         return best
+
+    def _n_starts(self, problem: Problem) -> int:
+        """``n_init``, or 1 when all starts would be the same."""
+        order = getattr(self, "order", "index")
+        drawn = isinstance(self.init, str) or callable(self.init) or (isinstance(order, str) and order == "random")
+        return self.n_init if drawn else 1
 
     def _solve(self, problem: Problem) -> loop.Result[Any]:
         """One run from one start."""

@@ -11,6 +11,8 @@ from cluewise import Clues
 from cluewise.exceptions import ClueError
 
 NAN, INF = float("nan"), float("inf")
+SURE = "a confidence is above 0.5 and at most 1."
+EACH = "needs one number or one per link (1);"
 
 
 @pytest.mark.parametrize(
@@ -34,14 +36,14 @@ NAN, INF = float("nan"), float("inf")
         # weights and confidences
         ({"must": [(0, 1), (1, 2)], "must_weight": [1, -2]}, "must-link 1 has weight -2.0; weights are 0 or more."),
         ({"cannot": [(0, 1)], "cannot_weight": NAN}, "cannot-link 0 has weight nan; weights are 0 or more."),
-        ({"must": [(0, 1)], "must_weight": [1, 2]}, "must_weight needs one number or one per link (1); it has shape (2,)."),
-        ({"must": [(0, 1)], "must_weight": "x"}, "must_weight needs one number or one per link (1); it is 'x'."),
-        ({"cannot": [(0, 1)], "cannot_confidence": [0.5]}, "cannot-link 0 has confidence 0.5; a confidence is above 0.5 and at most 1."),
-        ({"must": [(0, 1)], "must_confidence": 1.01}, "must-link 0 has confidence 1.01; a confidence is above 0.5 and at most 1."),
-        ({"must": [(0, 1)], "must_confidence": [0.9, 0.9]}, "must_confidence needs one number or one per link (1); it has shape (2,)."),
-        ({"confidence": 0.4}, "confidence is 0.4; a confidence is above 0.5 and at most 1."),
-        ({"confidence": NAN}, "confidence is nan; a confidence is above 0.5 and at most 1."),
-        ({"confidence": [0.9]}, "confidence is [0.9]; a confidence is above 0.5 and at most 1."),
+        ({"must": [(0, 1)], "must_weight": [1, 2]}, f"must_weight {EACH} it has shape (2,)."),
+        ({"must": [(0, 1)], "must_weight": "x"}, f"must_weight {EACH} it is 'x'."),
+        ({"cannot": [(0, 1)], "cannot_confidence": [0.5]}, f"cannot-link 0 has confidence 0.5; {SURE}"),
+        ({"must": [(0, 1)], "must_confidence": 1.01}, f"must-link 0 has confidence 1.01; {SURE}"),
+        ({"must": [(0, 1)], "must_confidence": [0.9, 0.9]}, f"must_confidence {EACH} it has shape (2,)."),
+        ({"confidence": 0.4}, f"confidence is 0.4; {SURE}"),
+        ({"confidence": NAN}, f"confidence is nan; {SURE}"),
+        ({"confidence": [0.9]}, f"confidence is [0.9]; {SURE}"),
         # sources
         ({"must": [(0, 1)], "must_source": ["a", "b"]}, "2 sources were given for 1 must-links."),
         ({"labels": [0, 1, 2, 3], "label_source": ["a"]}, "label_source needs one entry per row (4); it has 1."),

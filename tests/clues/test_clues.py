@@ -315,9 +315,9 @@ def assert_read_only(clues: Clues) -> None:
 def test_clues_are_immutable() -> None:
     assert_read_only(EVERYTHING)
     assert_read_only(EVERYTHING[[0, 3, 1, 2, 4]])
-    with pytest.raises(AttributeError, match="immutable.*'labels'"):
+    with pytest.raises(AttributeError, match=r"immutable.*'labels'"):
         EVERYTHING.labels = np.zeros(6, int)
-    with pytest.raises(AttributeError, match="immutable.*'n'"):
+    with pytest.raises(AttributeError, match=r"immutable.*'n'"):
         del EVERYTHING.n
 
 

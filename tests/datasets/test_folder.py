@@ -158,7 +158,7 @@ def test_a_folder_for_a_file(folder):
 def test_another_file_than_the_manifest_describes(folder):
     save(folder)
     describe(folder, sha256="0" * 64)
-    with pytest.raises(DatasetError, match="is not the file that manifest.json describes"):
+    with pytest.raises(DatasetError, match=r"is not the file that manifest\.json describes"):
         load("toy")
 
 
@@ -189,7 +189,7 @@ def test_a_broken_manifest(folder, text):
 @pytest.mark.parametrize("call", [available, lambda: load("iris")])
 def test_the_folder_is_not_there(tmp_path, monkeypatch, call):
     monkeypatch.setenv("CLUEWISE_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DatasetError, match="CLUEWISE_DATA names '.*nowhere', which is not a folder"):
+    with pytest.raises(DatasetError, match=r"CLUEWISE_DATA names '.*nowhere', which is not a folder"):
         call()
 
 

@@ -131,7 +131,7 @@ def test_like_the_stored_samples(name):
     assert np.bincount(y).tolist() == np.bincount(stored.y).tolist()
     for c in range(y.max() + 1):
         ours, theirs = X[y == c], stored.X[stored.y == c]
-        spread = np.ptp(theirs, axis=0)
+        spread = np.ptp(theirs, axis=0) * (1 if len(ours) > 20 else 2)  # few points say little of the range
         assert np.all(np.abs(ours.min(axis=0) - theirs.min(axis=0)) < 0.3 * spread)
         assert np.all(np.abs(ours.max(axis=0) - theirs.max(axis=0)) < 0.3 * spread)
         assert np.all(np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 0.2 * spread)

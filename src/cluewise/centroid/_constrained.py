@@ -26,8 +26,8 @@ class ConstrainedKMeans(LabelStart):
     init : {"k-means++", "random", "perturbed"}, array-like of shape (k, d) or callable, default="k-means++"
         Start of the clusters without a labelled row: k-means++ given the class means, random rows, or the
         paper's perturbed global mean. An array or a callable replaces the whole start.
-    n_init : int, default=1
-        Number of starts; the lowest objective wins.
+    n_init : int, default=5
+        Number of starts; the lowest objective wins. One is enough when every cluster has a labelled row.
     max_iter : int, default=300
         Most iterations of one start.
     tol : float, default=1e-4
@@ -97,7 +97,7 @@ class ConstrainedKMeans(LabelStart):
         n_clusters: int = 8,
         *,
         init: Any = "k-means++",
-        n_init: int = 1,
+        n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -124,8 +124,9 @@ class COPKMeans(NeighborhoodStart):
         are more clusters than the degeneracy of the cannot-links.
     time_limit : float, default=30.0
         Seconds for searching after dead ends, shared by all starts.
-    n_init : int, default=1
-        Number of starts; the lowest objective wins.
+    n_init : int, default=5
+        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
+        is "farthest-first", the others are by k-means++. Given centers are one start.
     max_iter : int, default=300
         Most iterations of one start.
     tol : float, default=1e-4
@@ -219,7 +220,7 @@ class COPKMeans(NeighborhoodStart):
         init: Any = "neighborhoods",
         order: Any = "degeneracy",
         time_limit: float = 30.0,
-        n_init: int = 1,
+        n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -61,8 +61,9 @@ class PCKMeans(NeighborhoodStart):
         then k-means++ given these; "farthest-first": the same, but components far from each other.
     order : {"index", "random"} or permutation of the rows, default="index"
         Order in which rows with clues are visited.
-    n_init : int, default=1
-        Number of starts; the lowest objective wins.
+    n_init : int, default=5
+        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
+        is "farthest-first", the others are by k-means++. Given centers are one start.
     max_iter : int, default=300
         Most iterations of one start.
     tol : float, default=1e-4
@@ -147,7 +148,7 @@ class PCKMeans(NeighborhoodStart):
         penalty: float | str = "auto",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 1,
+        n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -22,6 +22,11 @@ class LabelStart(CentroidClusterer):
         cluster = np.append(class_clusters(clues, problem.k), np.int32(-1))
         return cluster[clues.labels]
 
+    def _n_starts(self, problem: Problem) -> int:
+        seeded = np.unique(self._seeds(problem))
+        every = np.count_nonzero(seeded >= 0) == problem.k  # then there is nothing left to draw
+        return 1 if every else super()._n_starts(problem)
+
     def _start(self, problem: Problem, seeds: Ints) -> Floats:
         """Step 1 of the algorithm: μ_h = mean of S_h; clusters without a seed as ``init`` says."""
         given = self._centers_from_init(problem)
@@ -40,7 +45,11 @@ class LabelStart(CentroidClusterer):
 
 
 class NeighborhoodStart(CentroidClusterer):
-    """Start of the methods that take links: must-link components first, then k-means++ given these."""
+    """Start of the methods that take links: must-link components first, then k-means++ given these.
+
+    The largest components may all be of one class, so later starts try components far from each other, then
+    plain k-means++; the objective decides.
+    """
 
     _init_names = ("neighborhoods", "farthest-first", "k-means++", "random")
 
@@ -50,8 +59,10 @@ class NeighborhoodStart(CentroidClusterer):
             return given
         rows, clues, k = problem.rows, problem.clues, problem.k
         first: Floats = np.empty((0, rows.d))
-        if self.init == "neighborhoods":
+        names = {"neighborhoods": ("neighborhoods", "farthest-first"), "farthest-first": ("farthest-first",)}
+        planned = names.get(self.init, ())[problem.start : problem.start + 1]
+        if planned == ("neighborhoods",):
             first = seeding.neighborhoods(rows, clues, k)
-        elif self.init == "farthest-first":
+        elif planned == ("farthest-first",):
             first = seeding.far_neighborhoods(rows, clues, k)
         return self._fill_centers(problem, first)

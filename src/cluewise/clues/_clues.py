@@ -580,14 +580,15 @@ class Clues:
             taken = [] if masks is None else [g.take(np.asarray(m)) for g, m in zip(columns, masks)]
             return in_order(taken)
 
-        kept = [np.where(m, expand(p), -1) for p, m in zip(self.partitions, partitions or [])]
+        missing = [p.dtype.type(np.iinfo(p.dtype).max) for p in self.partitions]
+        kept = [np.where(m, p, gap) for p, m, gap in zip(self.partitions, partitions or [], missing) if np.any(m)]
         return self._with(
             labels=np.where(none if labels is None else labels, self.labels, -1).astype(np.int32),
             _must=self.__dict__["_must"].take(mask(must, len(self.must))),
             _cannot=self.__dict__["_cannot"].take(mask(cannot, len(self.cannot))),
             together=groups(self.together, together),
             apart=groups(self.apart, apart),
-            partitions=tuple(compact(codes) for codes in kept if (codes >= 0).any()),
+            partitions=tuple(kept),
             sizes=self.sizes if sizes else None,
             avoid=self.avoid if avoid else (),
         )

@@ -60,11 +60,21 @@ def read(path: str | Path, ids: Any = None, n: int | None = None) -> dict[str, A
         return parse(tables.read_json(path), ids, n, name=path.name)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         return parse(tables.read(path), ids, n)
-    first = [field.strip() for field in tables.peek(path)]
-    if len(first) > 2 and split_kind(first[2]) is not None:
-        header = FIELDS[: len(first)]
-        return parse(tables.read(path, header=header, text=FIELDS), ids, n)
-    return parse(tables.read(path, text=first), ids, n)
+    top = tables.peek(path, 2)
+    width = len(top[0]) if top else 0
+    if _starts_with_a_clue(top, Names(ids, n)):
+        return parse(tables.read(path, header=FIELDS[:width], text=FIELDS), ids, n)
+    return parse(tables.read(path, text=top[0] if top else ()), ids, n)
+
+
+def _starts_with_a_clue(top: list[list[str]], names: Names) -> bool:
+    """Whether a file has no header: a column may well be called label or size, as kinds of clues are."""
+    kinds = [split_kind(record[2]) if len(record) > 2 else None for record in top]
+    if not kinds or kinds[0] is None:
+        return False
+    if len(top) == 1 or top[0][0] == "*" or names.knows(top[0][0]):
+        return True
+    return kinds[1] is not None and top[1][2][:1].isalpha()
 
 
 def parse(given: Any, ids: Any = None, n: int | None = None, name: str = "clues") -> dict[str, Any]:

@@ -46,6 +46,10 @@ class Names:
         """The names in the order of the rows."""
         return list(map(str, range(self.n or 0))) if self.index is None else list(self.index)
 
+    def knows(self, cell: str) -> bool:
+        """Whether a cell can name a row."""
+        return cell.isdecimal() if self.index is None else cell in self.index
+
     def rows(self, cells: Sequence[str], table: tables.Table, at: Ints) -> Ints:
         """Row numbers of the rows that the cells name; ``at`` says where in the table each cell stands."""
         if self.index is None:

@@ -47,7 +47,7 @@ def exact(
         known = _touching(net, active)
         component = _network.explore(known).component
         nodes = np.flatnonzero(np.isin(component, component[hot]))
-        part = _network.restrict(known, nodes)
+        part = _network.restrict(net, nodes)
         labels[nodes], lower[nodes] = _solve(costs[nodes], part, best[nodes], deadline, slack)
 
 

@@ -22,6 +22,7 @@ __all__ = ["Answer", "Program", "solve", "solve_here", "solve_in_child"]
 SHORT = 0.2  # seconds that Ctrl-C may have to wait
 SMALL = 4_000  # entries of a program that HiGHS reads and presolves in much less than that
 GRACE = 0.3  # seconds for the child to stop by itself
+STOP = 0.2  # seconds before the deadline at which HiGHS is told to stop, so that its bound comes back in time
 POLL = 0.01
 
 
@@ -111,7 +112,7 @@ def main(problem: str, answer: str) -> None:
     """What the child does."""
     with np.load(problem) as data:
         cost, indptr, indices, exact, end, gap = (data[f"arr_{i}"] for i in range(6))
-    found = solve_here(Program(cost, indptr, indices, int(exact)), float(end) - time.time(), float(gap))
+    found = solve_here(Program(cost, indptr, indices, int(exact)), float(end) - time.time() - STOP, float(gap))
     np.savez(answer, status=found.status, x=[] if found.x is None else found.x, bound=found.bound)
 
 

@@ -48,7 +48,7 @@ class Rows:
 
     def blocks(self, k: int, which: Ints | None = None) -> list[Any]:
         """Row numbers in blocks: slices for all rows, or pieces of the list ``which``."""
-        size = int(np.clip(BLOCK_BYTES // (self.dtype.itemsize * (self._width + k)), 64, 8192))
+        size = min(max(BLOCK_BYTES // (self.dtype.itemsize * (self._width + k)), 64), 8192)
         n = self.n if which is None else len(which)
         cuts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
         return cuts if which is None else [which[cut] for cut in cuts]

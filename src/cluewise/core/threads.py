@@ -15,6 +15,9 @@ __all__ = ["map_blocks", "one_blas_thread", "threads", "usable_threads"]
 T = TypeVar("T")
 R = TypeVar("R")
 
+FEW = 8
+"""Below this many blocks starting threads costs more than they save."""
+
 _chosen: ContextVar[int | None] = ContextVar("cluewise_threads", default=None)
 
 
@@ -66,8 +69,8 @@ def _cores() -> int:
 
 def map_blocks(work: Callable[[T], R], blocks: Sequence[T]) -> Iterator[R]:
     """``work`` on every block, in threads; yields in block order and keeps few results waiting."""
-    n = min(usable_threads(), len(blocks))
-    if n <= 1:
+    n = usable_threads()
+    if n == 1 or len(blocks) < FEW:
         yield from map(work, blocks)
         return
     pool = ThreadPoolExecutor(n)

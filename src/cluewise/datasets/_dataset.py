@@ -29,6 +29,13 @@ class DatasetError(ValueError):
 class Listing(NamedTuple):
     """One line of :func:`cluewise.datasets.available`: size, number of classes, and where the data come from.
 
+    Parameters
+    ----------
+    n, d, k : int
+        Number of rows, columns and classes.
+    origin : str
+        ``"folder"``, ``"scikit-learn"`` or ``"OpenML"``.
+
     Examples
     --------
     >>> from cluewise.datasets import available
@@ -39,14 +46,14 @@ class Listing(NamedTuple):
     n: int
     d: int
     k: int
-    origin: str  # "folder", "scikit-learn" or "OpenML"
+    origin: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Points with their true classes.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The name that :func:`cluewise.datasets.load` knows it by.

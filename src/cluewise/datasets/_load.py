@@ -19,6 +19,7 @@ def load(name: str, *, standardize: bool = False) -> Dataset:
     A set is looked for in the folder that the environment variable ``CLUEWISE_DATA`` names (one ``.npz`` file
     with ``X`` and ``y`` per set), then among the sets that come with scikit-learn, then on OpenML. What comes
     from a folder with a manifest, or from OpenML, is checked; other data under a known name is an error.
+    OpenML's files are text: mnist and covtype take about a minute to read.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ def load(name: str, *, standardize: bool = False) -> Dataset:
 
 
 def available() -> dict[str, Listing]:
-    """Names that :func:`load` knows, with the sizes of the sets and where they would come from.
+    """List the names that :func:`load` knows, with the sizes of the sets and where they would come from.
 
     Returns
     -------

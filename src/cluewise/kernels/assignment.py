@@ -57,7 +57,7 @@ def add_rows(x: Floats, weight: Floats, labels: Ints, sums: Floats, mass: Floats
     for i in range(x.shape[0]):
         h = labels[i]
         if weighted:
-            w = weight[i]
+            w = float(weight[i])  # a product of two float32 would be rounded before it is added
             mass[h] += w
             for j in range(d):
                 sums[h, j] += w * x[i, j]

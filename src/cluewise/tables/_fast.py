@@ -60,9 +60,7 @@ def read(body: bytes, delimiter: str, names: Sequence[str], text: Collection[str
     return columns
 
 
-def _split(
-    body: bytes, delimiter: str, names: Sequence[str], text: Collection[str]
-) -> dict[str, Array] | None:
+def _split(body: bytes, delimiter: str, names: Sequence[str], text: Collection[str]) -> dict[str, Array] | None:
     """The same without polars: all cells in one list, of which every column is a slice."""
     try:
         cells = body.decode("utf-8").removesuffix("\n").replace("\n", delimiter).split(delimiter)

@@ -84,9 +84,7 @@ def names_of(table: Table, column: str) -> Array:
             raise TableError(f"{table.name} {table.where(i)}: the id in column '{column}' is empty.")
         first = seen.setdefault(name, i)
         if first != i:
-            raise TableError(
-                f"{table.name} {table.where(i)}: id '{name}' is already the id of {table.where(first)}."
-            )
+            raise TableError(f"{table.name} {table.where(i)}: id '{name}' is already the id of {table.where(first)}.")
     return text_array(names)
 
 
@@ -124,9 +122,7 @@ def _find_ids(table: Table) -> str | None:
         if name is None or name in (table.points or ()):
             continue
         names = row_names(table.columns[name])
-        measured = all(is_number(cell) for cell in names) and not all(
-            number(cell).is_integer() for cell in names
-        )
+        measured = all(is_number(cell) for cell in names) and not all(number(cell).is_integer() for cell in names)
         if candidate == "id" or (len(set(names)) == len(names) and all(names) and not measured):
             return name
     return None
@@ -149,9 +145,7 @@ def _numbers(table: Table, name: str) -> Floats:
 def _from_text(table: Table, name: str, place: str) -> Floats:
     cells = table.columns[name].tolist()
     values = np.array([number(cell) for cell in cells], dtype=np.float64)
-    words = [
-        i for i in np.flatnonzero(np.isnan(values)).tolist() if cells[i].strip() and not is_number(cells[i])
-    ]
+    words = [i for i in np.flatnonzero(np.isnan(values)).tolist() if cells[i].strip() and not is_number(cells[i])]
     if words:
         where = f"{table.where(words[0])}: '{cells[words[0]]}'"
         if np.isnan(values).all():

@@ -29,9 +29,7 @@ _WRITERS: dict[str, Callable[[Path, Mapping[str, Array]], None]] = {
 }
 
 
-def read(
-    path: str | os.PathLike[str], *, header: Sequence[str] | None = None, text: Collection[str] = ()
-) -> Table:
+def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, text: Collection[str] = ()) -> Table:
     r"""Read a table from CSV, TSV, Parquet, NPZ, NPY or JSON.
 
     Parameters
@@ -85,19 +83,19 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     return _formats.parse_json(_read_bytes(Path(path)), Path(path).name)
 
 
-def peek(path: str | os.PathLike[str]) -> list[str]:
-    r"""The fields of the first line of a text file, before anybody decides whether it is a header.
+def peek(path: str | os.PathLike[str], count: int = 1) -> list[list[str]]:
+    r"""The fields of the first records of a text file, before anybody decides whether they are a header.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> from cluewise import tables
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.csv"
-    >>> _ = path.write_text("a17,b3,must\n")
-    >>> tables.peek(path)
-    ['a17', 'b3', 'must']
+    >>> _ = path.write_text("a17,b3,must\nb3,c,cannot\n")
+    >>> tables.peek(path, 2)
+    [['a17', 'b3', 'must'], ['b3', 'c', 'cannot']]
     """
-    return _text.first_record(_read_bytes(Path(path)), Path(path))
+    return _text.first_records(_read_bytes(Path(path)), Path(path), count)
 
 
 def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any]) -> None:

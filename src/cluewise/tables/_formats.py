@@ -79,9 +79,7 @@ def parse_arrays(data: bytes, name: str) -> Table:
     """The table in an NPZ or NPY file: ``X``, and every other array with one value per row."""
     try:
         loaded = np.load(io.BytesIO(data), allow_pickle=False)
-        arrays = (
-            {"X": loaded} if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
-        )
+        arrays = {"X": loaded} if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
     except (
         ValueError,
         EOFError,

@@ -66,9 +66,7 @@ def _floats(cells: list[str]) -> Array:
     except ValueError:
         return text_array(cells)
     joined = "\n".join(cells)
-    if any(map(math.isinf, values)) and any(
-        math.isinf(v) and "inf" not in c.lower() for c, v in zip(cells, values)
-    ):
+    if any(map(math.isinf, values)) and any(math.isinf(v) and "inf" not in c.lower() for c, v in zip(cells, values)):
         return text_array(cells)  # a number too long to be one
     if not joined.strip() or not joined.isascii() or "_" in joined or _CODE.search(joined):
         return text_array(cells)

@@ -93,9 +93,7 @@ def columns_of(given: Mapping[str, Any], name: str) -> dict[str, Array]:
     first = next(iter(lengths), "")
     for key, length in lengths.items():
         if length != lengths[first]:
-            raise TableError(
-                f"column '{key}' of {name} has {length} rows, but column '{first}' has {lengths[first]}."
-            )
+            raise TableError(f"column '{key}' of {name} has {length} rows, but column '{first}' has {lengths[first]}.")
     return columns
 
 

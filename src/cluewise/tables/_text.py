@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Sequence
+from contextlib import suppress
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from cluewise.tables import _fast
 from cluewise.tables._numbers import is_number, number, typed
 from cluewise.tables._table import Table, TableError, text_array
 
-__all__ = ["ID_NAMES", "first_record", "parse_text"]
+__all__ = ["ID_NAMES", "first_records", "parse_text"]
 
 BIG = 5_000_000  # bytes; from here on the fast reader is worth its start-up time
 
@@ -48,11 +50,14 @@ def parse_text(data: bytes, path: Path, header: Sequence[str] | None, text: Coll
     return Table(columns, path.name, lines[skip:])
 
 
-def first_record(data: bytes, path: Path) -> list[str]:
-    """The fields of the first line that is not blank."""
+def first_records(data: bytes, path: Path, count: int) -> list[list[str]]:
+    """The fields of the first records; fewer when the file ends or its quotes go wrong before."""
     data = data.removeprefix(_BOM)
-    records = _reader(decode(data, path.name), _delimiter(data, path))
-    return next((record for record in records if record), [])
+    reader = _reader(decode(data, path.name), _delimiter(data, path))
+    found: list[list[str]] = []
+    with suppress(csv.Error):  # reading the whole file says what is wrong
+        found.extend(islice(filter(None, reader), count))
+    return [[field.strip() for field in record] for record in found]
 
 
 def decode(data: bytes, name: str) -> str:
@@ -129,9 +134,7 @@ def _header(first: list[str], name: str, line: int, given: Sequence[str] | None)
         if not field:
             raise TableError(f"{name} line {line}: column {j + 1} has no name.")
         if not float(number(field)).is_integer() and is_number(field):
-            raise TableError(
-                f"{name} line {line}: '{field}' is no column name; the first line names the columns."
-            )
+            raise TableError(f"{name} line {line}: '{field}' is no column name; the first line names the columns.")
         if field in fields[:j]:
             raise TableError(f"{name} line {line}: column name '{field}' is there twice.")
     return fields, 1

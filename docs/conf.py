@@ -1,0 +1,75 @@
+"""Settings for Sphinx: ``make docs``. Nothing is fetched from the network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+from cluewise import __version__
+
+project = "cluewise"
+author = "The cluewise developers"
+copyright = "the cluewise developers, BSD-3-Clause"
+version = release = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    "bibliography",
+]
+exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+nitpicky = False
+
+# --- pages ----------------------------------------------------------------------------------------------------
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+# --- reference ------------------------------------------------------------------------------------------------
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_member_order = "bysource"
+add_module_names = False
+numpydoc_show_class_members = False  # the template lists them
+numpydoc_xref_param_type = False
+
+# --- gallery --------------------------------------------------------------------------------------------------
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"plot_",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1,
+    "remove_config_comments": True,
+}
+
+# --- look -----------------------------------------------------------------------------------------------------
+
+html_theme = "pydata_sphinx_theme"
+html_title = "cluewise"
+html_static_path = ["_static"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "cluewise"},
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 6,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "default",
+}
+html_sidebars = {"changelog": [], "references": [], "getting_started": []}

@@ -1,0 +1,7 @@
+"""
+Do a few clues change the picture?
+==================================
+
+x
+"""
+print(1)

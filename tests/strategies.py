@@ -1,0 +1,60 @@
+"""Hypothesis strategies that several test files share.
+
+Data come from a seed, so that an example is small to read and shrinks quickly: rows without ties around a few
+centers, their true classes, and clues drawn from these classes.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import strategies as st
+
+from cluewise import Clues
+from cluewise.checks import sample_clues
+
+PAIR_KINDS = frozenset({"labels", "must", "cannot", "together", "apart"})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One generated problem: rows, the true class of each, clues, and a generator for what else is random."""
+
+    X: np.ndarray = field(repr=False)
+    y: np.ndarray = field(repr=False)
+    k: int
+    clues: Clues
+    seed: int
+
+    @property
+    def rng(self):
+        return np.random.default_rng(self.seed)
+
+
+@st.composite
+def cases(draw, kinds=PAIR_KINDS, noise=0.0, max_rows=40, max_columns=12):
+    """Rows around ``k`` centers, with clues of some ``kinds``; ``noise`` is the share of clues that lie."""
+    seed = draw(st.integers(0, 2**16), label="seed")
+    k = draw(st.integers(2, 5), label="k")
+    n = draw(st.integers(3 * k, max_rows), label="n")
+    d = draw(st.integers(1, max_columns), label="d")
+    spread = draw(st.sampled_from([0.5, 1.5, 4.0]), label="spread")
+    shown = draw(st.sets(st.sampled_from(sorted(kinds))), label="kinds") if kinds else set()
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.append(np.arange(k), rng.integers(k, size=n - k)))
+    X = rng.uniform(-10, 10, size=(k, d))[y] + spread * rng.normal(size=(n, d))
+    return Case(X, y, k, sample_clues(y, shown, rng, noise=noise), seed)
+
+
+@st.composite
+def blocks(draw, grid=False):
+    """A block of scores as the kernels see it: ``(x, centers, labels, rng)``, float32 or float64, maybe with ties."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**16), label="seed"))
+    n = draw(st.integers(1, 20), label="n")
+    k = draw(st.integers(1, 5), label="k")
+    d = draw(st.integers(1, 6), label="d")
+    dtype = draw(st.sampled_from([np.float32, np.float64]), label="dtype")
+    ties = draw(st.booleans(), label="ties") or grid
+    shape = (n + k, d)
+    points = (rng.integers(-2, 3, size=shape) if ties else rng.normal(size=shape)).astype(dtype)
+    labels = rng.integers(k, size=n).astype(np.int32)
+    return points[:n], points[n:], labels, rng
