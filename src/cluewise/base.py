@@ -14,14 +14,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cluewise._sklearn import Interval, check_sample_weight, fit_context
-from cluewise._typing import Floats, Ints
+from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, lloyd, loop, objective, seeding
 from cluewise.core.lloyd import State
 from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
-from cluewise.exceptions import ClueError, SoftClueWarning, UnusedClueWarning
+from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
 from cluewise.metrics import broken
 
 __all__ = ["Card", "CentroidClusterer", "Problem", "as_clues", "class_clusters", "generator"]
@@ -55,6 +55,10 @@ class Card:
         Whether the result does not depend on ``random_state``.
     named : bool
         Whether label class c becomes cluster c.
+    plain : str
+        What the method is without clues: "k-means", or "" for a method of its own.
+    means : bool
+        Whether ``cluster_centers_`` are the means of the clusters.
     cost : str
         Time per iteration.
     equation : str
@@ -82,6 +86,8 @@ class Card:
     weights: bool = True
     deterministic: bool = False
     named: bool = False
+    plain: str = "k-means"
+    means: bool = True
     cost: str = "O(nkd)"
     equation: str = ""
     aliases: tuple[str, ...] = ()
@@ -192,6 +198,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         callbacks = getattr(self, "_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
             rows = rows_of(X, weight)
+            self._forget()
             try:
                 problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), progress, rng)
                 best = self._best_start(problem, progress)
@@ -201,6 +208,12 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 raise
             self._publish(rows, known, best)
         return self
+
+    def _forget(self) -> None:
+        """Drop the results of an earlier fit, so that an interrupted one never leaves a mixture of both."""
+        about_columns = ("n_features_in_", "feature_names_in_")
+        for name in [name for name in vars(self) if name.endswith("_") and name not in about_columns]:
+            delattr(self, name)
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
         best: loop.Result[Any] | None = None
@@ -396,11 +409,12 @@ def as_clues(clues: Any, n: int) -> Clues:
     if clues is None:
         return Clues(n)
     if not isinstance(clues, Clues):
-        shape = np.shape(clues) if not hasattr(clues, "shape") else clues.shape
-        if len(shape) != 1:
+        shape = _shape(clues)
+        if shape is None or len(shape) != 1:
+            found = "lists of pairs" if shape is None else f"an array of shape {shape}"
             raise ClueError(
-                f"clues is a Clues object or one partial label per row, not an array of shape {tuple(shape)}; "
-                "write clues=Clues.from_pairs(n, must, cannot) for pairs, so that they follow their rows."
+                f"clues is a Clues object or one partial label per row, not {found}; write "
+                "clues=Clues.from_pairs(n, must, cannot) for pairs, so that they follow their rows."
             )
         clues = Clues.from_labels(clues)
     if clues.n != n:
@@ -408,12 +422,24 @@ def as_clues(clues: Any, n: int) -> Clues:
     return clues
 
 
+def _shape(given: Any) -> tuple[int, ...] | None:
+    """Shape of an array, a frame or nested lists; None for lists of unequal length."""
+    try:
+        return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+    except ValueError:
+        return None
+
+
 def class_clusters(clues: Clues, k: int) -> Ints:
     """Cluster of each label class: whole numbers below k keep their number, others go by their order."""
     classes = list(clues.classes_)
     if all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) and 0 <= c < k for c in classes):
         return np.array(classes, dtype=np.int32)
-    if len(classes) > k:
-        present = len(np.unique(clues.labels[clues.labels >= 0]))
-        raise ClueError(f"the labels have {present} classes, more than n_clusters={k}.")
-    return np.arange(len(classes), dtype=np.int32)
+    if len(classes) <= k:
+        return np.arange(len(classes), dtype=np.int32)
+    present = np.unique(clues.labels[clues.labels >= 0])  # a slice of the clues may have lost some classes
+    if len(present) > k:
+        raise Infeasible(f"the labels have {len(present)} classes, more than n_clusters={k}.", clues.only(["labels"]))
+    clusters = np.full(len(classes), UNASSIGNED, dtype=np.int32)
+    clusters[present] = np.arange(len(present))
+    return clusters

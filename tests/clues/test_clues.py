@@ -204,6 +204,11 @@ def test_tied_and_free_rows() -> None:
     assert clues.free.tolist() == [7, 10, 11]
 
 
+def test_from_pairs() -> None:
+    assert Clues.from_pairs(4, [(0, 1)], [(1, 2)]) == Clues(4, must=[(0, 1)], cannot=[(1, 2)])
+    assert Clues.from_pairs(4) == Clues(4)
+
+
 # --- matrices ---------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cluewise import Clues
 from cluewise.clues._links import Links
 
-NAMES = ["ann", "bob", "eve"]
+NAMES = ["ann", "bob", "list.csv:3", "list.csv:4"]  # lines of one file are one source
 
 
 @st.composite
@@ -28,14 +28,17 @@ def clues_of(said: list[tuple[int, int, float, str]], n: int = 5) -> Clues:
 
 @given(reports())
 def test_one_source_counts_once_and_different_sources_add(said: list[tuple[int, int, float, str]]) -> None:
-    largest: dict[tuple[int, int], dict[str, float]] = {}
+    told: dict[tuple[int, int], dict[str, tuple[float, str]]] = {}
     for a, b, w, who in said:
-        of_pair = largest.setdefault((min(a, b), max(a, b)), {})
-        of_pair[who] = max(w, of_pair.get(who, 0.0))
+        of_pair = told.setdefault((min(a, b), max(a, b)), {})
+        teller = who.split(":")[0]
+        # The largest weight; of lines with one weight the first is named.
+        of_pair[teller] = min((-w, who), of_pair.get(teller, (1.0, "")))
     clues = clues_of(said)
-    assert [tuple(pair) for pair in clues.must.tolist()] == sorted(largest)
-    assert clues.must_weight.tolist() == [sum(largest[pair].values()) for pair in sorted(largest)]
-    assert clues.must_source.tolist() == [" + ".join(sorted(largest[pair])) for pair in sorted(largest)]
+    assert [tuple(pair) for pair in clues.must.tolist()] == sorted(told)
+    assert clues.must_weight.tolist() == [-sum(w for w, _ in told[pair].values()) for pair in sorted(told)]
+    names = [" + ".join(sorted(who for _, who in told[pair].values())) for pair in sorted(told)]
+    assert clues.must_source.tolist() == names
 
 
 @given(reports(), reports(), reports())

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import PAIR_KINDS, blocks, cases
 
 from cluewise.core.pulls import count_members, pulls_of
 from cluewise.kernels import assignment, reference_assignment
+from strategies import PAIR_KINDS, blocks, cases
 
 
 def frozen(*arrays):
@@ -67,9 +67,7 @@ def test_sums_of_float32_rows_are_exact():
     tenth = np.float32(0.1)
     sums, mass = np.zeros((1, 1)), np.zeros(1)
     rows = 1000
-    assignment.add_rows(
-        np.full((rows, 1), tenth), np.full(rows, tenth), np.zeros(rows, np.int32), sums, mass
-    )
+    assignment.add_rows(np.full((rows, 1), tenth), np.full(rows, tenth), np.zeros(rows, np.int32), sums, mass)
     assert sums[0, 0] == pytest.approx(rows * float(tenth) ** 2, rel=1e-12)
     assert mass[0] == pytest.approx(rows * float(tenth), rel=1e-12)
 

@@ -10,7 +10,7 @@ from cluewise._typing import Ints
 from cluewise.clues import _feasibility
 from cluewise.clues._conflicts import in_words
 from cluewise.clues._inventory import inventory, plural
-from cluewise.exceptions import Contradiction, Infeasible
+from cluewise.exceptions import ClueError, Contradiction, Infeasible
 
 if TYPE_CHECKING:
     from cluewise.clues._clues import Clues
@@ -75,6 +75,8 @@ def _conflicting(clues: Clues, nodes: Ints, edges: Ints | None) -> Clues:
 
 
 def _decide(clues: Clues, k: int) -> _feasibility.Decision | None:
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
+        raise ClueError(f"k is the number of clusters, a whole number above 0; it is {k!r}.")
     if clues.sizes is not None and clues.size_unit == "points":
         component_sizes = np.bincount(clues.components)
         why = _feasibility.sizes_feasible(clues.sizes, k, clues.n, component_sizes)
@@ -90,9 +92,30 @@ def feasible(clues: Clues, k: int) -> bool | None:
     if clues.contradictions:
         return False
     found = _decide(clues, k)
-    if found is None or found.status == "feasible":
+    if found is not None and found.status != "feasible":
+        return False if found.status == "infeasible" else None
+    if clues.sizes is None:
         return True
-    return False if found.status == "infeasible" else None
+    if clues.size_unit == "weight":  # the weights are not known here
+        return None
+    if found is None or found.colors is None:
+        return True
+    return True if _sizes_hold(clues, k, found.colors) else None
+
+
+def _sizes_hold(clues: Clues, k: int, clusters: Ints) -> bool:
+    """Whether this clustering of the components keeps the size bounds, free single rows moved as needed.
+
+    Sizes and links are decided one at a time; only a clustering that satisfies both proves that they agree.
+    """
+    size = np.bincount(clues.components)
+    linked = np.diff(clues.graph.indptr) > 0
+    linked[clues.cliques.members] = True
+    movable = ~linked & (size == 1)
+    load = np.bincount(clusters[~movable], weights=size[~movable], minlength=k)
+    lower, upper = np.broadcast_to(clues.sizes, (k, 2)).T  # type: ignore[arg-type]
+    missing = np.maximum(lower - load, 0).sum()
+    return bool((load <= upper).all() and missing <= movable.sum() <= (upper - load).sum())
 
 
 def explain(clues: Clues, k: int | None) -> str:

@@ -42,7 +42,8 @@ def expanded(clues: Clues, must: Links, cannot: Links, limit: int) -> tuple[Link
 
 
 def _links(rows: Ints, group: Ints, weights: Floats, source: str) -> Links:
-    return Links(rows, weights[group], None, source)
+    # A source of its own, which no user has: what a group says comes on top of what links say.
+    return Links(rows, weights[group], None, f"\0{source}")
 
 
 def _pairs(codes: Ints) -> tuple[Ints, Ints]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cmp_to_key
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,21 @@ def columns_of(
 
 def in_order(columns: Iterable[Groups]) -> tuple[Groups, ...]:
     """Columns that hold a group at all, in one canonical order: their order carries no meaning."""
-    return tuple(sorted((c for c in columns if len(c.weights)), key=lambda c: (c.codes.tobytes(), c.source)))
+    return tuple(sorted((c for c in columns if len(c.weights)), key=cmp_to_key(_compare)))
+
+
+def _compare(a: Groups, b: Groups) -> int:
+    """Which column comes first; names, which are dear to compare, decide only between columns that are else alike."""
+    for part in (
+        lambda g: g.codes.tobytes(),
+        lambda g: g.source,
+        lambda g: g.weights.tobytes(),
+        lambda g: repr(g.names.tolist()),
+    ):
+        x, y = part(a), part(b)
+        if x != y:
+            return -1 if x < y else 1
+    return 0
 
 
 def _check_groups(kind: str, n: int, groups: Groups) -> None:

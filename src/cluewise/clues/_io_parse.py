@@ -119,6 +119,7 @@ def _column(n: int, rows: Ints, values: Array) -> Array:
 
 def _groups(lines: Lines, n: int, kind: str, at: Ints, rows: Ints, values: Array) -> Groups:
     codes, found = codes_of(kind, n, _column(n, rows, values), by_appearance=True)
+    at, rows = at[codes[rows] >= 0], rows[codes[rows] >= 0]  # -1 is no group here, as it is in `Clues`
     given = np.where(np.isnan(lines.weight[at]), 1.0, lines.weight[at])
     mine = codes[rows]
     weights = np.ones(len(found))
@@ -136,6 +137,8 @@ def _groups(lines: Lines, n: int, kind: str, at: Ints, rows: Ints, values: Array
 def _group_source(lines: Lines, at: Ints) -> str:
     if lines.has_source:
         return " + ".join(dict.fromkeys(lines.source[at].tolist()))
+    if len(at) == 0:
+        return lines.table.name
     first, last = lines.source[at[0]], lines.source[at[-1]]
     return str(first) if first == last else f"{first}-{last.rpartition(':')[2]}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from cluewise.kernels import graphs
 
 __all__ = ["GIVEN", "Links"]
 
+LINE = re.compile(r":\d+(-\d+)?$")
+
 GIVEN = "given"
 """Source of a clue that came without one."""
 
@@ -21,8 +24,8 @@ GIVEN = "given"
 class Links:
     """Pairs with first < second, sorted, each listed once.
 
-    The same pair may be reported more than once. Reports of one source count once (the largest weight),
-    reports of different sources add up: two people who say the same weigh twice as much as one.
+    The same pair may be reported more than once. Reports of one source (a person, a file) count once, with the
+    largest weight; reports of different sources add up: two people who say the same weigh twice as much as one.
     """
 
     pairs: Ints  # (m, 2) int64
@@ -112,10 +115,13 @@ class Links:
         if new.all():
             return self._frozen()
         pair = np.cumsum(new)
-        teller = np.zeros(len(self), dtype=np.int64)
+        teller = name = np.zeros(len(self), dtype=np.int64)
         if not isinstance(self.source, str):
-            teller = np.unique(self.source.astype(str), return_inverse=True)[1]
-        order = np.lexsort((self.weight, teller, pair))
+            # Lines of one file are one source: a line that stands there twice says nothing new.
+            teller = np.unique([LINE.sub("", s) for s in self.source], return_inverse=True)[1]
+            name = np.unique(self.source.astype(str), return_inverse=True)[1]
+        # Of lines with equal weight the first name stays, whatever the order they came in.
+        order = np.lexsort((-name, self.weight, teller, pair))
         largest = np.ones(len(self), dtype=bool)
         largest[:-1] = (np.diff(pair[order]) > 0) | (np.diff(teller[order]) != 0)
         reports = self._picked(order[largest])

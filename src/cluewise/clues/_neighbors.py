@@ -21,6 +21,9 @@ TREE_COLUMNS = 20
 BLOCK = 2**18
 """Pairs (or distances) held in memory at a time."""
 
+CROWD = 2000
+"""Rows of larger groups are better searched by `Search.outside` than by `Search.pairs`."""
+
 WIDER = 1 + 1e-9
 """Trees round in their own way: they are asked for a little more, and distances are then compared here."""
 
@@ -48,12 +51,12 @@ class Search:
     def __init__(self, X: Floats) -> None:
         self.X = X
         self.tree: Any = None
-        self.crowd: float = np.inf  # rows of larger groups are better searched by `outside` than by `pairs`
+        self.crowd: float = np.inf  # without a tree every row costs the same
         if X.shape[1] <= TREE_COLUMNS and len(X):
             from scipy.spatial import cKDTree
 
             self.tree = cKDTree(X)
-            self.crowd = 2000
+            self.crowd = CROWD
 
     def pairs(self, rows: Ints, radius: float) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Pairs (i, j) of these rows and all rows, with every pair within ``radius``, and their distances."""

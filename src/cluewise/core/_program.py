@@ -10,6 +10,7 @@ from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.clues import _network
 from cluewise.clues._network import Network
 from cluewise.core import _solver
+from cluewise.core._local import Shaker, total
 
 __all__ = ["Solution", "solve"]
 
@@ -37,18 +38,23 @@ def solve(costs: Floats, net: Network, best: Ints | None, deadline: float, slack
     open_ &= np.isfinite(costs)
     _dominate(csr, excess, open_)
     scale = float(excess[open_].max(initial=0.0)) or 1.0
-    program, node, cluster = _program(excess / scale, _covering(net), open_)
+    program, node, cluster = _program(excess / scale, _covering(net), open_, room / scale)
     gap = min(1.0, slack / room) if 0 < room < np.inf else 0.0
-    answer = _solver.solve(program, deadline, max(gap, 1e-9))
+    shaker = None if best is None else Shaker(costs, csr, best)
+    answer = _solver.solve(program, deadline, max(gap, 1e-9), None if shaker is None else shaker.shake)
     bound = float(least.sum()) + scale * max(answer.bound, 0.0)
-    if answer.x is None:
-        return Solution(answer.status, None, bound)
-    labels = np.full(m, UNASSIGNED, np.int32)
-    chosen = answer.x > 0.5
-    labels[node[chosen]] = cluster[chosen]
-    if (labels == UNASSIGNED).any() or _network.broken(net, labels).any():
-        return Solution("limit", None, bound)
-    return Solution(answer.status, labels, bound)
+    labels = None
+    if answer.x is not None:
+        labels = np.full(m, UNASSIGNED, np.int32)
+        chosen = answer.x > 0.5
+        labels[node[chosen]] = cluster[chosen]
+        if (labels == UNASSIGNED).any() or _network.broken(net, labels).any():
+            labels = None
+    if answer.status == "optimal" and labels is not None:
+        return Solution("optimal", labels, bound)
+    if shaker is not None and (labels is None or shaker.value < total(costs, labels)):
+        labels = shaker.labels
+    return Solution("infeasible" if answer.status == "infeasible" else "limit", labels, bound)
 
 
 def _assignment(costs: Floats) -> Solution:
@@ -98,7 +104,9 @@ def _covering(net: Network) -> list[Ints]:
     return cliques
 
 
-def _program(excess: Floats, cliques: list[Ints], open_: Bools) -> tuple[_solver.Program, Ints, Ints]:
+def _program(
+    excess: Floats, cliques: list[Ints], open_: Bools, ceiling: float
+) -> tuple[_solver.Program, Ints, Ints]:
     """One variable per open (node, cluster); a row per node, and one per clique and cluster that two could take."""
     number = np.full(open_.shape, -1, np.int64)
     number[open_] = np.arange(open_.sum())
@@ -108,4 +116,5 @@ def _program(excess: Floats, cliques: list[Ints], open_: Bools) -> tuple[_solver
     for clique in cliques:
         lists += [column[column >= 0] for column in number[clique].T if (column >= 0).sum() > 1]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in lists])])
-    return _solver.Program(excess[open_], indptr, np.concatenate(lists), exact), node, cluster
+    program = _solver.Program(excess[open_], indptr, np.concatenate(lists), exact, ceiling)
+    return program, node, cluster

@@ -10,14 +10,14 @@ from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.clues import _branch, _network
 from cluewise.clues._network import Network
 from cluewise.core import _program
+from cluewise.core._local import improve, rounding, total
 from cluewise.kernels import coloring
 
-__all__ = ["cheaper", "exact", "improve"]
+__all__ = ["cheaper", "exact"]
 
 SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at the clock and at Ctrl-C
 ROWS = 50_000  # nodes per slice of a linear kernel
 BRANCHES, WORK = 20_000, 20_000_000  # branch and bound per component: branches, and branches × nodes
-CHAIN = 500  # nodes of the longest Kempe chain
 ROUNDS = 30  # after so many rounds the relaxation gets all conflicts at once
 
 
@@ -39,20 +39,16 @@ def exact(
         if not hot.any():
             return cheaper(costs, net, best, labels), float(lower.sum())
         best = cheaper(costs, net, best, _repaired(costs, net, csr, labels, hot, best, deadline))
-        slack = gap * abs(_total(costs, best))
-        if _total(costs, best) - lower.sum() <= slack or monotonic() > deadline:
+        slack = gap * abs(total(costs, best))
+        if total(costs, best) - lower.sum() <= slack or monotonic() > deadline:
             return best, float(lower.sum())
         rounds += 1
         active |= hot | (rounds > ROUNDS)
         known = _touching(net, active)
         component = _network.explore(known).component
         nodes = np.flatnonzero(np.isin(component, component[hot]))
-        part = _network.restrict(net, nodes)
-        labels[nodes], lower[nodes] = _solve(costs[nodes], part, best[nodes], deadline, slack)
-
-
-def _total(costs: Floats, labels: Ints) -> float:
-    return float(costs[np.arange(len(costs)), labels].sum())
+        parts = _network.restrict(known, nodes), _network.restrict(net, nodes)
+        labels[nodes], lower[nodes] = _solve(costs[nodes], *parts, best[nodes], deadline, slack)
 
 
 def cheaper(costs: Floats, net: Network, old: Ints, new: Ints) -> Ints:
@@ -61,27 +57,6 @@ def cheaper(costs: Floats, net: Network, old: Ints, new: Ints) -> Ints:
     rows = np.arange(net.size)
     change = np.bincount(tour.component, costs[rows, new] - costs[rows, old], tour.count)
     return np.where((change < 0)[tour.component], new, old)
-
-
-def improve(costs: Floats, csr: tuple[Ints, Ints], labels: Ints, deadline: float) -> Ints:
-    """Swap along Kempe chains until nothing gets cheaper."""
-    labels = labels.copy()
-    m = len(costs)
-    queue, mark, state = np.empty(m, np.int32), np.zeros(m, np.int64), np.zeros(2, np.int64)
-    tolerance = _tolerance(costs)
-    while True:
-        before, at = state[1], 0
-        while at < m:
-            at = coloring.kempe(*csr, costs, labels, at, CHAIN, tolerance, queue, mark, state, SLICE)
-            if monotonic() > deadline:
-                return labels
-        if state[1] == before:
-            return labels
-
-
-def _tolerance(costs: Floats) -> float:
-    """What rounding may add to a sum of costs."""
-    return 1e-12 * float(np.abs(costs[np.isfinite(costs)]).max(initial=0.0)) * len(costs)
 
 
 def _repaired(
@@ -106,9 +81,12 @@ def _touching(net: Network, active: Bools) -> Network:
 
 
 def _solve(
-    costs: Floats, net: Network, best: Ints, deadline: float, slack: float
+    costs: Floats, net: Network, full: Network, best: Ints, deadline: float, slack: float
 ) -> tuple[Ints, Floats]:
-    """Cheapest labels of every component, and lower bounds (by node, one node of each component carries it)."""
+    """Cheapest labels of every component, and lower bounds (by node, one node of each component carries it).
+
+    Integer programs, which are slow anyway, get all conflicts between their nodes (from ``full``) at once.
+    """
     order, _ = _network.peel(net, floor=2, cap=2)
     csr = _network.plain(net)
     folded, removed = costs.copy(), np.zeros(net.size, bool)
@@ -118,7 +96,8 @@ def _solve(
     loose: list[tuple[Ints, float]] = []
     if len(order) < net.size:
         core = np.flatnonzero(~removed)
-        labels[core], loose = _solve_cores(folded[core], _network.restrict(net, core), best[core], deadline, slack)
+        parts = _network.restrict(net, core), _network.restrict(full, core)
+        labels[core], loose = _solve_cores(folded[core], *parts, best[core], deadline, slack)
         loose = [(core[nodes], bound) for nodes, bound in loose]
     _network.greedy(net, order[::-1].copy(), folded, labels)
     lower = costs[np.arange(net.size), labels]
@@ -131,7 +110,7 @@ def _solve(
 
 
 def _solve_cores(
-    costs: Floats, net: Network, best: Ints, deadline: float, slack: float
+    costs: Floats, net: Network, full: Network, best: Ints, deadline: float, slack: float
 ) -> tuple[Ints, list[tuple[Ints, float]]]:
     """Branch and bound on every component, integer programming on those it leaves open.
 
@@ -143,7 +122,7 @@ def _solve_cores(
     net, costs, best = _network.restrict(net, nodes), costs[nodes], best[nodes]
     value = np.add.reduceat(costs[np.arange(len(costs)), best], starts[:-1])
     limit = np.clip(WORK // np.diff(starts), 100, BRANCHES)
-    tolerance = _tolerance(costs)
+    tolerance = rounding(costs)
     csr = _network.plain(net)
     tree = _branch.plant(csr, costs, starts, best=best, value=value, tolerance=tolerance, limit=limit)
     while not _branch.grow(tree, SLICE) and monotonic() < deadline:
@@ -153,9 +132,9 @@ def _solve_cores(
     for i in unsolved[np.argsort(np.diff(starts)[unsolved], kind="stable")]:
         part = np.arange(starts[i], starts[i + 1])
         found = _program.solve(
-            costs[part], _network.restrict(net, part), tree.best[part], deadline, slack / len(unsolved)
+            costs[part], _network.restrict(full, nodes[part]), tree.best[part], deadline, slack / len(unsolved)
         )
-        if found.labels is not None and _total(costs[part], found.labels) < tree.value[i]:
+        if found.labels is not None and total(costs[part], found.labels) < tree.value[i]:
             tree.best[part] = found.labels
         if found.status != "optimal":
             loose.append((nodes[part], max(found.bound, float(tree.lower[i]))))

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,18 +22,23 @@ __all__ = ["Answer", "Program", "solve", "solve_here", "solve_in_child"]
 
 SHORT = 0.2  # seconds that Ctrl-C may have to wait
 SMALL = 4_000  # entries of a program that HiGHS reads and presolves in much less than that
-GRACE = 0.3  # seconds for the child to stop by itself
-STOP = 0.2  # seconds before the deadline at which HiGHS is told to stop, so that its bound comes back in time
+STOP = 0.3, 0.03  # seconds, and share of the time, that HiGHS may need to notice that its time is over
+GRACE = 0.3  # seconds after the deadline at which the child is killed
 POLL = 0.01
+BUSY = 5.0  # seconds of other work while the child runs
 
 
 class Program(NamedTuple):
-    """Minimize cost · x over x ∈ {0, 1}: the first ``exact`` rows add up to one, the others to at most one."""
+    """Minimize cost · x over x ∈ {0, 1}: the first ``exact`` rows add up to one, the others to at most one.
+
+    Only solutions that cost at most ``ceiling`` are of interest.
+    """
 
     cost: Any
     indptr: Any  # rows, CSR with all entries 1
     indices: Any
     exact: int
+    ceiling: float
 
 
 class Answer(NamedTuple):
@@ -43,51 +49,82 @@ class Answer(NamedTuple):
     bound: float
 
 
-def solve(program: Program, deadline: float, gap: float) -> Answer:
-    """Solve until ``deadline`` (of ``time.monotonic``) or the relative ``gap``."""
+def solve(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
+    """Solve until ``deadline`` (of ``time.monotonic``) or the relative ``gap``.
+
+    ``meanwhile`` is a short piece of work to repeat while a child process is busy.
+    """
     left = deadline - time.monotonic()
     if len(program.indices) <= SMALL:
         answer = solve_here(program, min(SHORT, left), gap)
         if answer.status != "limit":
             return answer
-    return solve_in_child(program, deadline, gap)
+    return solve_in_child(program, deadline, gap, meanwhile)
 
 
-def solve_here(program: Program, seconds: float, gap: float) -> Answer:
-    """Solve in this process."""
+def solve_here(program: Program, seconds: float, gap: float, largest: Any = 1.0) -> Answer:
+    """Solve in this process; ``largest`` is the upper bound of each variable."""
     from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array
 
     if seconds <= 0:
         return Answer("limit", None, -np.inf)
-    count, size = len(program.indptr) - 1, len(program.cost)
-    rows = csr_array((np.ones(len(program.indices)), program.indices, program.indptr), shape=(count, size))
-    least = np.where(np.arange(count) < program.exact, 1.0, -np.inf)
+    rows = _rows(program)
+    least = np.where(np.arange(rows.shape[0]) < program.exact, 1.0, -np.inf)
     result = milp(
         program.cost,
-        integrality=np.ones(size),
-        bounds=Bounds(0, 1),
+        integrality=np.ones(len(program.cost)),
+        bounds=Bounds(0.0, largest),
         constraints=LinearConstraint(rows, least, 1.0),
         options={"time_limit": seconds, "mip_rel_gap": gap},
     )
-    status = {0: "optimal", 2: "infeasible"}.get(result.status, "limit")
+    if result.status == 2:
+        return Answer("infeasible", None, -np.inf)
     bound = -np.inf if result.mip_dual_bound is None else float(result.mip_dual_bound)
-    return Answer(status, result.x, bound)
+    return Answer("optimal" if result.status == 0 else "limit", result.x, bound)
 
 
-def solve_in_child(program: Program, deadline: float, gap: float) -> Answer:
+def relax(program: Program, seconds: float) -> tuple[float, Any]:
+    """Bound by linear programming, and which variables a solution below the ceiling may use (reduced costs)."""
+    from scipy.optimize import linprog
+
+    rows = _rows(program)
+    exact = program.exact
+    result = linprog(
+        program.cost,
+        A_ub=rows[exact:],
+        b_ub=np.ones(rows.shape[0] - exact),
+        A_eq=rows[:exact],
+        b_eq=np.ones(exact),
+        bounds=(0.0, None),
+        options={"time_limit": max(seconds, 0.0)},
+    )
+    if result.status != 0:
+        return -np.inf, np.ones(len(program.cost), bool)
+    room = program.ceiling - result.fun
+    return float(result.fun), result.lower.marginals <= room + 1e-7 * (1.0 + abs(room))
+
+
+def _rows(program: Program) -> Any:
+    from scipy.sparse import csr_array
+
+    shape = len(program.indptr) - 1, len(program.cost)
+    return csr_array((np.ones(len(program.indices)), program.indices, program.indptr), shape=shape)
+
+
+def solve_in_child(
+    program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None
+) -> Answer:
     """Solve in a child process, which dies with the deadline or with any exception here."""
     nothing = Answer("limit", None, -np.inf)
     if not sys.executable or time.monotonic() > deadline:
         return nothing
     with tempfile.TemporaryDirectory(prefix="cluewise-") as folder:
-        problem, answer = Path(folder, "problem.npz"), Path(folder, "answer.npz")
-        seconds = deadline - time.monotonic()
-        np.savez(problem, *program, time.time() + seconds, gap)
+        problem, answer, first = (Path(folder, f"{name}.npz") for name in ("problem", "answer", "first"))
+        np.savez(problem, *program, time.time() + deadline - time.monotonic(), gap)  # both processes share this clock
         # The child finds the packages where this process found them.
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         child = subprocess.Popen(
-            [sys.executable, "-P", __file__, str(problem), str(answer)],
+            [sys.executable, "-P", __file__, folder],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -96,25 +133,43 @@ def solve_in_child(program: Program, deadline: float, gap: float) -> Answer:
         )
         try:
             # Popen.wait would hold up KeyboardInterrupt for a quarter of a second.
-            while child.poll() is None and time.monotonic() < deadline + GRACE:
-                time.sleep(POLL)
+            rest = time.monotonic() + BUSY
+            while child.poll() is None and not answer.exists() and time.monotonic() < deadline + GRACE:
+                if meanwhile is None or time.monotonic() > rest:
+                    time.sleep(POLL)
+                else:
+                    meanwhile()
         finally:
             child.kill()
             child.wait()
-        if child.returncode != 0:
-            return nothing
-        with np.load(answer) as data:
-            x = data["x"]
-            return Answer(str(data["status"]), x if len(x) else None, float(data["bound"]))
+        if not answer.exists():
+            answer = first
+        return _read(answer) if answer.exists() else nothing
 
 
-def main(problem: str, answer: str) -> None:
-    """What the child does."""
-    with np.load(problem) as data:
-        cost, indptr, indices, exact, end, gap = (data[f"arr_{i}"] for i in range(6))
-    found = solve_here(Program(cost, indptr, indices, int(exact)), float(end) - time.time() - STOP, float(gap))
-    np.savez(answer, status=found.status, x=[] if found.x is None else found.x, bound=found.bound)
+def _write(path: Path, found: Answer) -> None:
+    aside = path.with_suffix(".part.npz")
+    np.savez(aside, status=found.status, x=[] if found.x is None else found.x, bound=found.bound)
+    aside.replace(path)
+
+
+def _read(path: Path) -> Answer:
+    with np.load(path) as data:
+        x = data["x"]
+        return Answer(str(data["status"]), x if len(x) else None, float(data["bound"]))
+
+
+def main(folder: str) -> None:
+    """What the child does: a bound first, in case that the time is too short for more."""
+    with np.load(Path(folder, "problem.npz")) as data:
+        cost, indptr, indices, exact, ceiling, end, gap = (data[f"arr_{i}"] for i in range(7))
+    program = Program(cost, indptr, indices, int(exact), float(ceiling))
+    bound, useful = relax(program, float(end) - time.time() - STOP[0])
+    _write(Path(folder, "first.npz"), Answer("limit", None, bound))
+    seconds = (float(end) - time.time()) * (1 - STOP[1]) - STOP[0]
+    found = solve_here(program, seconds, float(gap), useful.astype(float))
+    _write(Path(folder, "answer.npz"), found._replace(bound=max(bound, found.bound)))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

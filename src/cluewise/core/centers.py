@@ -90,7 +90,8 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Ints |
         start += len(block)
     if rows.weight is not None:
         cost *= rows.weight[candidates]
-    members = np.bincount(labels, minlength=len(centers))
+    counted = labels if rows.weight is None else labels[rows.weight > 0]  # rows without weight hold no center
+    members = np.bincount(counted, minlength=len(centers))
     sums, mass = found.sums.copy(), found.mass.copy()
     moved = 0
     order = iter(np.argsort(-cost, kind="stable"))

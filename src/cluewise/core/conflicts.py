@@ -9,7 +9,7 @@ import numpy as np
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.clues._diagnosis import infeasible
-from cluewise.clues._network import Network, explore, greedy, network, peel, restrict
+from cluewise.clues._network import Network, edges, explore, from_edges, greedy, network, peel, restrict
 from cluewise.core.search import cheapest
 from cluewise.exceptions import Infeasible
 
@@ -34,9 +34,22 @@ class Placed(NamedTuple):
 
 def conflicts_of(clues: Clues, component: Ints) -> Conflicts:
     """Conflicts between some must-link components."""
-    net = restrict(network(clues.graph, clues.cliques), component)
+    net = _without_doubles(restrict(network(clues.graph, clues.cliques), component))
     removed, _ = peel(net, floor=net.size + 1, cap=net.size)
     return Conflicts(net, component, explore(net).component, removed[::-1].copy())
+
+
+def _without_doubles(net: Network) -> Network:
+    """Drop links between nodes of one clique: they say nothing new, and must not change degrees and so the order."""
+    pairs = edges(net)
+    if not len(pairs) or not len(net.clique_members):
+        return net
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(net.node_cliques), dtype=np.int32)
+    inside = csr_array((ones, net.node_cliques, net.node_indptr), shape=(net.size, len(net.clique_indptr) - 1))
+    shared = inside[pairs[:, 0]].multiply(inside[pairs[:, 1]]).sum(axis=1)
+    return network(from_edges(net.size, pairs[shared == 0]), (net.clique_indptr, net.clique_members))
 
 
 def place(costs: Floats, conflicts: Conflicts, order: Ints, previous: Ints, seconds: float, clues: Clues) -> Placed:

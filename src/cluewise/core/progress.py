@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,18 +47,18 @@ class Progress:
         self.last: tuple[Any, list[float]] | None = None
 
     def __enter__(self) -> Progress:
-        self._ready = []
-        for callback in self.callbacks:
-            self._ready.append(callback)
-            callback.setup(estimator=self.estimator, context=self.root)
-        self._call("on_fit_task_begin", self.root)
+        with ExitStack() as stack:
+            for callback in self.callbacks:
+                stack.callback(callback.teardown, estimator=self.estimator, context=self.root)
+                callback.setup(estimator=self.estimator, context=self.root)
+            self._call("on_fit_task_begin", self.root)
+            self._teardown = stack.pop_all()  # from here on `__exit__` answers for it
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        if exception[0] is None:
-            self._call("on_fit_task_end", self.root)
-        for callback in self._ready:
-            callback.teardown(estimator=self.estimator, context=self.root)
+    def __exit__(self, *exception: Any) -> None:
+        with self._teardown:
+            if exception[0] is None:
+                self._call("on_fit_task_end", self.root)
 
     def begin_start(self, number: int) -> None:
         """A new start begins."""

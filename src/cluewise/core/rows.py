@@ -146,9 +146,11 @@ class SparseRows(Rows):
 
     def to_own(self, x: Any, centers: Floats, labels: Ints) -> Floats:
         """Squared distance of each row to the center of its cluster."""
-        own = centers[labels]
-        cross = np.asarray(x.multiply(own).sum(axis=1)).ravel()
-        return np.maximum(self._norms(x) - 2 * cross + np.einsum("ij,ij->i", own, own), 0)
+        # Only stored numbers are touched: a block of rows of `centers` would be as large as a dense block of X.
+        row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+        cross = np.bincount(row, weights=x.data * centers[labels[row], x.indices], minlength=x.shape[0])
+        norms = np.einsum("hj,hj->h", centers, centers)
+        return np.maximum(self._norms(x) - 2 * cross + norms[labels], 0)
 
 
 def rows_of(X: Any, weight: Floats | None = None) -> Rows:

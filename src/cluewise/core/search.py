@@ -23,6 +23,7 @@ from cluewise.clues import _feasibility, _network
 from cluewise.clues._feasibility import Witness
 from cluewise.clues._network import Csr, Network
 from cluewise.core import _program, _relaxation
+from cluewise.core._local import improve
 from cluewise.exceptions import Infeasible, Undecided
 
 __all__ = ["Assignment", "Witness", "cheapest"]
@@ -118,7 +119,7 @@ def _settle(
     if k == 2 or np.diff(net.clique_indptr).max(initial=0) > k:
         _require(costs, net, names, deadline)
     csr = _network.plain(net)
-    start = _relaxation.improve(costs, csr, _valid(costs, net, names, incumbent, deadline), deadline)
+    start = improve(costs, csr, _valid(costs, net, names, incumbent, deadline), deadline)
     if incumbent is not None:
         start = _relaxation.cheaper(costs, net, incumbent, start)
     return _relaxation.exact(costs, net, csr, start, deadline, gap)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 __all__ = ["map_blocks", "one_blas_thread", "threads", "usable_threads"]
@@ -93,6 +94,33 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> Any:
-    """Keep BLAS at one thread: our own threads work on blocks, and nested ones slow each other down."""
-    return _controller().limit(limits=1, user_api="blas")
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS at one thread: our own threads work on blocks, and nested ones slow each other down.
+
+    The limit belongs to the whole process, so fits in several threads share it: the first one in sets it, the last
+    one out restores what was there before.
+    """
+    with _blas.lock:
+        if _blas.users == 0:
+            _blas.limit = _controller().limit(limits=1, user_api="blas")
+        _blas.users += 1
+    try:
+        yield
+    finally:
+        with _blas.lock:
+            _blas.users -= 1
+            if _blas.users == 0:
+                _blas.limit.restore_original_limits()
+
+
+class _Blas:
+    """Who holds BLAS at one thread."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.users = 0
+        self.limit: Any = None
+
+
+_blas = _Blas()

@@ -57,7 +57,7 @@ def add_rows(x: Floats, weight: Floats, labels: Ints, sums: Floats, mass: Floats
     for i in range(x.shape[0]):
         h = labels[i]
         if weighted:
-            w = float(weight[i])  # a product of two float32 would be rounded before it is added
+            w = np.float64(weight[i])  # a product of two float32 would be rounded before it is added
             mass[h] += w
             for j in range(d):
                 sums[h, j] += w * x[i, j]
@@ -159,6 +159,6 @@ def squared_to_own(x: Floats, centers: Floats, labels: Ints, out: Floats) -> Non
     for i in range(x.shape[0]):
         total = 0.0
         for j in range(x.shape[1]):
-            difference = float(x[i, j]) - float(centers[labels[i], j])
+            difference = np.float64(x[i, j]) - np.float64(centers[labels[i], j])
             total += difference * difference
         out[i] = total

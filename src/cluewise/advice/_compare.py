@@ -1,0 +1,265 @@
+"""The same method with clues and without: did they help?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from cluewise._typing import ArrayLike, Ints
+from cluewise.advice import _held_out
+from cluewise.base import as_clues, generator
+from cluewise.clues import Clues
+from cluewise.exceptions import ClueError
+from cluewise.metrics import accuracy, ari, nmi, satisfaction
+
+__all__ = ["Comparison", "Outcome", "compare"]
+
+_WORDS = {"must": "must-links", "cannot": "cannot-links", "together": "together groups", "apart": "apart groups"}
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One side of a comparison.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted clusterer.
+    satisfaction : dict of str to float
+        Share of the clues that its result keeps, by kind.
+    held_out : dict of str to float
+        The same for clues that were not told (mean over the splits); empty when none could be held out.
+    scores : dict of str to float
+        Agreement with the truth, if it was given.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> result = cw.compare(cw.PCKMeans(2), [[0.0], [1.0], [8.0], [9.0]], [0, -1, 1, -1], random_state=0)
+    >>> result.without.satisfaction
+    {'labels': 1.0}
+    """
+
+    model: Any
+    satisfaction: Mapping[str, float]
+    held_out: Mapping[str, float]
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> Ints:
+        """Cluster of each row."""
+        return self.model.labels_
+
+    @property
+    def objective(self) -> float:
+        """What the method minimized; with clues it may include the price of broken ones."""
+        return float(self.model.objective_)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A method with clues against the same method without them; print it to read it.
+
+    Attributes
+    ----------
+    clues : Clues
+        The clues that the method uses.
+    with_clues, without : Outcome
+        The two fits.
+    moved : int
+        Rows that change their cluster, after the best matching of clusters.
+    agreement : float
+        Adjusted Rand index of the two clusterings.
+    gains : tuple of float
+        For each split, the share of held-out clues kept with the other clues minus that without any; each
+        kind of clue counts the same.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> result = cw.compare(cw.PCKMeans(2), [[0.0], [1.0], [8.0], [9.0]], [0, -1, 1, -1], random_state=0)
+    >>> result.moved, result.agreement, result.helped
+    (0, 1.0, None)
+    """
+
+    clues: Clues
+    with_clues: Outcome
+    without: Outcome
+    moved: int
+    agreement: float
+    gains: tuple[float, ...]
+
+    @property
+    def gain(self) -> float:
+        """Mean of ``gains``; nan without any."""
+        return float(np.mean(self.gains)) if self.gains else float("nan")
+
+    @property
+    def gain_error(self) -> float:
+        """Standard error of ``gain``; nan with fewer than two splits."""
+        n = len(self.gains)
+        return float(np.std(self.gains, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+
+    @property
+    def helped(self) -> bool | None:
+        """Whether held-out clues are kept more often (True) or less often (False) than without clues.
+
+        None when that cannot be told: the difference is at most twice its standard error, or fewer than two
+        splits were possible. So it speaks of rows that clues do not mention; what clues say about the rows
+        that they do mention, a method that takes them seriously keeps anyway.
+        """
+        if len(self.gains) < 2 or abs(self.gain) <= 2 * self.gain_error:
+            return None
+        return self.gain > 0
+
+    def __str__(self) -> str:
+        n = self.clues.n
+        rows = [("", "with clues", "without"), *_table(self.with_clues, self.without)]
+        width = max(len(row[0]) for row in rows)
+        method = type(self.with_clues.model).__name__
+        return "\n".join(
+            [
+                f"{method}, {repr(self.clues)[6:-1]}.",
+                *(f"{name:<{width}}  {a:>10}  {b:>10}" for name, a, b in rows),
+                f"{self.moved} of {n} rows change their cluster (ARI of the two clusterings {self.agreement:.3f}).",
+                self._verdict(),
+            ]
+        )
+
+    def _verdict(self) -> str:
+        if len(self.gains) < 2:
+            return "Whether the clues helped cannot be told: they hang together, so that none can be held out."
+        points = f"{100 * self.gain:+.1f} ± {100 * self.gain_error:.1f} points in {len(self.gains)} splits"
+        if self.helped is None:
+            return f"Beyond the rows they mention the clues make no clear difference (held-out clues {points})."
+        verdict = "more often: the clues helped" if self.helped else "less often: the clues did harm"
+        return f"Held-out clues are kept {verdict} ({points})."
+
+
+def compare(
+    estimator: Any,
+    X: Any,
+    clues: Any,
+    *,
+    truth: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    n_splits: int = 10,
+    test_size: float = 0.2,
+    random_state: Any = None,
+) -> Comparison:
+    """Fit a method with clues and without them, and tell whether they helped.
+
+    That a result keeps the clues it was told proves little. So clues are also held out: some rows are chosen,
+    every clue that touches them is kept back, the method is fitted with the others, and its result is asked
+    whether it keeps those that were kept back. A row and the rows must-linked to it are chosen together.
+
+    Parameters
+    ----------
+    estimator : clusterer
+        Any clusterer of the catalogue; it is cloned, not changed.
+    X : {array-like, sparse matrix} of shape (n, d)
+        The data.
+    clues : Clues or array-like of shape (n,)
+        What is known; an array is taken as partial labels.
+    truth : array-like of shape (n,), optional
+        True classes, for scores that do not depend on clues.
+    sample_weight : array-like of shape (n,), optional
+        How often each row counts.
+    n_splits : int, default=10
+        How many times clues are held out; each time the method is fitted twice.
+    test_size : float, default=0.2
+        Share of the clues to hold out.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the splits, and of the method where it has none of its own.
+
+    Returns
+    -------
+    Comparison
+        Both results side by side.
+
+    Notes
+    -----
+    Both fits of a pair start from the same seed, and every split has a seed of its own, so that a lucky start
+    does not pass for an effect of the clues. Classes and clusters are matched as well as possible on both
+    sides, also for methods that put class c into cluster c.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> from cluewise.datasets import load
+    >>> wine = load("wine", standardize=True)
+    >>> clues = cw.Clues.sample(wine.y, pairs=200, random_state=0)
+    >>> result = cw.compare(cw.PCKMeans(3, random_state=0), wine.X, clues, truth=wine.y, random_state=0)
+    >>> result.with_clues.scores["ari"] > result.without.scores["ari"]
+    True
+    """
+    if n_splits < 0 or not 0 < test_size < 1:
+        raise ValueError(f"n_splits={n_splits} and test_size={test_size} need n_splits >= 0 and 0 < test_size < 1.")
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    known = as_clues(clues, n)
+    rng = generator(random_state)
+    own = "random_state" in estimator.get_params(deep=False)
+    fixed = own and isinstance(estimator.random_state, (int, np.integer))
+
+    def fitted(clues: Clues | None, seed: int | None) -> Any:
+        model = clone(estimator)
+        if own and seed is not None:
+            model.set_params(random_state=seed)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return model.fit(X, clues=clues, **weights)
+
+    seed = None if fixed else int(rng.integers(2**31))
+    after, before = fitted(known, seed), fitted(None, seed)
+    used = known.only(known.kinds & estimator.card.accepts)
+    if not used.kinds:
+        raise ClueError(f"there are no clues that {type(estimator).__name__} uses, so nothing can be compared.")
+
+    told: list[dict[str, float]] = []
+    untold: list[dict[str, float]] = []
+    for rows in _held_out.splits(used, n_splits, test_size, rng):
+        seed = int(rng.integers(2**31))
+        told.append(_held_out.kept_shares(fitted(_held_out.without(used, rows), seed).labels_, used, rows))
+        untold.append(_held_out.kept_shares(fitted(None, seed).labels_, used, rows))
+
+    return Comparison(
+        clues=used,
+        with_clues=Outcome(after, satisfaction(after.labels_, used), _means(told), _scores(truth, after.labels_)),
+        without=Outcome(before, satisfaction(before.labels_, used), _means(untold), _scores(truth, before.labels_)),
+        moved=round(n * (1 - accuracy(before.labels_, after.labels_))),
+        agreement=ari(before.labels_, after.labels_),
+        gains=tuple(_mean(a) - _mean(b) for a, b in zip(told, untold)),
+    )
+
+
+def _mean(shares: Mapping[str, float]) -> float:
+    return sum(shares.values()) / len(shares)
+
+
+def _means(splits: list[dict[str, float]]) -> dict[str, float]:
+    """Mean share of each kind over the splits that held out such a clue."""
+    kinds = dict.fromkeys(kind for shares in splits for kind in shares)
+    return {kind: float(np.mean([s[kind] for s in splits if kind in s])) for kind in kinds}
+
+
+def _scores(truth: ArrayLike | None, labels: Ints) -> dict[str, float]:
+    if truth is None:
+        return {}
+    return {"ari": ari(truth, labels), "nmi": nmi(truth, labels), "accuracy": accuracy(truth, labels)}
+
+
+def _table(a: Outcome, b: Outcome) -> list[tuple[str, str, str]]:
+    rows = []
+    for title, left, right in (
+        ("{} kept", a.satisfaction, b.satisfaction),
+        ("{} kept when held out", a.held_out, b.held_out),
+    ):
+        for kind in left:
+            name = title.format(_WORDS.get(kind, kind))
+            rows.append((name, f"{100 * left[kind]:.1f} %", f"{100 * right[kind]:.1f} %"))
+    names = {"ari": "ARI to the truth", "nmi": "NMI to the truth", "accuracy": "accuracy"}
+    rows += [(names[key], f"{a.scores[key]:.3f}", f"{b.scores[key]:.3f}") for key in a.scores]
+    return rows

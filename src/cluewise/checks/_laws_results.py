@@ -1,0 +1,96 @@
+"""Laws about results: labels, centers and objective belong together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import Floats
+from cluewise.checks._fits import accepted, changed, fit, given_start, same
+from cluewise.clues import Clues
+
+__all__ = [
+    "law_centers_are_means",
+    "law_labels_are_clusters",
+    "law_objective_never_rises",
+    "law_prediction_knows_its_rows",
+    "law_seed_is_irrelevant",
+    "law_same_seed_same_result",
+]
+
+Rng = np.random.Generator
+
+
+def law_labels_are_clusters(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Labels run from 0 to k − 1; −1 stands only where the card says that there is noise."""
+    model = fit(changed(estimator, random_state=0), X, accepted(estimator, clues))
+    labels = model.labels_
+    assert labels.shape == (len(X),), f"labels_ has shape {labels.shape}; there are {len(X)} rows."
+    assert labels.dtype.kind == "i", f"labels_ holds {labels.dtype}, not whole numbers."
+    lowest = -1 if estimator.card.noise else 0
+    assert labels.min() >= lowest, f"there is a label {labels.min()}."
+    used = np.unique(labels[labels >= 0])
+    k = getattr(estimator, "n_clusters", len(used))
+    assert labels.max() < k, f"there is a label {labels.max()}, but only {k} clusters."
+    assert model.n_clusters_ == len(used), f"n_clusters_ is {model.n_clusters_}; {len(used)} clusters have rows."
+
+
+def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """``trace_`` falls, iteration after iteration, and ends in ``objective_``."""
+    known = accepted(estimator, clues)
+    for model in (given_start(estimator, X, rng), changed(estimator, random_state=0)):
+        trace = fit(model, X, known).trace_
+        slack = 1e-9 * (1 + np.abs(trace).max())
+        rise = np.flatnonzero(np.diff(trace) > slack)
+        assert not len(rise), f"the objective rose in iteration {rise[0] + 2}: {trace}."
+        assert len(trace) == model.n_iter_, f"trace_ has {len(trace)} entries after {model.n_iter_} iterations."
+        ends = abs(trace[-1] - model.objective_) <= slack
+        assert ends, f"objective_ is {model.objective_}, but trace_ ends in {trace[-1]}."
+
+
+def law_centers_are_means(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Each center is the (weighted) mean of the rows of its cluster."""
+    known = accepted(estimator, clues)
+    weights = [None, rng.uniform(0.5, 2, size=len(X))] if estimator.card.weights else [None]
+    for weight in weights:
+        for max_iter in (1, 300):
+            model = given_start(estimator, X, rng, max_iter=max_iter)
+            fit(model, X, known, **({} if weight is None else {"sample_weight": weight}))
+            for h in np.unique(model.labels_):
+                mine = model.labels_ == h
+                mean = np.average(X[mine], axis=0, weights=None if weight is None else weight[mine])
+                at = model.cluster_centers_[h]
+                close = np.allclose(at, mean, rtol=1e-8, atol=1e-8 * np.abs(X).max())
+                assert close, f"center {h} is {at}, but the mean of its rows is {mean}."
+
+
+def law_prediction_knows_its_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Each row is predicted by itself, whichever rows stand beside it, and ``fit_predict`` gives ``labels_``."""
+    known = accepted(estimator, clues)
+    model = changed(estimator, random_state=0)
+    labels = model.fit_predict(X, clues=known)
+    assert (labels == model.labels_).all(), "fit_predict differs from labels_."
+    every = model.predict(X)
+    rows = rng.permutation(len(X))[: len(X) // 2 + 1]
+    assert (model.predict(X[rows]) == every[rows]).all(), "predictions depend on the other rows."
+    k = getattr(estimator, "n_clusters", every.max() + 1)
+    assert ((every >= 0) & (every < k)).all(), "predictions are not clusters."
+
+
+def law_same_seed_same_result(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Equal seeds give equal results, whatever numpy's global state."""
+    known = accepted(estimator, clues)
+    seed = int(rng.integers(2**31))
+    first = fit(changed(estimator, random_state=seed), X, known)
+    again = fit(changed(estimator, random_state=seed), X, known)
+    same(first, again, "fitting again with the same seed")
+    refit = fit(first, X, known)
+    same(again, refit, "fitting the same object again")
+
+
+def law_seed_is_irrelevant(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A deterministic method does not look at its seed."""
+    known = accepted(estimator, clues)
+    first, second = (fit(changed(estimator, random_state=seed), X, known) for seed in (0, 1))
+    same(first, second, "another seed")

@@ -1,0 +1,5 @@
+"""``python -m cluewise.cli``."""
+
+from cluewise.cli import main
+
+main()

@@ -1,0 +1,132 @@
+"""The commands, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cluewise._version import __version__
+from cluewise.cli.check import check
+from cluewise.cli.compare import compare
+from cluewise.cli.datasets import datasets
+from cluewise.cli.demo import demo
+from cluewise.cli.fit import fit
+from cluewise.cli.methods import methods
+from cluewise.cli.warmup import warmup
+
+__all__ = ["app", "main"]
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+# Older versions of typer use click, newer ones carry it inside; this is the same class in both.
+_UsageError: type[Any] = typer.BadParameter.__bases__[0]
+
+
+class Commands(TyperGroup):
+    """Commands that answer a mistake of the user with one sentence, never with a traceback."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse what comes before the command."""
+        with _one_sentence():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _one_sentence(), _short_warnings():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _one_sentence() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        where = error.ctx.command_path if error.ctx is not None else "cluewise"
+        _say(f"{error.format_message().rstrip('.')}. See {where} --help.")
+        raise typer.Exit(BAD_INPUT) from None
+    except KeyboardInterrupt:
+        _say("interrupted; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        raise  # whoever reads our output has seen enough
+    except MemoryError:
+        _say("there is not enough memory for this.")
+        raise typer.Exit(BAD_INPUT) from None
+    except (ValueError, OSError, ImportError) as error:
+        _say(str(error))
+        raise typer.Exit(BAD_INPUT) from None
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Show each warning that is meant for users once, as one line."""
+
+    def show(message: Any, category: type[Warning], *_: Any) -> None:
+        if issubclass(category, (UserWarning, RuntimeWarning)):
+            _say(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        for category in (UserWarning, RuntimeWarning):
+            warnings.simplefilter("once", category)
+        warnings.showwarning = show
+        yield
+
+
+def _say(words: str) -> None:
+    typer.echo(f"cluewise: {' '.join(words.split())}", err=True)
+
+
+app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
+for name, command in {
+    "fit": fit, "check": check, "compare": compare, "list": methods, "datasets": datasets, "demo": demo,
+    "warmup": warmup,
+}.items():  # fmt: skip
+    app.command(name)(command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"cluewise {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _cluewise(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    """Cluster data with what people already know about it: labels, links, groups.
+
+    Start with: cluewise demo
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code: 0, 1 (check found a problem), 2 (bad input), 130 (Ctrl-C).
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words of the command line; those of the process by default.
+
+    Examples
+    --------
+    >>> from cluewise.cli import main
+    >>> main(["--version"])
+    Traceback (most recent call last):
+    ...
+    SystemExit: 0
+    """
+    app(args=None if arguments is None else list(arguments), prog_name="cluewise")
+    sys.exit(0)

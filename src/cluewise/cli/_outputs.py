@@ -1,0 +1,81 @@
+"""Output files: refused before the work begins, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cluewise import tables
+
+__all__ = ["as_json", "picture_format", "reserved", "table_format"]
+
+_TABLES = (".csv", ".parquet", ".npz", ".json")
+_PICTURES = (".png", ".pdf", ".svg", ".jpg")
+
+
+@contextmanager
+def reserved(wanted: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> Iterator[dict[str, Path]]:
+    """Temporary files that take their places when the block ends well; on any error nothing has changed.
+
+    Keys are the options that name the files. A file that is read is never written.
+    """
+    read = {path.resolve() for path in inputs if path is not None}
+    asides: dict[str, Path] = {}
+    taken: dict[Path, str] = {}
+    with ExitStack() as stack:
+        for option, path in wanted.items():
+            if path is None:
+                continue
+            if path.resolve() in read:
+                raise tables.FileError(f"{option} '{path}' is a file that is read; choose another name.")
+            if path.resolve() in taken:
+                raise tables.FileError(f"{option} '{path}' is also written as {taken[path.resolve()]}.")
+            taken[path.resolve()] = option
+            asides[option] = stack.enter_context(tables.atomic(path))
+        yield asides
+
+
+def table_format(path: Path) -> None:
+    """Refuse a table whose suffix says no format."""
+    _known(path, _TABLES)
+
+
+def picture_format(path: Path | None) -> None:
+    """Refuse a picture whose suffix says no format, or that nothing can draw."""
+    if path is None:
+        return
+    _known(path, _PICTURES)
+    from cluewise.plots import require_matplotlib
+
+    require_matplotlib()
+
+
+def _known(path: Path, suffixes: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in suffixes:
+        choice = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise tables.TableError(f"'{path}' has none of the suffixes {choice}.")
+
+
+def as_json(value: Any) -> str:
+    """JSON that every reader accepts: no NaN, no numpy."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

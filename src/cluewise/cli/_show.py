@@ -1,0 +1,43 @@
+"""Words and tables for people, on standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import typer
+
+__all__ = ["percent", "say", "table"]
+
+
+def say(words: str = "") -> None:
+    """A line of the answer."""
+    typer.echo(words)
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """An aligned table; columns of numbers are right-aligned."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    cells = [[str(cell) for cell in row] for row in rows]
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, header_style="bold")
+    for j, name in enumerate(header):
+        numbers = bool(cells) and all(_is_number(row[j]) for row in cells)
+        shown.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    for row in cells:
+        shown.add_row(*row)
+    width: Any = None if sys.stdout.isatty() else 120
+    Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False).print(shown)
+
+
+def percent(share: float) -> str:
+    """A share in words."""
+    return f"{100 * share:.1f} %"
+
+
+def _is_number(cell: str) -> bool:
+    cell = cell.removesuffix(" %")
+    return cell in ("", "–") or cell.replace(".", "", 1).replace("-", "", 1).isdigit()

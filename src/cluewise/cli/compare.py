@@ -1,0 +1,86 @@
+"""``cluewise compare``: did the clues help?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cluewise.cli import _options as opt
+
+if TYPE_CHECKING:
+    from cluewise.advice import Comparison, Outcome
+
+__all__ = ["compare"]
+
+Truth = Annotated[
+    str | None,
+    typer.Option("--truth", metavar="COLUMN", help="Column of DATA with the true classes.", rich_help_panel="Data"),
+]
+Splits = Annotated[int, typer.Option("--splits", metavar="N", min=0, help="How many times clues are held out.")]
+
+
+def compare(
+    data: opt.DataFile,
+    clues: opt.ClueFile = None,
+    clusters: opt.Clusters = None,
+    method: opt.Method = None,
+    penalty: opt.Penalty = None,
+    seed: opt.Seed = 0,
+    splits: Splits = 10,
+    id_column: opt.IdColumn = None,
+    columns: opt.Columns = None,
+    ignore: opt.Ignore = None,
+    label_column: opt.LabelColumn = None,
+    truth: Truth = None,
+    raw: opt.Raw = False,
+    json: opt.AsJson = False,
+) -> None:
+    """Say whether the clues help.
+
+    The method is fitted with the clues and without them, also with some of them held out.
+
+    Example: cluewise compare wine.csv --clues clues.csv -k 3
+    """
+    from cluewise import advice
+    from cluewise.cli import _method, _outputs, _show
+    from cluewise.cli._data import named_rows, names_in, open_data, scaled
+
+    left_out = [*names_in(ignore), *([] if truth is None else [truth])]
+    opened = open_data(data, clues, id_column=id_column, columns=columns, ignore=left_out, label_column=label_column)
+    model = _method.build(
+        _method.choose(opened.clues, method), _method.count_clusters(opened.clues, clusters), seed, penalty
+    )
+    with named_rows(opened):
+        result = advice.compare(
+            model,
+            opened.X if raw else scaled(opened.X),
+            opened.clues,
+            truth=None if truth is None else opened.table.columns[truth],
+            n_splits=splits,
+            random_state=seed,
+        )
+    _show.say(_outputs.as_json(_as_data(result)) if json else str(result))
+
+
+def _as_data(result: Comparison) -> dict[str, Any]:
+    return {
+        "method": type(result.with_clues.model).__name__,
+        "with": _side(result.with_clues),
+        "without": _side(result.without),
+        "moved": result.moved,
+        "agreement": result.agreement,
+        "gains": result.gains,
+        "gain": result.gain,
+        "gain_error": result.gain_error,
+        "helped": result.helped,
+    }
+
+
+def _side(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "satisfaction": outcome.satisfaction,
+        "held_out": outcome.held_out,
+        "objective": outcome.objective,
+        "scores": outcome.scores,
+    }

@@ -1,0 +1,59 @@
+"""``cluewise list``: the methods there are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from cluewise.cli import _options as opt
+
+__all__ = ["methods"]
+
+Accepts = Annotated[
+    str | None,
+    typer.Option(
+        "--accepts", metavar="A,B", help="Only methods that use all these kinds of clues, such as must,cannot."
+    ),
+]
+Hard = Annotated[
+    bool | None,
+    typer.Option("--hard/--soft", help="Only methods that keep every clue, or only those that may break some."),
+]
+
+
+def methods(accepts: Accepts = None, hard: Hard = None, json: opt.AsJson = False) -> None:
+    """List the methods and the clues they use.
+
+    Example: cluewise list --accepts must,cannot --hard
+    """
+    from cluewise.catalogue import clusterers
+    from cluewise.cli import _outputs, _show
+    from cluewise.cli._data import names_in
+
+    kinds = names_in(accepts)
+    _check_kinds(kinds)
+    found = clusterers(accepts=kinds, hard=hard)
+    if json:
+        cards = [{"name": name, **asdict(c.card), "accepts": sorted(c.card.accepts)} for name, c in found.items()]
+        _show.say(_outputs.as_json(cards))
+        return
+    if not found:
+        _show.say("No method does all of that.")
+        return
+    _show.table(
+        ["method", "what it is", "clues it uses", "hard", "time"],
+        [
+            [name, c.card.title, ", ".join(sorted(c.card.accepts)), "yes" if c.card.hard else "no", c.card.cost]
+            for name, c in found.items()
+        ],
+    )
+
+
+def _check_kinds(kinds: list[str]) -> None:
+    from cluewise.clues._clues import KINDS
+
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"--accepts: '{kind}' is no kind of clue; there are {', '.join(KINDS)}.")

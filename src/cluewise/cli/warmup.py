@@ -1,0 +1,83 @@
+"""``cluewise warmup``: compile everything once, so that the first real fit does not wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from cluewise.clues import Clues
+
+__all__ = ["warmup"]
+
+
+def warmup() -> None:
+    """Compile everything once, so that the first fit does not wait.
+
+    The set-up commands do this; a server may do it before it opens its doors.
+    """
+    import warnings
+    from time import perf_counter
+
+    import numpy as np
+
+    from cluewise.catalogue import clusterers
+    from cluewise.cli import _show
+
+    began = perf_counter()
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # not every method uses every kind of clue
+        for dtype in (np.float32, np.float64):
+            for method in clusterers().values():
+                _use(method, dtype)
+        _search(rng)
+    _show.say(f"cluewise: the kernels are compiled ({perf_counter() - began:.1f} s).")
+
+
+def _use(method: type, dtype: type) -> None:
+    """Fit tiny data, dense and sparse, with and without weights."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    X = np.random.default_rng(0).normal(size=(12, 3)).astype(dtype)
+    clues = _some_clues()
+    for data in (X, csr_array(X)):
+        for weight in (None, np.ones(12)):
+            model = method(3, random_state=0).fit(data, clues=clues, sample_weight=weight)
+        if model.card.predicts:
+            model.predict(data)
+
+
+def _some_clues() -> Clues:
+    """A clue of every kind that a kernel looks at, without contradiction."""
+    from cluewise.clues import Clues
+
+    return Clues(
+        12,
+        labels=[0, 1, *[-1] * 10],
+        must=[(2, 3)],
+        cannot=[(4, 5), (5, 6), (2, 7)],
+        together=[*[-1] * 8, 0, 0, -1, -1],
+        apart=[*[-1] * 9, 0, 0, 0],
+    )
+
+
+def _search(rng: np.random.Generator) -> None:
+    """Cannot-links that need a search: many of them, drawn so that three clusters are just enough."""
+    import numpy as np
+
+    from cluewise.centroid import COPKMeans
+    from cluewise.clues import Clues, _feasibility
+
+    n = 36
+    pairs = np.array([(i, j) for i in range(n) for j in range(i) if (i - j) % 3])
+    drawn = pairs[rng.choice(len(pairs), 84, replace=False)]
+    X = rng.normal(size=(n, 2))
+    for k in (2, 3):
+        kept = drawn if k == 3 else drawn[(drawn % 3 < 2).all(axis=1)]
+        COPKMeans(k, order="index", random_state=0).fit(X, clues=Clues(n, cannot=kept))
+    # What follows when branch and bound gives up, here after its first node.
+    hard = Clues(n, cannot=drawn)
+    _feasibility.color(hard.graph[:2], hard.cliques[:2], 3, node_limit=1)

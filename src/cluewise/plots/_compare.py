@@ -1,0 +1,85 @@
+"""Two clusterings of the same rows, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import ArrayLike, Ints
+from cluewise.clues import Clues
+from cluewise.plots._map import draw, legend, prepare
+from cluewise.plots._style import dress, new_figure
+
+__all__ = ["compare", "recolored"]
+
+
+def compare(
+    X: Any,
+    before: ArrayLike,
+    after: ArrayLike,
+    clues: Clues | None = None,
+    *,
+    truth: ArrayLike | None = None,
+    columns: Sequence[str | int] | None = None,
+    titles: tuple[str, str] = ("Without clues", "With clues"),
+) -> Any:
+    """Draw two clusterings of the same rows side by side, clusters that match in the same color.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or frame of shape (n, d)
+        The data.
+    before, after : array-like of shape (n,)
+        Clusters of each row.
+    clues : Clues, optional
+        What is known, drawn as in :func:`map`.
+    truth : array-like of shape (n,), optional
+        True classes; rows in the wrong cluster get a cross.
+    columns : two names or numbers of columns, optional
+        The axes, as for :func:`map`.
+    titles : (str, str), optional
+        Titles of the two maps.
+
+    Returns
+    -------
+    matplotlib Figure
+        ``figure.savefig("compare.png")`` saves it.
+
+    Examples
+    --------
+    >>> from cluewise import plots
+    >>> X = [[0.0, 0.1], [1.0, 0.0], [4.0, 4.0], [5.0, 4.5]]
+    >>> figure = plots.compare(X, [0, 1, 1, 1], [1, 1, 0, 0])
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
+    ['Without clues', 'With clues']
+    """
+    first, second = np.asarray(before), np.asarray(after)
+    scenes = [prepare(X, labels, clues, truth, columns) for labels in (recolored(first, second), second)]
+    figure = new_figure(10.5, 5.0)
+    axes = figure.subplots(1, 2, sharex=True, sharey=True)
+    for ax, scene, title in zip(axes, scenes, titles):
+        draw(ax, scene)
+        dress(ax, scene.view.names, title)
+    axes[1].set_ylabel("")
+    handles = legend(*scenes)
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 9), fontsize=8, frameon=False)
+    return figure
+
+
+def recolored(labels: Ints, reference: Ints) -> Ints:
+    """The same clustering with its clusters numbered like those of the reference that they share most with.
+
+    Clusters without a partner get the numbers that are left; noise stays noise.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    if labels.shape != reference.shape:
+        raise ValueError(f"before has {len(labels)} labels, but after has {len(reference)}.")
+    inside = (labels >= 0) & (reference >= 0)
+    size = int(max(labels.max(initial=-1), reference.max(initial=-1))) + 1
+    table = np.zeros((size, size))
+    np.add.at(table, (labels[inside], reference[inside]), 1)
+    partner = linear_sum_assignment(table, maximize=True)[1]
+    return np.where(labels >= 0, np.append(partner, -1)[labels], labels)

@@ -1,0 +1,136 @@
+"""Two coordinates for the rows that are drawn: two columns, or the first two principal components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise import tables
+from cluewise._typing import Floats, Ints
+
+__all__ = ["DRAWN", "View", "look_at", "principal"]
+
+DRAWN = 20_000
+"""Most rows in a picture, apart from the ends of links."""
+
+_SMALL = 1000  # up to here an eigenproblem of this size is solved directly
+
+
+class View(NamedTuple):
+    """Coordinates of the rows that are drawn."""
+
+    rows: Ints  # (m,) row numbers, sorted
+    xy: Floats  # (m, 2)
+    names: tuple[str, str]  # of the axes
+    n: int  # rows that there are
+
+    def place(self, rows: Ints) -> Floats:
+        """Coordinates of some of the rows that are drawn."""
+        return self.xy[np.searchsorted(self.rows, rows)]
+
+
+def look_at(X: Any, columns: Sequence[str | int] | None, wanted: Ints) -> View:
+    """The picture of X: all rows, or `DRAWN` random ones and the ``wanted`` ones."""
+    X, names = _matrix(X)
+    n = X.shape[0]
+    rows = np.arange(n)
+    if n > DRAWN:
+        rows = np.random.default_rng(0).choice(n, DRAWN, replace=False)
+        rows = np.unique(np.concatenate([rows, wanted]))
+    X = X[rows]
+    if columns is None and X.shape[1] == 2:
+        columns = [0, 1]
+    if columns is not None:
+        xy, labels = _picked(X, names, columns)
+    elif X.shape[1] == 1:
+        # One column has no second one; spread the points so that they do not hide each other.
+        xy = np.column_stack([_dense(X)[:, 0], (rows * 0.6180339887) % 1])
+        labels = (names[0], "(spread out to be seen)")
+    else:
+        xy, shares = principal(X)
+        words = ("first", "second")
+        labels = tuple(
+            f"{word} principal component ({100 * share:.0f} % of the variance)" for word, share in zip(words, shares)
+        )
+    if not np.isfinite(xy).all():
+        row = rows[np.flatnonzero(~np.isfinite(xy).all(axis=1))[0]]
+        raise ValueError(f"X holds nan or infinity in row {row}.")
+    return View(rows, xy, (labels[0], labels[1]), n)
+
+
+def principal(X: Any) -> tuple[Floats, Floats]:
+    """Coordinates along the first two principal components, and the share of the variance along each.
+
+    Large sparse data stays sparse: the mean is subtracted from products, not from X.
+    """
+    n, d = X.shape
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    square = X.multiply(X).sum() if hasattr(X, "multiply") else np.einsum("ij,ij->", X, X, dtype=np.float64)
+    total = float(square) - n * float(mean @ mean)
+    if min(n, d) <= _SMALL:
+        axes = _exact_axes(_dense(X) - mean)
+    else:
+        axes = _iterated_axes(X, mean)
+    flip = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0) < 0
+    axes = np.where(flip, -axes, axes)  # the sign carries no meaning, so one is chosen
+    xy = X @ axes - mean @ axes
+    return xy, (xy**2).sum(axis=0) / max(total, np.finfo(float).tiny)
+
+
+def _exact_axes(centered: Floats) -> Floats:
+    n, d = centered.shape
+    if d <= n:
+        return np.linalg.eigh(centered.T @ centered)[1][:, ::-1][:, :2]
+    vectors = np.linalg.eigh(centered @ centered.T)[1][:, ::-1][:, :2]
+    return _orthonormal(centered.T @ vectors)
+
+
+def _iterated_axes(X: Any, mean: Floats) -> Floats:
+    """Subspace iteration: 12 directions, 10 rounds, plenty for a picture."""
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], 12)))[0]
+    for _ in range(10):
+        image = X @ basis - mean @ basis
+        basis = np.linalg.qr(X.T @ image - np.outer(mean, image.sum(axis=0)))[0]
+    image = X @ basis - mean @ basis
+    return basis @ np.linalg.eigh(image.T @ image)[1][:, ::-1][:, :2]
+
+
+def _orthonormal(vectors: Floats) -> Floats:
+    if vectors.shape[1] < 2:
+        vectors = np.column_stack([vectors, np.zeros(len(vectors))])
+    norms = np.linalg.norm(vectors, axis=0)
+    return vectors / np.where(norms > 0, norms, 1.0)
+
+
+def _matrix(X: Any) -> tuple[Any, list[str]]:
+    """X as an array or a sparse matrix, and the names of its columns."""
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        values, _, names = tables.features(tables.from_frame(X, "X"))
+        return values, names
+    if hasattr(X, "tocsr"):
+        X = X.tocsr().astype(np.float64)
+    else:
+        X = np.asarray(X, dtype=np.float64)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X needs rows and columns; it has shape {X.shape}.")
+    return X, [f"column {j}" for j in range(X.shape[1])]
+
+
+def _picked(X: Any, names: list[str], columns: Sequence[str | int]) -> tuple[Floats, tuple[str, ...]]:
+    if len(columns) != 2:
+        raise ValueError(f"a map needs two columns; columns names {len(columns)}.")
+    numbers = []
+    for column in columns:
+        if column in names:
+            numbers.append(names.index(str(column)))
+        elif isinstance(column, (int, np.integer)) and 0 <= column < len(names):
+            numbers.append(int(column))
+        else:
+            raise ValueError(f"X has no column {column!r}.")
+    return _dense(X[:, numbers]), tuple(names[j] for j in numbers)
+
+
+def _dense(X: Any) -> Floats:
+    return X.toarray() if hasattr(X, "toarray") else X

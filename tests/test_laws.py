@@ -1,0 +1,174 @@
+"""Every clusterer of the catalogue obeys the laws that its card promises, on generated data and clues."""
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+
+from cluewise import Card, Clues, PCKMeans, SeededKMeans, clusterers
+from cluewise.checks import check_clusterer, laws_for, sample_clues
+from cluewise.checks._examples import placed
+from cluewise.clues._clues import KINDS
+from strategies import cases
+
+# Laws that fit large data or many times over see fewer examples.
+FEW = {"law_within_budget": 1, "law_threads_change_nothing": 2, "law_two_fits_at_once": 4}
+PAIRS = [
+    pytest.param(cls, law, id=f"{name}-{law.__name__}") for name, cls in clusterers().items() for law in laws_for(cls)
+]
+
+
+@pytest.mark.parametrize(("cls", "law"), PAIRS)
+def test_law(cls, law):
+    lies = 0.0 if cls.card.hard else 0.25  # soft methods take contradictory clues
+
+    @settings(max_examples=FEW.get(law.__name__, 12))
+    @given(cases(cls.card.accepts, noise=lies))
+    def obeys(case):
+        note(f"{case.clues}")
+        law(cls(case.k), case.X, case.clues, case.rng)
+
+    obeys()
+
+
+@pytest.mark.parametrize("penalty", [0.0, 3.7])
+@pytest.mark.parametrize("order", ["index", "random"])
+def test_laws_of_pckmeans_with_a_price(penalty, order):
+    check_clusterer(PCKMeans(penalty=penalty, order=order), random_state=1)
+
+
+@pytest.mark.parametrize("name", clusterers())
+def test_every_clusterer_passes_the_check_for_users(name):
+    check_clusterer(clusterers()[name](), random_state=2)
+
+
+class Liar(SeededKMeans):
+    """A clusterer that breaks one law after the other."""
+
+    card = Card("Basu2002", "liar", frozenset({"labels"}), named=True, deterministic=True)
+
+    def __init__(self, n_clusters=8, *, lie="", init="k-means++", n_init=1, max_iter=300, tol=1e-4, random_state=None):
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
+        self.lie = lie
+
+    def fit(self, X, y=None, *, clues=None, sample_weight=None):
+        if self.lie == "writes" and isinstance(X, np.ndarray):
+            X[0, 0] += 1
+        if self.lie == "reads y" and y is not None:
+            clues = y % self.n_clusters
+        if self.lie == "quiet":
+            clues = None
+        super().fit(X, clues=clues, sample_weight=None if self.lie == "weights" else sample_weight)
+        if self.lie == "centers":
+            self.cluster_centers_ = self.cluster_centers_ + 1
+        if self.lie == "labels":
+            self.labels_ = self.labels_ - 1
+        if self.lie == "trace":
+            self.trace_ = self.trace_[::-1]
+        if self.lie == "count":
+            self.n_clusters_ = 1
+        if self.lie == "single":
+            self.cluster_centers_ = self.cluster_centers_.astype(np.float64)
+        return self
+
+    def predict(self, X):
+        labels = super().predict(X)
+        return labels[::-1] if self.lie == "predict" else labels
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return state | {"labels_": state["labels_"][::-1]} if self.lie == "pickle" else state
+
+
+LIES = {
+    "writes": "law_inputs_stay_untouched",
+    "reads y": "law_y_is_ignored",
+    "quiet": "law_unused_kinds_warn",
+    "weights": "law_weights_are_repetitions",
+    "centers": "law_centers_are_means",
+    "labels": "law_labels_are_clusters",
+    "trace": "law_objective_never_rises",
+    "count": "law_labels_are_clusters",
+    "single": "law_float32_stays_float32",
+    "predict": "law_prediction_knows_its_rows",
+    "pickle": "law_pickle_and_clone",
+    "": "law_seed_is_irrelevant",  # the card calls it deterministic
+}
+
+
+@pytest.mark.parametrize(("lie", "law"), LIES.items())
+def test_laws_catch_liars(lie, law):
+    """A law that nobody can break is worth nothing."""
+    laws = {found.__name__: found for found in laws_for(Liar)}
+    rng = np.random.default_rng(0)
+    y = rng.integers(6, size=50)
+    X = rng.normal(size=(50, 3))
+    with pytest.raises(AssertionError):
+        laws[law](Liar(6, lie=lie), X, sample_clues(y, ["labels"], rng), rng)
+
+
+def test_the_message_names_estimator_and_law():
+    with pytest.raises(AssertionError, match="Liar breaks law_labels_are_clusters: n_clusters_ is 1;"):
+        check_clusterer(Liar(lie="count"))
+
+
+def test_other_errors_tell_where_they_come_from():
+    class Broken(SeededKMeans):
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        check_clusterer(Broken())
+    assert "law_no_clues_is_kmeans" in caught.value.__notes__[0]
+
+
+def test_cards_choose_the_laws():
+    names = {name: {law.__name__ for law in laws_for(cls)} for name, cls in clusterers().items()}
+    hard = "law_hard_is_hard"
+    assert {name for name, laws in names.items() if hard in laws} == {"COPKMeans", "ConstrainedKMeans"}
+    assert "law_entailed_clues_change_nothing" in names["COPKMeans"]
+    assert "law_entailed_clues_change_nothing" not in names["PCKMeans"]
+    assert "law_infinite_weight_is_refused" in names["PCKMeans"]
+    assert all("law_no_clues_is_kmeans" in laws for laws in names.values())
+
+
+def test_no_card_no_laws():
+    from sklearn.cluster import KMeans
+
+    with pytest.raises(TypeError, match="has no card"):
+        laws_for(KMeans())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sampled_clues_are_true(kind):
+    """Clues drawn without noise hold for the classes they were drawn from."""
+    from cluewise.metrics import broken
+
+    seen = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(3, size=30)
+        clues = sample_clues(y, [kind], rng)
+        assert clues.kinds <= {kind}
+        assert not broken(y, clues, n_clusters=3).kinds
+        seen += len(clues.kinds)
+    assert seen > 15
+
+
+def test_noise_makes_clues_false():
+    from cluewise.metrics import broken
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=60)
+    assert broken(y, sample_clues(y, ["must", "cannot"], rng, noise=0.5)).kinds == {"must", "cannot"}
+
+
+def test_placed_clues_say_the_same_about_their_rows():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=30)
+    clues = sample_clues(y, set(KINDS) - {"sizes"}, rng)
+    rows = rng.permutation(50)[:30]
+    moved = placed(clues, rows, 50)
+    assert moved.n == 50
+    assert set(moved.tied) <= set(rows)
+    assert moved[rows] == clues
+    assert placed(Clues(3, sizes=(1, 2)), np.arange(3), 6).sizes.tolist() == [1, 4]
