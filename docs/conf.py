@@ -23,6 +23,7 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "bibliography",
+    "generated",
 ]
 exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py"]
 templates_path = ["_templates"]

@@ -4,7 +4,7 @@ Data come from a seed, so that an example is small to read and shrinks quickly: 
 centers, their true classes, and clues drawn from these classes.
 """
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -15,12 +15,11 @@ from cluewise.checks import sample_clues
 PAIR_KINDS = frozenset({"labels", "must", "cannot", "together", "apart"})
 
 
-@dataclass(frozen=True)
-class Case:
-    """One generated problem: rows, the true class of each, clues, and a generator for what else is random."""
+class Case(NamedTuple):
+    """One generated problem: rows, the true class of each, clues, and a seed for what else is random."""
 
-    X: np.ndarray = field(repr=False)
-    y: np.ndarray = field(repr=False)
+    X: np.ndarray
+    y: np.ndarray
     k: int
     clues: Clues
     seed: int
@@ -28,6 +27,9 @@ class Case:
     @property
     def rng(self):
         return np.random.default_rng(self.seed)
+
+    def __repr__(self):
+        return f"Case(seed={self.seed}, shape={self.X.shape}, k={self.k}, clues={self.clues})"
 
 
 @st.composite

@@ -59,14 +59,18 @@ def without(clues: Clues, rows: Bools) -> Clues:
     names = {"together": clues.together, "apart": clues.apart}
     groups = {kind: [_silent(group, rows) for group in columns] for kind, columns in names.items()}
     rest = clues.subset(
-        must=~rows[clues.must].any(axis=1),
-        cannot=~rows[clues.cannot].any(axis=1),
+        must=~_touching(clues.must, rows),
+        cannot=~_touching(clues.cannot, rows),
         labels=~rows,
         partitions=[~rows for _ in clues.partitions],
         sizes=True,
         avoid=True,
     )
     return rest | Clues(clues.n, together=groups["together"], apart=groups["apart"])
+
+
+def _touching(pairs: Ints, rows: Bools) -> Bools:
+    return rows[pairs[:, 0]] | rows[pairs[:, 1]]
 
 
 def _silent(group: Groups, rows: Bools) -> Groups:
@@ -81,8 +85,8 @@ def about(clues: Clues, rows: Bools) -> Clues:
         return [np.bincount(g.codes[rows & (g.codes >= 0)], minlength=len(g.weights)) > 0 for g in columns]
 
     return clues.subset(
-        must=rows[clues.must].any(axis=1),
-        cannot=rows[clues.cannot].any(axis=1),
+        must=_touching(clues.must, rows),
+        cannot=_touching(clues.cannot, rows),
         labels=rows,
         together=met(clues.together),
         apart=met(clues.apart),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -75,7 +75,7 @@ def _short_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("once", category)
-        warnings.showwarning = show
+        warnings.showwarning = show  # type: ignore[assignment]
         yield
 
 
@@ -83,12 +83,19 @@ def _say(words: str) -> None:
     typer.echo(f"cluewise: {' '.join(words.split())}", err=True)
 
 
-app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
-for name, command in {
-    "fit": fit, "check": check, "compare": compare, "list": methods, "datasets": datasets, "demo": demo,
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "fit": fit,
+    "check": check,
+    "compare": compare,
+    "list": methods,
+    "datasets": datasets,
+    "demo": demo,
     "warmup": warmup,
-}.items():  # fmt: skip
-    app.command(name)(command)
+}
+
+app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
+for _name, _command in _COMMANDS.items():
+    app.command(_name)(_command)
 
 
 def _version(asked: bool) -> None:

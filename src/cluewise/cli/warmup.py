@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ def warmup() -> None:
     _show.say(f"cluewise: the kernels are compiled ({perf_counter() - began:.1f} s).")
 
 
-def _use(method: type, dtype: type) -> None:
+def _use(method: type[Any], dtype: Any) -> None:
     """Fit tiny data, dense and sparse, with and without weights."""
     import numpy as np
     from scipy.sparse import csr_array

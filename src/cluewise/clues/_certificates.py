@@ -23,7 +23,7 @@ def two_coloring(net: Network, tour: Tour, costs: Floats) -> Ints | None:
     if len(net.clique_members) or (side[pairs[:, 0]] == side[pairs[:, 1]]).any():
         return None
     rows = np.arange(net.size)
-    price = [np.bincount(tour.component, costs[rows, (side + flip) % 2], tour.count) for flip in (0, 1)]
+    price = [np.bincount(tour.component, costs[rows, (side + flip) % 2], tour.total) for flip in (0, 1)]
     flip = (price[1] < price[0]).astype(np.int32)
     labels = (side + flip[tour.component]) % 2
     labels[np.minimum(*price)[tour.component] == np.inf] = UNASSIGNED

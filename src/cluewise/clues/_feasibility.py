@@ -1,8 +1,8 @@
 """Can k clusters satisfy the clues? Certificates first, then a search with limits, and a witness when they cannot.
 
-Cannot-links between must-link components form a network that has to be coloured with k colours: easy for k ≤ 2, NP-complete
-above. What makes it easy in practice: a node with fewer than k neighbours never matters, so only the k-core is
-searched (no k-core at all is the degeneracy certificate), one connected component at a time.
+Cannot-links between must-link components form a network that has to be coloured with k colours: easy for k ≤ 2,
+NP-complete above. What makes it easy in practice: a node with fewer than k neighbours never matters, so only the
+k-core is searched (no k-core at all is the degeneracy certificate), one connected component at a time.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ __all__ = [
 ]
 
 SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at the clock
+TRY = 1_000  # branches after which a component gets a search of its own
 
 
 class Decision(NamedTuple):
     """Whether k clusters are enough.
 
-    ``status`` is "feasible" (``colors``: a cluster for each node), "infeasible" or "undecided". Of an infeasible network
-    ``nodes`` and ``edges`` (pairs of nodes) are a part that is infeasible by itself; ``irreducible`` says that
-    it would not be without any one of them. ``reason``: "clique" (these nodes exclude each other), "odd cycle",
-    "search"; of other answers "greedy", "search" or "limit".
+    ``status`` is "feasible" (``colors``: a cluster for each node), "infeasible" or "undecided". Of an infeasible
+    network ``nodes`` and ``edges`` (pairs of nodes) are a part that is infeasible by itself; ``irreducible`` says
+    that it would not be without any one of them. ``reason``: "clique" (these nodes all exclude each other), "odd
+    cycle", "search"; of other answers "greedy", "search" or "limit".
     """
 
     status: str
@@ -139,23 +140,32 @@ def _search_core(
     net: Network, core: Ints, costs: Floats, colors: Ints, symmetric: bool, node_limit: int, deadline: float
 ) -> Decision | None:
     """Colour the components of the k-core, in place; the decision when one of them cannot be, or not in time."""
-    inner = _network.restrict(net, core)
-    tour = _network.explore(inner)
-    parts = np.split(np.argsort(tour.component, kind="stable"), np.cumsum(np.bincount(tour.component))[:-1])
+    part, starts, inner = _network.blocks(_network.restrict(net, core))
+    nodes, k = core[part], costs.shape[1]
+    limit = min(node_limit, TRY)
+    tree = _branch.plant(_network.plain(inner), costs[nodes], starts, symmetric=symmetric, limit=limit)
+    while not _branch.grow(tree, SLICE) and monotonic() < deadline:
+        pass
+    ended = (tree.nodes >= 0) & (np.arange(len(tree.nodes)) < tree.state[0])
+    colors[nodes] = tree.best
+    by_size = np.argsort(np.diff(starts), kind="stable")
+    for i in by_size[(ended & np.isinf(tree.value))[by_size]][:1]:
+        return Decision("infeasible", None, nodes[starts[i] : starts[i + 1]], None, "search")
     undecided = None
-    for part in sorted(parts, key=len):  # a small one may prove at once that there is no need for the large ones
-        nodes = core[part]
-        csr = _network.plain(_network.restrict(inner, part))
-        clique = grow_clique(csr, costs.shape[1] + 1)
-        if len(clique) > costs.shape[1]:
-            return _clique(nodes[clique])
-        status, found = _portfolio(csr, costs[nodes], symmetric, node_limit, deadline)
+    for i in by_size[~ended[by_size]]:
+        block = np.arange(starts[i], starts[i + 1])
+        csr = _network.plain(_network.restrict(inner, block))
+        clique = grow_clique(csr, k + 1)
+        if len(clique) > k:
+            return _clique(nodes[block[clique]])
+        status, found = _portfolio(csr, costs[nodes[block]], symmetric, node_limit, deadline)
         if status == "infeasible":
-            return Decision("infeasible", None, nodes, None, "search")
+            return Decision("infeasible", None, nodes[block], None, "search")
         if status == "undecided":
-            undecided = Decision("undecided", None, nodes, None, "limit")
-        else:
-            colors[nodes] = found
+            undecided = Decision("undecided", None, nodes[block], None, "limit")
+            if monotonic() > deadline:
+                break
+        colors[nodes[block]] = found
     return undecided
 
 
@@ -232,8 +242,8 @@ def reduce(
         if lot == 1:
             break
         lot = max(1, min(lot, len(np.unique(pairs))) // 2)
-    for pair in pairs.copy():
-        pairs = filter_.without(pairs, (pairs == pair).all(axis=1))
+    for a, b in pairs.tolist():
+        pairs = filter_.without(pairs, (pairs[:, 0] == a) & (pairs[:, 1] == b))
     edges = np.sort(np.asarray(nodes)[pairs], axis=1)
     edges = edges[np.lexsort(edges.T[::-1])]
     return np.unique(edges), edges, filter_.complete

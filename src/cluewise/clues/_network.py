@@ -16,6 +16,7 @@ __all__ = [
     "Csr",
     "Network",
     "Tour",
+    "blocks",
     "broken",
     "edges",
     "explore",
@@ -30,8 +31,7 @@ __all__ = [
 Csr: TypeAlias = tuple[Array, ...]
 """``indptr``, ``indices`` (or members), and whatever else; only the first two are read."""
 
-SLICE = 2_000_000  # kernel steps between two looks at the clock and at Ctrl-C
-ROWS = 50_000  # nodes per greedy slice
+SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at Ctrl-C
 
 
 class Network(NamedTuple):
@@ -56,7 +56,7 @@ class Tour(NamedTuple):
     component: Ints
     depth: Ints
     parent: Ints
-    count: int
+    total: int  # components
 
 
 def network(graph: Csr, cliques: Csr) -> Network:
@@ -82,14 +82,10 @@ def _with_cliques(indptr: Ints, indices: Ints, clique_indptr: Ints, members: Int
     owner = np.repeat(np.arange(len(clique_indptr) - 1), np.diff(clique_indptr))
     node_indptr = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=m))])
     cliques = owner[np.argsort(members, kind="stable")]
-    return Network(
-        np.asarray(indptr, np.int64),
-        np.asarray(indices, np.int32),
-        np.asarray(clique_indptr, np.int64),
-        np.asarray(members, np.int32),
-        np.asarray(node_indptr, np.int64),
-        np.asarray(cliques, np.int32),
-    )
+    # One signature per kernel: writeable, contiguous, fixed types.
+    wide = (np.require(a, np.int64, ["C", "W"]) for a in (indptr, clique_indptr, node_indptr))
+    narrow = (np.require(a, np.int32, ["C", "W"]) for a in (indices, members, cliques))
+    return Network(*(array for pair in zip(wide, narrow) for array in pair))
 
 
 def from_edges(m: int, pairs: Ints) -> tuple[Ints, Ints]:
@@ -157,7 +153,7 @@ def peel(net: Network, floor: int, cap: int, extra: Ints | int = 0) -> tuple[Int
     alive = np.diff(net.clique_indptr)
     owner = np.minimum(alive - 1, cap)[net.node_cliques]
     per_node = np.concatenate([[0], np.cumsum(owner)])[net.node_indptr]
-    degree = np.diff(net.indptr) + np.diff(per_node) + extra
+    degree = (np.diff(net.indptr) + np.diff(per_node) + extra).astype(np.int64)
     heap = np.sort((degree << coloring.SHIFT) + np.arange(m))
     position = np.empty(m, np.int32)
     position[heap & coloring.MASK] = np.arange(m, dtype=np.int32)
@@ -178,12 +174,20 @@ def explore(net: Network) -> Tour:
     return Tour(component, depth, parent, int(state[3]))
 
 
+def blocks(net: Network) -> tuple[Ints, Ints, Network]:
+    """Nodes sorted by component, where each component starts among them, and the network in that order."""
+    component = explore(net).component
+    nodes = np.argsort(component, kind="stable")
+    return nodes, np.concatenate([[0], np.cumsum(np.bincount(component))]), restrict(net, nodes)
+
+
 def greedy(net: Network, order: Ints, costs: Floats, labels: Ints) -> int:
     """Label ``order`` greedily, in place; the number of nodes that found no cluster."""
     mark = np.full(costs.shape[1], -1, np.int32)
     stuck = 0
-    for start in range(0, len(order), ROWS):
-        stop = min(start + ROWS, len(order))
+    rows = max(1, SLICE // (2 * costs.shape[1]))
+    for start in range(0, len(order), rows):
+        stop = min(start + rows, len(order))
         stuck += coloring.greedy(*net, order, start, stop, costs, labels, mark)
     return stuck
 

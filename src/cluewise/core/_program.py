@@ -43,7 +43,7 @@ def solve(costs: Floats, net: Network, best: Ints | None, deadline: float, slack
     shaker = None if best is None else Shaker(costs, csr, best)
     answer = _solver.solve(program, deadline, max(gap, 1e-9), None if shaker is None else shaker.shake)
     bound = float(least.sum()) + scale * max(answer.bound, 0.0)
-    labels = None
+    labels: Ints | None = None
     if answer.x is not None:
         labels = np.full(m, UNASSIGNED, np.int32)
         chosen = answer.x > 0.5
@@ -84,7 +84,9 @@ def _dominate(csr: tuple[Ints, Ints], excess: Floats, open_: Bools) -> None:
 
 def _covering(net: Network) -> list[Ints]:
     """Cliques that cover all pairs: larger cliques make fewer rows and a much better bound."""
-    cliques = [net.clique_members[a:b].astype(np.int64) for a, b in zip(net.clique_indptr[:-1], net.clique_indptr[1:])]
+    cliques: list[Ints] = [
+        net.clique_members[a:b].astype(np.int64) for a, b in zip(net.clique_indptr[:-1], net.clique_indptr[1:])
+    ]
     pairs = _network.edges(net)
     if len(pairs) > MERGE:
         return cliques + list(pairs)
@@ -104,9 +106,7 @@ def _covering(net: Network) -> list[Ints]:
     return cliques
 
 
-def _program(
-    excess: Floats, cliques: list[Ints], open_: Bools, ceiling: float
-) -> tuple[_solver.Program, Ints, Ints]:
+def _program(excess: Floats, cliques: list[Ints], open_: Bools, ceiling: float) -> tuple[_solver.Program, Ints, Ints]:
     """One variable per open (node, cluster); a row per node, and one per clique and cluster that two could take."""
     number = np.full(open_.shape, -1, np.int64)
     number[open_] = np.arange(open_.sum())

@@ -16,7 +16,6 @@ from cluewise.kernels import coloring
 __all__ = ["cheaper", "exact"]
 
 SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at the clock and at Ctrl-C
-ROWS = 50_000  # nodes per slice of a linear kernel
 BRANCHES, WORK = 20_000, 20_000_000  # branch and bound per component: branches, and branches × nodes
 ROUNDS = 30  # after so many rounds the relaxation gets all conflicts at once
 
@@ -30,7 +29,7 @@ def exact(
     that are not active yet, so every round adds some and there is an end.
     """
     best = start
-    labels = costs.argmin(axis=1).astype(np.int32)
+    labels: Ints = costs.argmin(axis=1).astype(np.int32)
     lower = costs.min(axis=1)  # by node; that of a solved component stands at one of its nodes
     active = np.zeros(net.size, bool)
     rounds = 0
@@ -48,24 +47,27 @@ def exact(
         component = _network.explore(known).component
         nodes = np.flatnonzero(np.isin(component, component[hot]))
         parts = _network.restrict(known, nodes), _network.restrict(net, nodes)
-        labels[nodes], lower[nodes] = _solve(costs[nodes], *parts, best[nodes], deadline, slack)
+        labels[nodes], lower[nodes] = _solve(costs[nodes], *parts, best[nodes], lower[nodes], deadline, slack)
 
 
 def cheaper(costs: Floats, net: Network, old: Ints, new: Ints) -> Ints:
     """For each component the cheaper of two valid labellings, the old one when they cost the same."""
     tour = _network.explore(net)
     rows = np.arange(net.size)
-    change = np.bincount(tour.component, costs[rows, new] - costs[rows, old], tour.count)
+    change = np.bincount(tour.component, costs[rows, new] - costs[rows, old], tour.total)
     return np.where((change < 0)[tour.component], new, old)
 
 
 def _repaired(
     costs: Floats, net: Network, csr: tuple[Ints, Ints], labels: Ints, hot: Bools, best: Ints, deadline: float
 ) -> Ints:
-    """Valid labels near ``labels``: those in trouble are labelled anew, greedily; ``best`` where that fails."""
-    near = np.where(hot, UNASSIGNED, labels).astype(np.int32)
+    """Valid labels near ``labels``: greedy for the nodes in trouble, tabu search for those still stuck, or ``best``."""
+    near: Ints = np.where(hot, UNASSIGNED, labels).astype(np.int32)
     if _network.greedy(net, np.flatnonzero(hot).astype(np.int32), costs, near):
-        return best
+        repair = _branch.start_repair(csr, costs, np.where(near == UNASSIGNED, labels, near))
+        if not _branch.mend(repair, SLICE):
+            return best
+        near = repair.labels
     return improve(costs, csr, near, deadline)
 
 
@@ -81,17 +83,18 @@ def _touching(net: Network, active: Bools) -> Network:
 
 
 def _solve(
-    costs: Floats, net: Network, full: Network, best: Ints, deadline: float, slack: float
+    costs: Floats, net: Network, full: Network, best: Ints, known: Floats, deadline: float, slack: float
 ) -> tuple[Ints, Floats]:
-    """Cheapest labels of every component, and lower bounds (by node, one node of each component carries it).
+    """Cheapest labels of every component, and lower bounds (by node, like those ``known`` from the round before).
 
     Integer programs, which are slow anyway, get all conflicts between their nodes (from ``full``) at once.
     """
     order, _ = _network.peel(net, floor=2, cap=2)
     csr = _network.plain(net)
     folded, removed = costs.copy(), np.zeros(net.size, bool)
-    for at in range(0, len(order), ROWS):
-        coloring.fold(*csr, order, at, min(at + ROWS, len(order)), folded, removed)
+    rows = max(1, SLICE // (2 * costs.shape[1]))
+    for at in range(0, len(order), rows):
+        coloring.fold(*csr, order, at, min(at + rows, len(order)), folded, removed)
     labels = np.where(removed, UNASSIGNED, best).astype(np.int32)
     loose: list[tuple[Ints, float]] = []
     if len(order) < net.size:
@@ -104,8 +107,9 @@ def _solve(
     if loose:
         component = _network.explore(net).component
         for nodes, bound in loose:
-            lower[component == component[nodes[0]]] = 0.0
-            lower[nodes[0]] = bound
+            whole = component == component[nodes[0]]
+            lower[whole] = 0.0
+            lower[nodes[0]] = max(bound, float(known[whole].sum()))
     return labels, lower
 
 
@@ -116,10 +120,8 @@ def _solve_cores(
 
     Returns labels and, of components whose labels are not proved to be the cheapest, nodes and lower bound.
     """
-    tour = _network.explore(net)
-    nodes = np.argsort(tour.component, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(tour.component))])
-    net, costs, best = _network.restrict(net, nodes), costs[nodes], best[nodes]
+    nodes, starts, net = _network.blocks(net)
+    costs, best = costs[nodes], best[nodes]
     value = np.add.reduceat(costs[np.arange(len(costs)), best], starts[:-1])
     limit = np.clip(WORK // np.diff(starts), 100, BRANCHES)
     tolerance = rounding(costs)
@@ -136,8 +138,9 @@ def _solve_cores(
         )
         if found.labels is not None and total(costs[part], found.labels) < tree.value[i]:
             tree.best[part] = found.labels
-        if found.status != "optimal":
-            loose.append((nodes[part], max(found.bound, float(tree.lower[i]))))
+        bound = max(found.bound, float(tree.lower[i]))
+        if bound < total(costs[part], tree.best[part]):
+            loose.append((nodes[part], bound))
     labels = np.empty(len(nodes), np.int32)
     labels[nodes] = tree.best
     return labels, loose

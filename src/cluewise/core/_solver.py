@@ -111,9 +111,7 @@ def _rows(program: Program) -> Any:
     return csr_array((np.ones(len(program.indices)), program.indices, program.indptr), shape=shape)
 
 
-def solve_in_child(
-    program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None
-) -> Answer:
+def solve_in_child(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
     """Solve in a child process, which dies with the deadline or with any exception here."""
     nothing = Answer("limit", None, -np.inf)
     if not sys.executable or time.monotonic() > deadline:

@@ -54,8 +54,8 @@ def cheapest(
     """The cheapest cluster for each node such that no two nodes that exclude each other share one.
 
     The result is always valid and never dearer than ``incumbent`` (valid labels). A cost of ∞ forbids a cluster.
-    ``status`` is "optimal" when the gap is at most ``gap``. The same input gives the same result as long as ``time_limit``
-    (seconds) is not reached. Ctrl-C is answered within some 0.2 s.
+    ``status`` is "optimal" when the gap is at most ``gap``. The same input gives the same result as long as
+    ``time_limit`` (seconds) is not reached. Ctrl-C is answered within some 0.2 s.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def cheapest(
     ([0, 1, 0, 1], 200.0, 'optimal')
     """
     deadline = monotonic() + time_limit
-    costs = np.ascontiguousarray(costs, dtype=np.float64)
+    costs = np.require(costs, np.float64, ["C", "W"])
     net = _network.network(graph, cliques)
     labels = costs.argmin(axis=1).astype(np.int32)
     rows = np.arange(len(costs))
@@ -90,7 +90,7 @@ def cheapest(
     bound = costs[rows, labels]
     if hot.any():
         tour = _network.explore(net)
-        concerned = np.zeros(tour.count, bool)
+        concerned = np.zeros(tour.total, bool)
         concerned[tour.component[hot]] = True
         nodes = np.flatnonzero(concerned[tour.component])
         old = None if incumbent is None else np.asarray(incumbent)[nodes].astype(np.int32)
@@ -132,12 +132,11 @@ def _valid(costs: Floats, net: Network, names: Ints, incumbent: Ints | None, dea
     if _network.greedy(net, order[::-1].copy(), costs, labels) == 0:
         return labels
     component = _network.explore(net).component
-    for c in np.unique(component[labels == UNASSIGNED]):
-        nodes = np.flatnonzero(component == c)
-        if incumbent is not None:
-            labels[nodes] = incumbent[nodes]
-        else:
-            labels[nodes] = _require(costs[nodes], _network.restrict(net, nodes), names[nodes], deadline)
+    nodes = np.flatnonzero(np.isin(component, component[labels == UNASSIGNED]))
+    if incumbent is not None:
+        labels[nodes] = incumbent[nodes]
+    else:
+        labels[nodes] = _require(costs[nodes], _network.restrict(net, nodes), names[nodes], deadline)
     return labels
 
 
@@ -156,7 +155,7 @@ def _require(costs: Floats, net: Network, names: Ints, deadline: float) -> Ints:
             return solution.labels
         if solution.status != "infeasible":
             raise Undecided(
-                f"no valid labels for {net.size} connected nodes and {k} clusters were found within the time limit."
+                f"no way to spread {net.size} nodes that exclude each other over {k} clusters was found in time."
             )
     edges = found.edges
     if edges is None:

@@ -193,9 +193,10 @@ def branch(
     """Solve the components ``starts[i]:starts[i+1]`` of a network one after the other; False when the budget ended.
 
     In and out: ``best`` labels of cost ``value[i]`` (∞: none known); only labels cheaper by more than
-    ``tolerance`` replace them. Out: ``nodes[i]``, branches looked at, negative when ``limit[i]`` stopped the search, and
-    ``lower[i]``, the value when the search ended, else the bound at its root. ``symmetric`` says that clusters are
-    interchangeable, so only one unused cluster is tried. ``state``: component, what to do, depth; the rest is scratch.
+    ``tolerance`` replace them. Out: ``nodes[i]``, branches looked at, negative when ``limit[i]`` stopped the
+    search, and ``lower[i]``, the value when the search ended, else the bound at its root. ``symmetric`` says that
+    clusters are interchangeable, so only one unused cluster is tried. ``state``: component, what to do, depth;
+    the rest is scratch.
     """
     k = costs.shape[1]
     while state[0] < starts.shape[0] - 1:

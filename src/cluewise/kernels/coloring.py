@@ -2,8 +2,8 @@
 
 A network is six flat arrays. ``indptr, indices``: pairs of nodes that exclude each other, symmetric CSR.
 ``clique_indptr, clique_members``: sets of which no two members may share a cluster, and ``node_indptr,
-node_cliques``: the cliques of each node. ``peel``, ``explore`` and ``greedy`` look at whole inputs and never expand a clique;
-the others work on hard cores, where no clique has more than k members, and take plain pairs.
+node_cliques``: the cliques of each node. ``peel``, ``explore`` and ``greedy`` look at whole inputs and never
+expand a clique; the others work on hard cores, where no clique has more than k members, and take plain pairs.
 
 A cost of infinity forbids a cluster. Calls that may be long stop after ``budget`` steps (10⁶ take some
 10 ms) and carry on from their ``state`` when called again; they return True when nothing is left to do.

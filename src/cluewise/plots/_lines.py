@@ -24,7 +24,7 @@ class Lines(NamedTuple):
     failed: int  # how many of all of them are broken
 
     @property
-    def count(self) -> str:
+    def words(self) -> str:
         """How many, in words for the legend."""
         drawn = len(self.pairs)
         return f"{drawn}" if drawn == self.total else f"{drawn} of {self.total} drawn"

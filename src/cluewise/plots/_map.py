@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cluewise._typing import Array, ArrayLike, Bools, Ints
+from cluewise._typing import ArrayLike, Bools, Ints
 from cluewise.clues import Clues
 from cluewise.metrics import broken
 from cluewise.plots._lines import Lines, lines_of
-from cluewise.plots._style import BROKEN, GRAY, INK, dress, look, new_figure, point_size
+from cluewise.plots._style import BROKEN, INK, dress, look, new_figure, point_size
 from cluewise.plots._view import View, look_at
 
 __all__ = ["Scene", "draw", "legend", "links", "map", "prepare"]
@@ -217,7 +217,7 @@ def legend(*scenes: Scene) -> list[Any]:
         handles.append(dot("label known", "white", rim=INK))
     for lines, kind, style in ((first.must, "must-link", _SOLID), (first.cannot, "cannot-link", _DASHED)):
         if lines.total:
-            handles.append(Line2D([], [], color=INK, lw=1, ls=style, alpha=0.7, label=f"{kind} ({lines.count})"))
+            handles.append(Line2D([], [], color=INK, lw=1, ls=style, alpha=0.7, label=f"{kind} ({lines.words})"))
     failed = [s.must.failed + s.cannot.failed + int(s.astray.sum()) for s in scenes]
     if any(failed):
         label = f"broken ({failed[0]})" if one else "broken"
