@@ -50,7 +50,7 @@ def law_threads_change_nothing(estimator: Any, X: Floats, clues: Clues, rng: Rng
 
 def _several_blocks(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> tuple[Floats, Clues]:
     """A table of few rows that is cut into several blocks all the same, because it is wide."""
-    n = max(300, len(X))
+    n = max(600, len(X))
     more = X[rng.integers(len(X), size=n - len(X))]
     long = np.vstack([X, more]) + 0.01 * rng.normal(size=(n, X.shape[1]))
     return np.hstack([long, 0.01 * rng.normal(size=(n, 2000))]), placed(

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -93,7 +94,12 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "warmup": warmup,
 }
 
-app = typer.Typer(cls=Commands, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 for _name, _command in _COMMANDS.items():
     app.command(_name)(_command)
 
@@ -135,5 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ...
     SystemExit: 0
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without "…" is no reason to fail
     app(args=None if arguments is None else list(arguments), prog_name="cluewise")
-    sys.exit(0)

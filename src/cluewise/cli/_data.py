@@ -66,7 +66,11 @@ def open_data(
     X, ids, names = tables.features(
         _less(table, ignore), id_column=id_column, columns=names_in(columns) or None, label_column=label_column
     )
-    clues = Clues(len(X)) if clue_file is None else Clues.read(clue_file, ids=ids, n=len(X))
+    clues = Clues(len(X))
+    if clue_file is not None:
+        clues = Clues.read(clue_file, ids=ids, n=len(X))
+        if not clues.kinds:
+            raise ClueError(f"{clue_file.name} holds no clues; leave --clues out to do without.")
     if label_column is not None:
         given = table.columns[label_column]
         clues = Clues(len(X), labels=given, label_source=table.sources()) | clues

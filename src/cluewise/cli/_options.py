@@ -67,7 +67,9 @@ Penalty: TypeAlias = Annotated[
     str | None,
     typer.Option("--penalty", metavar="X", help="Price of a broken link: a number, or auto."),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of everything random.")]
+Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of everything random.")
+]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Answer in JSON, for machines.", rich_help_panel=_RESULT)
 ]

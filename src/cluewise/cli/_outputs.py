@@ -41,9 +41,10 @@ def reserved(wanted: Mapping[str, Path | None], inputs: Iterable[Path | None]) -
         yield asides
 
 
-def table_format(path: Path) -> None:
+def table_format(path: Path | None) -> None:
     """Refuse a table whose suffix says no format."""
-    _known(path, _TABLES)
+    if path is not None:
+        _known(path, _TABLES)
 
 
 def picture_format(path: Path | None) -> None:

@@ -85,7 +85,8 @@ def _program() -> str:
     found = shutil.which("cluewise")
     if found is not None and Path(found).samefile(called):
         return "cluewise"
-    return _quoted(Path(os.path.relpath(called)))
+    near = os.path.relpath(called)
+    return _quoted(called if near.startswith("..") else Path(near))
 
 
 def _next(out: Path) -> list[tuple[str, str]]:

@@ -72,8 +72,7 @@ def fit(
     from cluewise.cli import _method, _outputs, _progress, _report, _show
     from cluewise.cli._data import named_rows, names_in, open_data, scaled
 
-    target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
-    _outputs.table_format(target)
+    _outputs.table_format(out)
     _outputs.picture_format(picture)
     opened = open_data(
         data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
@@ -83,6 +82,7 @@ def fit(
         _method.choose(opened.clues, method), _method.count_clusters(opened.clues, clusters), seed, penalty
     )
     _progress.watch(model, quiet)
+    target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
     wanted = {"--out": target, "--report": report, "--map": picture}
     with _outputs.reserved(wanted, (data, clues)) as files:
         X = opened.X if raw else scaled(opened.X)

@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cluewise._typing import Array, ArrayLike, Bools, Floats, Ints
+from cluewise._typing import Array, ArrayLike, Floats, Ints
 from cluewise.clues import _closure, _conflicts
-from cluewise.clues._check import count, row_numbers, size_bounds, source_list
-from cluewise.clues._groups import Groups, code_list, codes_of, columns_of, compact, expand, in_order
-from cluewise.clues._inventory import inventory
+from cluewise.clues._check import count, size_bounds, source_list
+from cluewise.clues._groups import code_list, codes_of, columns_of, compact, expand
 from cluewise.clues._links import GIVEN, Links
-from cluewise.clues._merge import (
-    merge_columns,
-    merge_groups,
-    merge_labels,
-    merge_sizes,
-    same_arrays,
-    same_sources,
-)
+from cluewise.clues._record import KINDS, Record
 from cluewise.exceptions import ClueError
 
 if TYPE_CHECKING:
@@ -31,10 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Clues"]
 
-KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
 
-
-class Clues:
+class Clues(Record):
     """What is known about ``n`` rows: labels, links, groups, sizes, clusterings to avoid.
 
     Immutable and cheap to slice; scikit-learn's cross-validation slices it together with ``X``.
@@ -86,17 +76,6 @@ class Clues:
     No contradictions.
     The clues can be satisfied with 2 clusters.
     """
-
-    n: int
-    labels: Ints
-    classes_: Array
-    label_source: Array | None
-    together: tuple[Groups, ...]
-    apart: tuple[Groups, ...]
-    partitions: tuple[Array, ...]
-    sizes: Floats | None
-    size_unit: str
-    avoid: tuple[Ints, ...]
 
     def __init__(
         self,
@@ -162,38 +141,6 @@ class Clues:
         if size_unit not in ("points", "weight"):
             raise ClueError(f"size_unit is {size_unit!r}; it must be 'points' or 'weight'.")
 
-    def _set(self, **fields: Any) -> None:
-        for name, value in fields.items():
-            for part in value if isinstance(value, tuple) else (value,):
-                if isinstance(part, np.ndarray):
-                    part.flags.writeable = False
-            self.__dict__[name] = value
-
-    def _with(self, **changes: Any) -> Clues:
-        """The same clues with some fields replaced; what was derived from the old ones is forgotten."""
-        fields = {name: self.__dict__[name] for name in self._fields()}
-        other = object.__new__(type(self))
-        other._set(**(fields | changes))
-        return other
-
-    @staticmethod
-    def _fields() -> tuple[str, ...]:
-        links = ("_must", "_cannot")
-        rest = ("together", "apart", "partitions", "sizes", "size_unit", "avoid")
-        return ("n", "labels", "classes_", "label_source", *links, *rest)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"Clues are immutable; build new ones instead of setting {name!r}.")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Clues are immutable; {name!r} cannot be deleted.")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in self._fields()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set(**state)
-
     # --- building -----------------------------------------------------------------------------------------
 
     @classmethod
@@ -232,38 +179,9 @@ class Clues:
         >>> Clues.from_matrix([[0, 1, 0], [1, 0, -1], [0, -1, 0]])
         Clues(3 rows: 1 must-link, 1 cannot-link)
         """
-        from scipy.sparse import coo_array, issparse
+        from cluewise.clues import _matrix
 
-        try:
-            E = E.astype(np.float64) if issparse(E) else np.asarray(E, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ClueError("a matrix of links holds numbers: > 0 must-link, < 0 cannot-link.") from None
-        if E.ndim != 2 or E.shape[0] != E.shape[1]:
-            raise ClueError(f"a matrix of links is square; this one has shape {E.shape}.")
-        entries = coo_array(E).tocsr().tocoo()  # entries listed twice add up
-        bad = np.flatnonzero(np.isnan(entries.data))
-        if len(bad):
-            where = (int(entries.row[bad[0]]), int(entries.col[bad[0]]))
-            raise ClueError(f"entry {where} of the matrix of links is nan.")
-        kept = entries.data != 0
-        row, column, value = entries.row[kept], entries.col[kept], entries.data[kept]
-        upper = row <= column
-        transposed = coo_array((value, (column, row)), shape=E.shape).tocsr()
-        odd = (coo_array((value, (row, column)), shape=E.shape).tocsr() != transposed).tocoo()
-        if odd.nnz:
-            raise ClueError(
-                f"a matrix of links is symmetric; entries ({odd.row[0]}, {odd.col[0]}) and "
-                f"({odd.col[0]}, {odd.row[0]}) differ."
-            )
-        pairs = np.column_stack([row[upper], column[upper]])
-        value = value[upper]
-        return cls(
-            E.shape[0],
-            must=pairs[value > 0],
-            cannot=pairs[value < 0],
-            must_weight=value[value > 0],
-            cannot_weight=-value[value < 0],
-        )
+        return cls(**_matrix.clues_of(E))
 
     @classmethod
     def from_distance(cls, X: ArrayLike, *, delta: float | None = None, epsilon: float | None = None) -> Clues:
@@ -405,223 +323,11 @@ class Clues:
 
         _io.write(self, path, ids=ids)
 
-    # --- what is there ------------------------------------------------------------------------------------
-
-    @property
-    def must(self) -> Ints:
-        """Must-links, (m, 2), first < second, sorted."""
-        return self.__dict__["_must"].pairs
-
-    @property
-    def must_weight(self) -> Floats:
-        """Weight of every must-link."""
-        return self.__dict__["_must"].weight
-
-    @property
-    def must_confidence(self) -> Floats:
-        """Confidence of every must-link, nan where none was given."""
-        return self.__dict__["_must"].confidences
-
-    @property
-    def must_source(self) -> Array:
-        """Source of every must-link."""
-        return self.__dict__["_must"].sources
-
-    @property
-    def cannot(self) -> Ints:
-        """Cannot-links, (m, 2), first < second, sorted."""
-        return self.__dict__["_cannot"].pairs
-
-    @property
-    def cannot_weight(self) -> Floats:
-        """Weight of every cannot-link."""
-        return self.__dict__["_cannot"].weight
-
-    @property
-    def cannot_confidence(self) -> Floats:
-        """Confidence of every cannot-link, nan where none was given."""
-        return self.__dict__["_cannot"].confidences
-
-    @property
-    def cannot_source(self) -> Array:
-        """Source of every cannot-link."""
-        return self.__dict__["_cannot"].sources
-
-    def partition_codes(self, t: int) -> Ints:
-        """Partition ``t`` as integers, -1 = missing."""
-        return expand(self.partitions[t])
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """Kinds of clues that are present."""
-        present = {
-            "labels": bool((self.labels >= 0).any()),
-            "must": len(self.must) > 0,
-            "cannot": len(self.cannot) > 0,
-            "together": len(self.together) > 0,
-            "apart": len(self.apart) > 0,
-            "partitions": len(self.partitions) > 0,
-            "sizes": self.sizes is not None,
-            "avoid": len(self.avoid) > 0,
-        }
-        return frozenset(kind for kind in KINDS if present[kind])
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """``(n, n)``, so that scikit-learn slices clues like a matrix of pairs."""
-        return (self.n, self.n)
-
-    def __len__(self) -> int:
-        return self.n
-
-    def __repr__(self) -> str:
-        return f"Clues({inventory(self)})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Clues):
-            return NotImplemented
-        bounds = [() if x.sizes is None else (x.sizes,) for x in (self, other)]
-        return (
-            self.n == other.n
-            and np.array_equal(self.labels, other.labels)
-            and list(self.classes_) == list(other.classes_)
-            and same_sources(self, other)
-            and self.__dict__["_must"] == other.__dict__["_must"]
-            and self.__dict__["_cannot"] == other.__dict__["_cannot"]
-            and self.together == other.together
-            and self.apart == other.apart
-            and same_arrays(self.partitions, other.partitions)
-            and same_arrays(*bounds)
-            and self.size_unit == other.size_unit
-            and same_arrays(self.avoid, other.avoid)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    # --- slicing and merging ------------------------------------------------------------------------------
-
-    def __getitem__(self, rows: Any) -> Clues:
-        """Clues among some rows (mask, slice or row numbers), renumbered in their order.
-
-        A clue stays when all rows that it speaks of stay. Size bounds become what they entail for the rows
-        that are left.
-        """
-        if isinstance(rows, tuple):  # scikit-learn asks for clues[rows, ...]
-            if len(rows) != 2 or rows[1] is not Ellipsis:
-                raise ClueError("clues are sliced by rows alone: clues[rows] or clues[rows, ...].")
-            rows = rows[0]
-        picked = row_numbers(rows, self.n)
-        new_row = np.full(self.n, -1, dtype=np.int64)
-        new_row[picked] = np.arange(len(picked))
-        n = len(picked)
-        sizes = self.sizes
-        if sizes is not None:
-            sizes = sizes.copy()
-            lower = sizes[..., 0] - (self.n - n) if self.size_unit == "points" else np.zeros(sizes.shape[:-1])
-            sizes[..., 0] = np.maximum(lower, 0)
-        return self._with(
-            n=n,
-            labels=self.labels[picked],
-            label_source=None if self.label_source is None else self.label_source[picked],
-            _must=self.__dict__["_must"].among(new_row, n),
-            _cannot=self.__dict__["_cannot"].among(new_row, n),
-            together=in_order(g.among(picked) for g in self.together),
-            apart=in_order(g.among(picked) for g in self.apart),
-            partitions=tuple(p[picked] for p in self.partitions),
-            sizes=sizes,
-            avoid=tuple(c[picked] for c in self.avoid),
-        )
-
-    def __or__(self, other: Clues) -> Clues:
-        """All clues of both; the same clue from the same source counts once."""
-        if not isinstance(other, Clues):
-            return NotImplemented
-        if self.n != other.n:
-            raise ClueError(f"these clues speak of {self.n} rows and those of {other.n}; they cannot be merged.")
-        sizes, size_unit = merge_sizes(self, other)
-        return self._with(
-            **merge_labels(self, other),
-            _must=self.__dict__["_must"].join(other.__dict__["_must"], self.n),
-            _cannot=self.__dict__["_cannot"].join(other.__dict__["_cannot"], self.n),
-            together=merge_groups(self.together, other.together),
-            apart=merge_groups(self.apart, other.apart),
-            partitions=merge_columns(self.partitions, other.partitions),
-            sizes=sizes,
-            size_unit=size_unit,
-            avoid=merge_columns(self.avoid, other.avoid),
-        )
-
-    def subset(
-        self,
-        *,
-        must: Bools | None = None,
-        cannot: Bools | None = None,
-        labels: Bools | None = None,
-        together: Sequence[Bools] | None = None,
-        apart: Sequence[Bools] | None = None,
-        partitions: Sequence[Bools] | None = None,
-        sizes: bool = False,
-        avoid: bool = False,
-    ) -> Clues:
-        """Only the clues picked by masks: over links, over rows (labels, partitions) or over groups.
-
-        Examples
-        --------
-        >>> from cluewise import Clues
-        >>> Clues(4, must=[(0, 1), (2, 3)], cannot=[(0, 2)]).subset(must=[True, False])
-        Clues(4 rows: 1 must-link)
-        """
-        none = np.zeros(self.n, dtype=bool)
-
-        def mask(given: Any, size: int) -> Bools:
-            return np.zeros(size, dtype=bool) if given is None else np.asarray(given, dtype=bool)
-
-        def groups(columns: tuple[Groups, ...], masks: Any) -> tuple[Groups, ...]:
-            taken = [] if masks is None else [g.take(np.asarray(m)) for g, m in zip(columns, masks)]
-            return in_order(taken)
-
-        missing = [p.dtype.type(np.iinfo(p.dtype).max) for p in self.partitions]
-        kept = [np.where(m, p, gap) for p, m, gap in zip(self.partitions, partitions or [], missing) if np.any(m)]
-        return self._with(
-            labels=np.where(none if labels is None else labels, self.labels, -1).astype(np.int32),
-            _must=self.__dict__["_must"].take(mask(must, len(self.must))),
-            _cannot=self.__dict__["_cannot"].take(mask(cannot, len(self.cannot))),
-            together=groups(self.together, together),
-            apart=groups(self.apart, apart),
-            partitions=tuple(kept),
-            sizes=self.sizes if sizes else None,
-            avoid=self.avoid if avoid else (),
-        )
-
-    def only(self, kinds: Sequence[str] | frozenset[str]) -> Clues:
-        """Only the clues of some kinds.
-
-        Examples
-        --------
-        >>> from cluewise import Clues
-        >>> Clues(4, labels=[0, 1, -1, -1], must=[(0, 2)]).only(["labels"])
-        Clues(4 rows: 2 labels in 2 classes)
-        """
-
-        def every(count: int, kind: str) -> Bools:
-            return np.full(count, kind in kinds)
-
-        return self.subset(
-            must=every(len(self.must), "must"),
-            cannot=every(len(self.cannot), "cannot"),
-            labels=every(self.n, "labels"),
-            together=[every(len(g.weights), "together") for g in self.together],
-            apart=[every(len(g.weights), "apart") for g in self.apart],
-            partitions=[every(self.n, "partitions") for _ in self.partitions],
-            sizes="sizes" in kinds,
-            avoid="avoid" in kinds,
-        )
-
     # --- what follows from it -----------------------------------------------------------------------------
 
     @cached_property
     def _joined(self) -> tuple[Ints, int]:
-        return _closure.components(self.n, self.__dict__["_must"], list(self.together), self.labels)
+        return _closure.components(self.n, self._must, list(self.together), self.labels)
 
     @property
     def components(self) -> Ints:
@@ -639,7 +345,7 @@ class Clues:
     @cached_property
     def graph(self) -> _closure.Graph:
         """Cannot-links between components."""
-        return _closure.lift_links(self.__dict__["_cannot"], self.components, self.n_components)
+        return _closure.lift_links(self._cannot, self.components, self.n_components)
 
     @cached_property
     def cliques(self) -> _closure.Cliques:
@@ -727,7 +433,7 @@ class Clues:
         """
         from cluewise.clues import _expansion
 
-        must, cannot = self.__dict__["_must"], self.__dict__["_cannot"]
+        must, cannot = self._must, self._cannot
         if expand:
             must, cannot = _expansion.expanded(self, must, cannot, limit)
         return must.pairs, must.weight, cannot.pairs, cannot.weight
@@ -743,9 +449,6 @@ class Clues:
                [ 1.,  0., -1.],
                [ 0., -1.,  0.]])
         """
-        from scipy.sparse import coo_array
+        from cluewise.clues import _matrix
 
-        row, column = np.concatenate([self.must, self.cannot]).T
-        value = np.concatenate([self.must_weight, -self.cannot_weight])
-        half = coo_array((value, (row, column)), shape=self.shape)
-        return (half + half.T).tocsr()
+        return _matrix.matrix_of(self)

@@ -242,8 +242,9 @@ def reduce(
         if lot == 1:
             break
         lot = max(1, min(lot, len(np.unique(pairs))) // 2)
-    for a, b in pairs.tolist():
-        pairs = filter_.without(pairs, (pairs[:, 0] == a) & (pairs[:, 1] == b))
+    for pair in pairs.copy():
+        gone = np.asarray(pairs == pair).all(axis=1)
+        pairs = filter_.without(pairs, gone)
     edges = np.sort(np.asarray(nodes)[pairs], axis=1)
     edges = edges[np.lexsort(edges.T[::-1])]
     return np.unique(edges), edges, filter_.complete

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from cluewise.clues._clues import Clues
+    from cluewise.clues._record import Record
 
 __all__ = ["inventory", "plural"]
 
 
-def inventory(clues: Clues) -> str:
+def inventory(clues: Record) -> str:
     """Numbers of clues by kind, in words."""
     parts = []
     labelled = int((clues.labels >= 0).sum())

@@ -12,7 +12,7 @@ from cluewise.clues._links import GIVEN
 from cluewise.exceptions import ClueError
 
 if TYPE_CHECKING:
-    from cluewise.clues._clues import Clues
+    from cluewise.clues._record import Record
 
 __all__ = ["merge_columns", "merge_groups", "merge_labels", "merge_sizes", "same_arrays", "same_sources"]
 
@@ -21,18 +21,18 @@ def same_arrays(a: tuple[Array, ...], b: tuple[Array, ...]) -> bool:
     return len(a) == len(b) and all(np.array_equal(x, y) for x, y in zip(a, b))
 
 
-def same_sources(a: Clues, b: Clues) -> bool:
+def same_sources(a: Record, b: Record) -> bool:
     known = a.labels >= 0
     return bool(np.array_equal(_label_sources(a)[known], _label_sources(b)[known]))
 
 
-def _label_sources(clues: Clues) -> Array:
+def _label_sources(clues: Record) -> Array:
     if clues.label_source is None:
         return np.full(clues.n, GIVEN, dtype=object)
     return clues.label_source
 
 
-def merge_labels(a: Clues, b: Clues) -> dict[str, Any]:
+def merge_labels(a: Record, b: Record) -> dict[str, Any]:
     # Classes without a labelled row (left by slicing) keep their place.
     both = np.concatenate([a.classes_, b.classes_])
     place, classes = codes_of("labels", len(both), both)
@@ -59,7 +59,7 @@ def merge_columns(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ..
     return a + tuple(y for y in b if not any(np.array_equal(x, y) for x in a))
 
 
-def merge_sizes(a: Clues, b: Clues) -> tuple[Floats | None, str]:
+def merge_sizes(a: Record, b: Record) -> tuple[Floats | None, str]:
     if a.sizes is None or b.sizes is None:
         return (b.sizes, b.size_unit) if a.sizes is None else (a.sizes, a.size_unit)
     if a.size_unit != b.size_unit:

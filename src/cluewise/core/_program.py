@@ -26,7 +26,10 @@ class Solution(NamedTuple):
 
 
 def solve(costs: Floats, net: Network, best: Ints | None, deadline: float, slack: float) -> Solution:
-    """Cheapest labels of a connected network, to within ``slack``; ``best`` are valid labels where some are known."""
+    """Cheapest labels of a network without isolated nodes, to within ``slack``, given valid labels ``best``.
+
+    Without ``best`` the first valid labels will do.
+    """
     csr = _network.plain(net)
     m = len(costs)
     if len(csr[1]) == m * (m - 1):
@@ -39,22 +42,23 @@ def solve(costs: Floats, net: Network, best: Ints | None, deadline: float, slack
     _dominate(csr, excess, open_)
     scale = float(excess[open_].max(initial=0.0)) or 1.0
     program, node, cluster = _program(excess / scale, _covering(net), open_, room / scale)
-    gap = min(1.0, slack / room) if 0 < room < np.inf else 0.0
+    gap = 1.0 if best is None else min(1.0, slack / max(room, 1e-300))
     shaker = None if best is None else Shaker(costs, csr, best)
     answer = _solver.solve(program, deadline, max(gap, 1e-9), None if shaker is None else shaker.shake)
     bound = float(least.sum()) + scale * max(answer.bound, 0.0)
-    labels: Ints | None = None
-    if answer.x is not None:
-        labels = np.full(m, UNASSIGNED, np.int32)
-        chosen = answer.x > 0.5
-        labels[node[chosen]] = cluster[chosen]
-        if (labels == UNASSIGNED).any() or _network.broken(net, labels).any():
-            labels = None
+    labels = None if answer.x is None else _read(net, answer.x > 0.5, node, cluster)
     if answer.status == "optimal" and labels is not None:
         return Solution("optimal", labels, bound)
     if shaker is not None and (labels is None or shaker.value < total(costs, labels)):
         labels = shaker.labels
     return Solution("infeasible" if answer.status == "infeasible" else "limit", labels, bound)
+
+
+def _read(net: Network, chosen: Bools, node: Ints, cluster: Ints) -> Ints | None:
+    """Labels from the variables of a program; None when they are not valid (a solver has tolerances)."""
+    labels = np.full(net.size, UNASSIGNED, np.int32)
+    labels[node[chosen]] = cluster[chosen]
+    return None if (labels == UNASSIGNED).any() or _network.broken(net, labels).any() else labels
 
 
 def _assignment(costs: Floats) -> Solution:
