@@ -69,7 +69,7 @@ def fit(method: str, X: Any, k: int, clues: Any) -> None:
         copies = "copy_x=False" not in method
         quietly(KMeans(k, init=X[:k].copy(), n_init=1, max_iter=3, copy_x=copies).fit, X)
     else:
-        getattr(cluewise, method)(k, max_iter=3, random_state=0).fit(X, clues=clues)
+        getattr(cluewise, method)(k, n_init=2, max_iter=3, random_state=0).fit(X, clues=clues)
 
 
 def reset_peak() -> float:

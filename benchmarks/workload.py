@@ -10,11 +10,11 @@ import numpy as np
 def blobs(n: int, d: int, k: int, seed: int = 0) -> np.ndarray:
     """Rows of k blobs that overlap, so that k-means goes on for many iterations; row i belongs to blob i mod k.
 
-    Made in place: whoever measures memory wants no peak before the fit.
+    Not centered, as raw data are. Made in place: whoever measures memory wants no peak before the fit.
     """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d), dtype=np.float32)
-    centers = 0.3 * rng.standard_normal((k, d), dtype=np.float32)
+    centers = 3 + 0.3 * rng.standard_normal((k, d), dtype=np.float32)
     for h in range(k):
         X[h::k] += centers[h]
     return X
@@ -47,7 +47,7 @@ def pck(X: np.ndarray, init: np.ndarray, iterations: int, clues: Any = None) -> 
     """PCKMeans for a given number of iterations."""
     from cluewise import PCKMeans
 
-    return PCKMeans(len(init), init=init, max_iter=iterations, tol=0).fit(X, clues=clues)
+    return PCKMeans(len(init), init=init, n_init=1, max_iter=iterations, tol=0).fit(X, clues=clues)
 
 
 def quietly(fit: Any, X: np.ndarray) -> Any:

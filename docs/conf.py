@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from cluewise import __version__
+
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
-
-from cluewise import __version__
 
 project = "cluewise"
 author = "The cluewise developers"
@@ -28,7 +28,7 @@ extensions = [
 exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py"]
 templates_path = ["_templates"]
 default_role = "py:obj"
-nitpicky = False
+smartquotes = False  # --clues must stay --clues
 
 # --- pages ----------------------------------------------------------------------------------------------------
 
@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "image_scrapers": ("matplotlib", "figures.held_figures"),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,

@@ -2,10 +2,10 @@
 Do a few clues change the picture?
 ==================================
 
-Data can often be grouped in more than one way, and nothing in the data says which way you mean. Here are 300 rows
-in four heaps, and two clusters are wanted: left and right, or top and bottom? Both are good answers. K-means prefers
-left and right, because the heaps lie a little farther apart in that direction. A dozen labels are enough to ask for the
-other answer.
+Data can often be grouped in more than one way, and nothing in the data says which way you mean. Here are 300
+rows in four heaps, and two clusters are wanted: left and right, or top and bottom? Both are good answers.
+K-means prefers left and right, because the heaps lie a little farther apart in that direction. A dozen labels
+are enough to ask for the other answer.
 """
 
 # %%
@@ -32,8 +32,8 @@ height = np.repeat([0, 0, 1, 1], 75)
 # ------------------------------------
 #
 # Twelve rows are drawn at random and labeled; the other 288 stay unknown. Without clues,
-# :class:`~cluewise.ConstrainedKMeans` is plain K-means. With labels, the labeled rows keep their class, and the others
-# join the nearest center.
+# :class:`~cluewise.ConstrainedKMeans` is plain K-means. With labels, the labeled rows keep their class, and
+# the others join the nearest center.
 
 clues = cw.Clues.sample(height, labels=12, random_state=1)
 without = cw.ConstrainedKMeans(2, n_init=10, random_state=0).fit(X)
@@ -44,9 +44,9 @@ for name, model in (("without clues", without), ("with 12 labels", with_clues)):
     print(f"{name}: ARI {ari(height, model.labels_):.2f}, objective {model.objective_:.0f}")
 
 # %%
-# The adjusted Rand index (ARI) is 1 when the clusters are the classes and about 0 when they have nothing to do with
-# them. The objective is the sum of squared distances that K-means makes small. The answer we want has the *larger*
-# one: no number of restarts would have found it, since it is not what K-means looks for.
+# The adjusted Rand index (ARI) is 1 when the clusters are the classes and about 0 when they have nothing to
+# do with them. The objective is the sum of squared distances that K-means makes small. The answer we want has
+# the *larger* one: no number of restarts would have found it, since it is not what K-means looks for.
 
 figure = plots.compare(
     X,
@@ -68,8 +68,8 @@ for m in (3, 6, 12, 24):
     print(f"{m:2} labels: top and bottom in {sum(found)} of {len(found)} draws")
 
 # %%
-# With three labels all may be of one class, or lie so that the first centers are left and right. A handful
-# is enough here. On data with more classes you need more: at least some for each class that you care about.
+# With three labels all may be of one class, or lie so that the first centers are left and right. A handful is
+# enough here. On data with more classes you need more: at least some for each class that you care about.
 #
 # ``python plot_why_clues.py picture.png`` writes the picture to a file.
 

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import io
+import json
 import re
+import runpy
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
+import cluewise
+from cluewise import Clues, clusterers
 from cluewise.cli._app import app
+from cluewise.clues._clues import KINDS
+from cluewise.metrics import ari
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -106,3 +120,215 @@ def test_code_runs(page: Path, desk: Path) -> None:
                 run_console(command, answer)
         elif block.language == "python":
             exec(compile("\n" * block.line + block.body, str(page), "exec"), names)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------
+
+
+def rows_of(page: Path, heading: str) -> list[list[str]]:
+    """The cells of the first table under a heading, its header line first."""
+    text = page.read_text("utf-8").split(f"\n## {heading}\n", 1)[1]
+    table = re.search(r"(?:^\|.*\|\n)+", text, re.MULTILINE)
+    assert table, f"{name_of(page)} has no table under {heading}"
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table[0].splitlines()]
+    return [lines[0], *lines[2:]]
+
+
+def test_readme_lists_the_methods_and_their_clues() -> None:
+    header, *lines = rows_of(ROOT / "README.md", "What is there")
+    cards = {name: c.card for name, c in clusterers().items()}
+    assert {line[0].strip("`") for line in lines} == set(cards)
+    kinds = header[2:-1]
+    assert set(kinds) == {kind for card in cards.values() for kind in card.accepts}
+    for name, title, *marks, hard in lines:
+        card = cards[name.strip("`")]
+        assert title == card.title
+        assert {kind for kind, mark in zip(kinds, marks) if mark} == card.accepts
+        assert bool(hard) == card.hard
+
+
+def test_guide_says_what_the_cards_promise() -> None:
+    _, *lines = rows_of(DOCS / "guide" / "centroid.md", "What each promises")
+    cards = {name: c.card for name, c in clusterers().items()}
+    assert {line[0].strip("`") for line in lines} == set(cards)
+    yes = {True: "yes", False: "no"}
+    for name, accepts, hard, named, closes, paper in lines:
+        card = cards[name.strip("`")]
+        assert accepts == ", ".join(sorted(card.accepts))
+        assert (hard, named, closes) == (yes[card.hard], yes[card.named], yes[card.closes])
+        assert paper == f"[{card.paper}](#{card.paper.lower()})"
+        # What the page says of all of them.
+        assert card.descends
+        assert card.predicts
+        assert card.sparse
+        assert card.weights
+        assert card.invariant == {"shift", "scale", "rotation"}
+
+
+def test_guide_tells_the_entries_of_a_report(desk: Path) -> None:
+    _, *lines = rows_of(DOCS / "guide" / "command_line.md", "What comes out")
+    Path("rows.csv").write_text("x,y\n1,1\n2,2\n9,9\n", "utf-8")
+    answer = CliRunner().invoke(app, ["fit", "rows.csv", "-k", "2", "--json"]).output
+    assert {name for line in lines for name in re.findall(r"`(\w+)`", line[0])} == set(json.loads(answer))
+
+
+def test_guide_lists_every_kind_of_clue() -> None:
+    _, *lines = rows_of(DOCS / "guide" / "clues.md", "The kinds of clues")
+    assert tuple(line[0].strip("`") for line in lines) == KINDS
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------
+
+
+def mean_ari(how: str, words: str, X: np.ndarray, y: np.ndarray) -> float:
+    """One entry of the table of results: the mean over ten draws of the clues that the words describe."""
+    k, scores = len(np.unique(y)), []
+    method = re.findall(r"`(\w+)`", how)[0]
+    wrong = re.search(r"(\d+) % wrong", words)
+    amount = {"labels": 0.2} if "labels" in words else {"pairs": 0 if words == "none" else len(y)}
+    for seed in range(10):
+        clues = Clues.sample(y, **amount, noise=int(wrong[1]) / 100 if wrong else 0.0, random_state=seed)
+        free = clues.labels < 0
+        if method == "LogisticRegression":
+            found = LogisticRegression(max_iter=1000).fit(X[~free], y[~free]).predict(X)
+        elif method == "KMeans":
+            found = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
+        else:
+            model = clusterers()[method](k, random_state=seed)
+            if "a third of the penalty" in how:
+                model.set_params(penalty=clone(model).set_params(n_init=1).fit(X, clues=clues).penalty_ / 3)
+            found = model.fit_predict(X, clues=clues)
+        scores.append(ari(y[free], found[free]))
+    return float(np.mean(scores))
+
+
+RESULTS = rows_of(DOCS / "guide" / "centroid.md", "How well do they do?")
+LOADERS = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
+
+
+@pytest.mark.parametrize("column", range(2, 5), ids=RESULTS[0][2:])
+def test_numbers_in_the_guide(column: int) -> None:
+    X, y = LOADERS[RESULTS[0][column]](return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    for words, how, *entries in RESULTS[1:]:
+        found = mean_ari(how, words, X, y)
+        assert abs(found - float(entries[column - 2])) <= 0.03, f"{words}, {how}: {found:.2f}"
+
+
+# --- gallery ----------------------------------------------------------------------------------------------------
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def said_by(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a script of the gallery prints."""
+    monkeypatch.setattr("sys.argv", [name])
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
+    return out.getvalue()
+
+
+def series(said: str, name: str) -> np.ndarray:
+    """The numbers on the line that begins with a name."""
+    line = re.search(rf"^{re.escape(name)}: (.*?)(?: \(|$)", said, re.MULTILINE)
+    assert line, f"there is no line '{name}' in\n{said}"
+    return np.array(line[1].split(), dtype=float)
+
+
+def test_gallery_why_clues(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_why_clues.py", monkeypatch)
+    before, after = re.findall(r"ARI (-?[\d.]+), objective (\d+)", said)
+    assert float(before[0]) < 0.1
+    assert float(after[0]) > 0.9
+    assert int(before[1]) < int(after[1])  # what we want is not what K-means looks for
+    counts = [int(found) for found in re.findall(r"in (\d+) of 100", said)]
+    assert counts == sorted(counts)
+    assert counts[2] >= 80
+    assert counts[-1] >= 95
+
+
+def test_gallery_wrong_clues(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_wrong_clues.py", monkeypatch)
+    for name, bearable in (("wine", 1), ("breast cancer", 3)):  # 5 % and 20 % wrong links
+        plain = series(said, f"{name}, no clues")[0]
+        soft, cautious, hard = (
+            series(said, f"{name}, {method}")
+            for method in ("PCKMeans", "PCKMeans, a third of the penalty", "COPKMeans")
+        )
+        assert hard[0] > plain + 0.03
+        assert hard[0] > soft[0] - 0.03
+        answers = re.search(rf"^{name}, COPKMeans: .* to 10, (\d+), (\d+),", said, re.MULTILINE)
+        assert answers
+        assert int(answers[2]) < 5
+        assert (soft[: bearable + 1] > plain - 0.02).all()
+        assert soft[-1] < plain - 0.02
+        assert cautious[0] < soft[0]
+        assert cautious[-1] > soft[-1] + 0.05
+        assert np.abs(series(said, f"{name}, SeededKMeans") - plain).max() < 0.03
+
+
+def test_gallery_labels_or_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_labels_or_links.py", monkeypatch)
+    two, five = "breast cancer, 2 classes", "digits 0 to 4, 5 classes"
+    labels, links = "labels, ConstrainedKMeans", "links, COPKMeans"
+    assert np.abs(series(said, f"{two}, {labels}") - series(said, f"{two}, {links}")).max() < 0.05
+    assert (series(said, f"{five}, {labels}")[1:] - series(said, f"{five}, {links}")[1:]).min() > 0.03
+    whole, free = (series(said, f"{two}, {links}{rest}") for rest in ("", ", rows without a clue"))
+    assert free[-1] - free[0] < (whole[-1] - whole[0]) / 2
+    assert series(said, f"{five}, links, PCKMeans")[-1] < series(said, f"{five}, links, PCKMeans")[0] - 0.02
+
+
+def test_every_example_is_tried() -> None:
+    tried = {f"plot_{name[13:]}.py" for name in globals() if name.startswith("test_gallery_")}
+    assert {path.name for path in EXAMPLES} == tried
+
+
+# --- the rest ---------------------------------------------------------------------------------------------------
+
+
+def test_picture_is_there_and_small() -> None:
+    shown = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    assert shown == ["docs/_static/why_clues.png"]
+    assert 10_000 < (ROOT / shown[0]).stat().st_size < 150_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    made = {"auto_examples/index", *(f"auto_examples/{path.stem}" for path in EXAMPLES)}
+    for target in re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", page.read_text("utf-8"))):
+        path, _, anchor = target.partition("#")
+        if not path:
+            continue  # an anchor or an object: Sphinx checks those
+        found = (page.parent / path).resolve()
+        if found.is_relative_to(DOCS) and str(found.relative_to(DOCS)) in made:
+            continue
+        assert found.exists(), f"{target} is not there"
+        if anchor and found.suffix == ".md":
+            heads = re.findall(r"^#+ (.*)$", found.read_text("utf-8"), re.MULTILINE)
+            slugs = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+            assert anchor in slugs, f"{target}: there is no such heading"
+
+
+def test_bibliography_is_readable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    import bibliography
+
+    entries = bibliography.entries((ROOT / "references.bib").read_text("utf-8"))
+    assert len(entries) == (ROOT / "references.bib").read_text("utf-8").count("\n@")
+    for entry in entries.values():
+        line = f"{bibliography.authors(entry['author'])} {entry['title']} {bibliography.where(entry)}"
+        assert not set("{}\\") & set(line), f"TeX is left in {line}"
+    assert bibliography.authors("Basu, Sugato and Mooney, Raymond J.") == "Sugato Basu and Raymond J. Mooney"
+    cited = {key for page in PAGES for key in re.findall(r"\[\w+\d{4}\w?\]\(#(\w+)\)", page.read_text("utf-8"))}
+    assert cited <= {key.lower() for key in entries}
+
+
+def test_reference_lists_every_public_name() -> None:
+    listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api" / "index.md").read_text("utf-8"), re.MULTILINE))
+    rooms = ("advice", "checks", "datasets", "exceptions", "metrics", "plots")
+    public = {f"{room}.{name}" for room in rooms for name in import_module(f"cluewise.{room}").__all__}
+    public |= {f"clues.{name}" for name in import_module("cluewise.clues").__all__}
+    public |= set(cluewise.__all__) - set(rooms) - set(import_module("cluewise.exceptions").__all__) - {"__version__"}
+    also = {f"{room}.{name}" for room in (*rooms, "clues") for name in cluewise.__all__}  # at home in both
+    aside = {"clues.Cliques", "clues.Graph", "datasets.PATTERNS", "plots.require_matplotlib"}
+    assert public - listed - also == aside & (public - listed)

@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 BIB = Path(__file__).resolve().parents[2] / "references.bib"
-TEX = {r"\&": "&", r"{\u{a}}": "ă", r'{\"o}': "ö", "--": "–"}
+TEX = {r"\&": "&", r"{\u{a}}": "ă", r"{\"o}": "ö", "--": "–"}
 
 
 def entries(text: str) -> dict[str, dict[str, str]]:

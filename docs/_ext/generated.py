@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,7 +37,7 @@ def _parameter(parameter: Any) -> tuple[str, str]:
         return parameter.metavar or parameter.name.upper(), words
     names = ", ".join(sorted([*parameter.opts, *parameter.secondary_opts], key=len, reverse=True))
     value = "" if parameter.is_flag else f" {parameter.metavar}"
-    if parameter.default not in (None, False) and not parameter.is_flag:
+    if parameter.default is not None and not parameter.is_flag:
         words += f" Default: {parameter.default}."
     return names + value, words
 
@@ -68,9 +69,11 @@ class Commands(_Generated):
     def lines(self) -> Iterator[str]:
         """Markdown."""
         for usage, words, parameters in commands():
-            yield from (f"**`{usage}`**", "", *words.splitlines(), "")
-            yield from ("| | |", "|---|---|")
-            yield from (f"| `{name}` | {help_} |" for name, help_ in parameters)
+            yield from (f"**`{usage}`**", "")
+            yield from re.sub(r"^Example: (.*)$", r"Example: `\1`", words, flags=re.MULTILINE).splitlines()
+            if parameters:
+                yield from ("", "| | |", "|---|---|")
+                yield from (f"| `{name}` | {help_} |" for name, help_ in parameters)
             yield ""
 
 

@@ -21,7 +21,7 @@ from cluewise.core.lloyd import State
 from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
-from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
+from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, Undecided, UnusedClueWarning
 from cluewise.metrics import broken
 
 __all__ = ["Card", "CentroidClusterer", "Problem", "as_clues", "class_clusters", "generator"]
@@ -216,15 +216,22 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             delattr(self, name)
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
+        """The start with the lowest objective; one that reaches its time limit counts only if all others do."""
         best: loop.Result[Any] | None = None
+        undecided: Undecided | None = None
         for number, rng in enumerate(problem.rng.spawn(self._n_starts(problem))):
             progress.begin_start(number)
-            result = self._solve(problem._replace(rng=rng, start=number))
-            if best is None or result.trace[-1] < best.trace[-1]:
-                best = result
+            try:
+                result = self._solve(problem._replace(rng=rng, start=number))
+                if best is None or result.trace[-1] < best.trace[-1]:
+                    best = result
+            except Undecided as error:
+                undecided = error
             if progress.end_start():
                 break
-        assert best is not None
+        if best is None:
+            assert undecided is not None
+            raise undecided
         return best
 
     def _n_starts(self, problem: Problem) -> int:

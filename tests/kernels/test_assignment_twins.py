@@ -104,13 +104,14 @@ def test_assign_penalized(case, weighted, penalty, dtype):
     rows = pulls.rows[places]
     scores = rng.integers(0, 9, size=(k, len(rows))).astype(dtype)  # whole numbers: ties, and exact sums
     offset = rng.integers(0, 3, size=k).astype(dtype)
-    weight = rng.integers(1, 4, size=len(rows)).astype(dtype) if weighted else np.empty(0)
+    nearest = (scores + offset[:, None]).argmin(axis=0).astype(np.int32)
+    weight = rng.integers(0, 4, size=len(rows)).astype(dtype) if weighted else np.empty(0)
     counts = count_members(pulls, labels, k)
     found = []
     for module in (assignment, reference_assignment):
-        new, table, cost = labels.copy(), counts.copy(), np.empty(k)
-        read_only = frozen(scores, offset, weight, rows, places)
-        result = module.assign_penalized(*read_only, new, *pulls.arrays, table, penalty, cost)
+        new, table = labels.copy(), counts.copy()
+        read_only = frozen(scores, offset, nearest, weight, rows, places)
+        result = module.assign_penalized(*read_only, new, *pulls.arrays, table, penalty)
         np.testing.assert_array_equal(table, count_members(pulls, new, k))  # the table was kept up to date
         found.append((new, result))
     np.testing.assert_array_equal(found[0][0], found[1][0])

@@ -255,7 +255,7 @@ class COPKMeans(NeighborhoodStart):
             free=others(np.flatnonzero(nodes.of_row >= 0), rows.n),
             order=self._node_order(nodes, problem),
             total=problem.total,
-            clock=Clock(self.time_limit / self.n_init),
+            clock=Clock(self.time_limit / self._n_starts(problem)),
             clues=clues,
         )
         return self._run(move, start, problem)

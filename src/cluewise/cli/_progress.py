@@ -60,5 +60,9 @@ class Bar:
 
 def watch(model: Any, quiet: bool) -> None:
     """Let a bar watch the fits of a model if somebody is there to see it."""
-    if not quiet and sys.stderr.isatty():
+    if not quiet and _terminal():
         model.set_callbacks(Bar())
+
+
+def _terminal() -> bool:
+    return sys.stderr.isatty()

@@ -31,7 +31,7 @@ __all__ = [
 Csr: TypeAlias = tuple[Array, ...]
 """``indptr``, ``indices`` (or members), and whatever else; only the first two are read."""
 
-SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at Ctrl-C
+SLICE = 500_000  # kernel steps (some ten milliseconds) between two looks at Ctrl-C
 
 
 class Network(NamedTuple):
@@ -185,7 +185,7 @@ def greedy(net: Network, order: Ints, costs: Floats, labels: Ints) -> int:
     """Label ``order`` greedily, in place; the number of nodes that found no cluster."""
     mark = np.full(costs.shape[1], -1, np.int32)
     stuck = 0
-    rows = max(1, SLICE // (2 * costs.shape[1]))
+    rows = max(1, SLICE // costs.shape[1])
     for start in range(0, len(order), rows):
         stop = min(start + rows, len(order))
         stuck += coloring.greedy(*net, order, start, stop, costs, labels, mark)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
@@ -35,7 +33,10 @@ def sizes_feasible(sizes: Array, k: int, n: float, component_sizes: Array) -> st
     lower, upper = np.broadcast_to(bounds, (k, 2)).T
     parts = np.asarray(component_sizes)
     slack = 1e-9 * max(1.0, float(n))
-    return _sums(lower, upper, n, slack) or _groups(lower, upper, parts, slack) or _packing(lower, upper, parts)
+    why = _sums(lower, upper, n, slack) or _groups(lower, upper, parts, slack)
+    if why is None and np.issubdtype(parts.dtype, np.integer):
+        why = _divisor(lower, upper, parts) or _packing(lower, upper, parts)
+    return why
 
 
 def _sums(lower: Floats, upper: Floats, n: float, slack: float) -> str | None:
@@ -74,12 +75,10 @@ def _groups(lower: Floats, upper: Floats, parts: Array, slack: float) -> str | N
 
 def _packing(lower: Floats, upper: Floats, parts: Array) -> str | None:
     """Every way to place the components of several points, where these are few; single points fill up the rest."""
-    if not np.issubdtype(parts.dtype, np.integer):
-        return None
     large = np.sort(parts[parts > 1])[::-1]
     single = int((parts == 1).sum())
     if len(large) > GROUPS:
-        return _divisor(lower, upper, parts)
+        return None
     same = bool((lower == lower[0]).all() and (upper == upper[0]).all())
     loads: set[tuple[int, ...]] = {(0,) * len(lower)}
     for size in large.tolist():
@@ -91,7 +90,7 @@ def _packing(lower: Floats, upper: Floats, parts: Array) -> str | None:
             for new in [(*load[:j], load[j] + size, *load[j + 1 :])]
         }
         if len(loads) > STATES:
-            return _divisor(lower, upper, parts)
+            return None
     if any(_fills(np.array(load), lower, upper, single) for load in loads):
         return None
     return "the components that must stay together cannot be packed into clusters within the bounds on sizes"
@@ -103,7 +102,7 @@ def _fills(load: Ints, lower: Floats, upper: Floats, single: int) -> bool:
 
 def _divisor(lower: Floats, upper: Floats, parts: Ints) -> str | None:
     """Sizes of clusters are multiples of what divides all components."""
-    d = math.gcd(*parts.tolist())
-    if (np.floor(upper / d) * d).sum() < parts.sum() or (np.ceil(lower / d) * d).sum() > parts.sum():
+    d = int(np.gcd.reduce(parts))
+    if d and ((np.floor(upper / d) * d).sum() < parts.sum() or (np.ceil(lower / d) * d).sum() > parts.sum()):
         return f"all components have a multiple of {d} points, and no such sizes add up within the bounds"
     return None

@@ -11,7 +11,7 @@ from cluewise.kernels import coloring
 
 __all__ = ["Shaker", "improve", "rounding", "total"]
 
-SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at the clock and at Ctrl-C
+SLICE = 500_000  # kernel steps (some ten milliseconds) between two looks at the clock and at Ctrl-C
 CHAIN = 500  # nodes of the longest Kempe chain
 TURN = 0.1  # seconds that one shake may take
 SHAKES = (0.05, 0.1, 0.2, 0.4)  # noise, in units of what a node pays on average for a wrong cluster

@@ -72,16 +72,18 @@ def penalized(
     table = rows.table(centers)
     k = len(centers)
     total, moved, broken = empty_tally(k, rows.d), 0, 0.0
-    cost = np.empty(k)
     start = 0
     for block in rows.blocks(k, pulls.rows[order]):
         places = order[start : start + len(block)]
         start += len(block)
         x = rows.take(block)
         scores = rows.scores(x, table)
+        near = np.empty(len(block), dtype=np.int32)
+        assignment.assign_nearest(scores, table.offset, np.empty(len(block), dtype=rows.dtype), near)
         block_moved, change = assignment.assign_penalized(
             scores,
             table.offset,
+            near,
             rows.weights(block),
             block,
             places,
@@ -89,7 +91,6 @@ def penalized(
             *pulls.arrays,
             counts,
             penalty,
-            cost,
         )
         moved += block_moved
         broken += change

@@ -59,7 +59,11 @@ class Rows:
 
     def take(self, block: Any) -> Any:
         """Some rows, relative to the shift, contiguous."""
-        return np.subtract(self.X[block], self.shift, order="C")
+        if isinstance(block, slice):
+            return np.subtract(self.X[block], self.shift, order="C")
+        x = self.X.take(block, axis=0)
+        x -= self.shift
+        return x
 
     def weights(self, block: Any) -> Floats:
         """Sample weights of some rows; an empty array stands for weight 1."""

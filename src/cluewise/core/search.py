@@ -19,8 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Floats, Ints
-from cluewise.clues import _feasibility, _network
-from cluewise.clues._feasibility import Witness
+from cluewise.clues import _network
+from cluewise.clues._certificates import two_coloring
+from cluewise.clues._coloring import attempt
+from cluewise.clues._feasibility import Witness, reduce
 from cluewise.clues._network import Csr, Network
 from cluewise.core import _program, _relaxation
 from cluewise.core._local import improve
@@ -86,6 +88,8 @@ def cheapest(
         raise Infeasible(
             f"node {nowhere[0]} is allowed in no cluster.", Witness(nowhere[:1], np.empty((0, 2), np.int64))
         )
+    if incumbent is not None and _network.broken(net, np.asarray(incumbent)).any():
+        raise ValueError("incumbent gives two nodes that exclude each other the same cluster.")
     hot = _network.broken(net, labels)
     bound = costs[rows, labels]
     if hot.any():
@@ -113,7 +117,7 @@ def _settle(
     """Labels and bound of the components that need work; ``names`` are the numbers of their nodes in messages."""
     k = costs.shape[1]
     if k == 2:
-        labels = _feasibility.two_coloring(net, _network.explore(net), costs)
+        labels = two_coloring(net, _network.explore(net), costs)
         if labels is not None and (labels != UNASSIGNED).all():
             return labels, float(costs[np.arange(len(costs)), labels].sum())
     if k == 2 or np.diff(net.clique_indptr).max(initial=0) > k:
@@ -145,10 +149,10 @@ def _require(costs: Floats, net: Network, names: Ints, deadline: float) -> Ints:
     k = costs.shape[1]
     allowed = None if np.isfinite(costs).all() else np.isfinite(costs)
     now = monotonic()
-    found = _feasibility.attempt(net, k, allowed, FAR, now + (deadline - now) / 2)
+    found = attempt(net, k, allowed, FAR, now + (deadline - now) / 2)
     if found.colors is not None:
         return found.colors
-    nodes = np.arange(net.size) if found.nodes is None else found.nodes
+    nodes, edges, proof = found.nodes, found.edges, min(deadline, monotonic() + PROOF)
     if found.status == "undecided":
         solution = _program.solve(costs, net, None, deadline, np.inf)
         if solution.labels is not None:
@@ -157,9 +161,9 @@ def _require(costs: Floats, net: Network, names: Ints, deadline: float) -> Ints:
             raise Undecided(
                 f"no way to spread {net.size} nodes that exclude each other over {k} clusters was found in time."
             )
-    edges = found.edges
+        nodes, proof = np.arange(net.size), 0.0  # what the search could not prove it cannot reduce
+    assert nodes is not None
     if edges is None:
-        limit = min(deadline, monotonic() + PROOF) if found.status == "infeasible" else 0.0
-        nodes, edges, _ = _feasibility.reduce(net, nodes, k, FAR, limit, allowed)
+        nodes, edges, _ = reduce(net, nodes, k, FAR, proof, allowed)
     shown = ", ".join(map(str, names[nodes[:10]])) + (", …" if len(nodes) > 10 else "")
     raise Infeasible(f"nodes {shown} cannot be spread over {k} clusters.", Witness(names[nodes], names[edges]))

@@ -71,6 +71,7 @@ def add_rows(x: Floats, weight: Floats, labels: Ints, sums: Floats, mass: Floats
 def assign_penalized(
     scores: Floats,
     offset: Floats,
+    nearest: Ints,
     weight: Floats,
     rows: Ints,
     places: Ints,
@@ -86,7 +87,6 @@ def assign_penalized(
     members: Ints,
     counts: Ints,
     penalty: float,
-    cost: Floats,
 ) -> tuple[int, float]:
     """One sweep of iterated conditional modes over the rows of the block, in their order.
 
@@ -98,34 +98,58 @@ def assign_penalized(
     """
     k = offset.shape[0]
     weighted = weight.shape[0] > 0
+    cost = np.zeros(k)
+    touched = np.empty(k, np.int64)
+    marked = np.zeros(k, np.bool_)
     moved = 0
     change = 0.0
     for r in range(rows.shape[0]):
         i, t = rows[r], places[r]
         old = labels[i]
-        for h in range(k):
-            cost[h] = 0.0
+        met = 0
+        everywhere = False
         for e in range(indptr[t], indptr[t + 1]):
-            cost[labels[neighbors[e]]] += pull[e]
+            h = labels[neighbors[e]]
+            cost[h] += pull[e]
+            if not marked[h]:
+                marked[h] = True
+                touched[met] = h
+                met += 1
         for e in range(group_indptr[t], group_indptr[t + 1]):
             g = groups[e]
             slot = group_slot[g]
             if slot >= 0:
+                everywhere = True
                 for h in range(k):
                     cost[h] += group_pull[g] * counts[slot, h]
                 cost[old] -= group_pull[g]
-            else:
-                for m in range(member_indptr[g], member_indptr[g + 1]):
-                    if members[m] != i:
-                        cost[labels[members[m]]] += group_pull[g]
+                continue
+            for m in range(member_indptr[g], member_indptr[g + 1]):
+                if members[m] != i:
+                    h = labels[members[m]]
+                    cost[h] += group_pull[g]
+                    if not marked[h]:
+                        marked[h] = True
+                        touched[met] = h
+                        met += 1
         w = weight[r] if weighted else 1.0
         best = old
         lowest = penalty * cost[old] + w * (scores[old, r] + offset[old])
-        for h in range(k):
-            value = penalty * cost[h] + w * (scores[h, r] + offset[h])
-            if value < lowest:
-                lowest = value
-                best = h
+        near = nearest[r]
+        if everywhere or w == 0 or cost[near] > 0:
+            for h in range(k):
+                value = penalty * cost[h] + w * (scores[h, r] + offset[h])
+                if value < lowest:
+                    lowest = value
+                    best = h
+        else:
+            # The nearest cluster repels nobody, so it beats every cluster that no clue speaks of.
+            for c in range(-1, met):
+                h = near if c < 0 else touched[c]
+                value = penalty * cost[h] + w * (scores[h, r] + offset[h])
+                if value < lowest or (value == lowest and best != old and h < best):
+                    lowest = value
+                    best = h
         if best != old:
             moved += 1
             change += cost[best] - cost[old]
@@ -135,6 +159,11 @@ def assign_penalized(
                 if slot >= 0:
                     counts[slot, old] -= 1
                     counts[slot, best] += 1
+        if everywhere:
+            cost[:] = 0.0
+        for c in range(met):
+            cost[touched[c]] = 0.0
+            marked[touched[c]] = False
     return moved, change
 
 

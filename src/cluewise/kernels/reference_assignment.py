@@ -38,6 +38,7 @@ def add_rows(x: Floats, weight: Floats, labels: Ints, sums: Floats, mass: Floats
 def assign_penalized(
     scores: Floats,
     offset: Floats,
+    nearest: Ints,
     weight: Floats,
     rows: Ints,
     places: Ints,
@@ -53,7 +54,6 @@ def assign_penalized(
     members: Ints,
     counts: Ints,
     penalty: float,
-    cost: Floats,
 ) -> tuple[int, float]:
     """Visit the rows in turn; each counts its linked rows and the other members of its groups in every cluster."""
     k = len(offset)
@@ -61,10 +61,10 @@ def assign_penalized(
     for r, (i, t) in enumerate(zip(rows, places)):
         links = slice(indptr[t], indptr[t + 1])
         mine = groups[group_indptr[t] : group_indptr[t + 1]]
-        cost[:] = np.bincount(labels[neighbors[links]], weights=pull[links], minlength=k)
+        cost = np.bincount(labels[neighbors[links]], weights=pull[links], minlength=k)
         for g in mine:
             group = members[member_indptr[g] : member_indptr[g + 1]]
-            cost += group_pull[g] * np.bincount(labels[group[group != i]], minlength=k)
+            cost = cost + group_pull[g] * np.bincount(labels[group[group != i]], minlength=k)
         w = float(weight[r]) if len(weight) else 1.0
         value = w * (scores[:, r] + offset) + penalty * cost
         old, best = int(labels[i]), int(value.argmin())

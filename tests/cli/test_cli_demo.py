@@ -1,0 +1,111 @@
+"""cluewise demo and warmup."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from numba.core.registry import CPUDispatcher
+
+from cluewise import tables
+from cluewise.cli import demo as demo_module
+
+
+@pytest.fixture
+def shown(run, folder, monkeypatch):
+    monkeypatch.setattr("cluewise.cli._wine.DRAWS", 3)
+    answer = run("demo")
+    assert (answer.code, answer.err) == (0, "")
+    return answer.out
+
+
+def numbers(text: str, words: str) -> list[float]:
+    line = next(line for line in text.splitlines() if words in line)
+    return [float(number) for number in line.split(words)[1].split()[-2:]]
+
+
+def test_demo_shows_a_gain_and_writes_its_files(shown):
+    before, after = numbers(shown, "agreement with the truth")
+    assert after > before + 0.02
+    assert numbers(shown, "the same by NMI")[1] > numbers(shown, "the same by NMI")[0]
+    assert numbers(shown, "wines in the wrong cluster")[1] < numbers(shown, "wines in the wrong cluster")[0]
+    assert numbers(shown, "broken clues")[1] < numbers(shown, "broken clues")[0]
+    assert "one link in ten is wrong" in shown
+    assert "With 3 other draws of clues" in shown
+    assert sorted(p.name for p in Path("demo").iterdir()) == ["clues.csv", "truth.csv", "wine.csv", "wine.png"]
+    kinds = tables.read("demo/clues.csv").columns["kind"].tolist()
+    assert kinds.count("label") == 18
+    assert kinds.count("must") + kinds.count("cannot") == 100
+    assert Path("demo/wine.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_demo_is_the_same_every_time(run, folder, monkeypatch):
+    monkeypatch.setattr("cluewise.cli._wine.DRAWS", 1)
+    texts = [run("demo", "--out", "first"), run("demo", "--out", "again")]
+    assert texts[0].out.replace("first", "again") == texts[1].out
+    for name in ("wine.csv", "clues.csv", "wine.png"):
+        assert Path("first", name).read_bytes() == Path("again", name).read_bytes()
+
+
+def test_what_to_try_next_works(run, shown):
+    commands = re.findall(r"^  \S*cluewise (.*)$", shown, flags=re.M)
+    codes = {words.split()[0]: run(*shlex.split(words)) for words in commands}
+    assert {name: answer.code for name, answer in codes.items()} == {"fit": 0, "check": 1, "compare": 0, "list": 0}
+    # The files give what the demo has shown.
+    assert f"{int(numbers(shown, 'broken clues')[1])} clues are broken" in codes["fit"].out
+    assert Path("demo/map.png").exists()
+
+
+def test_quiet_demo_only_writes(run, folder):
+    assert run("demo", "--quiet", "--out", "a/b") == (0, "", "")
+    assert Path("a/b/wine.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("called", "on_path", "expected"),
+    [
+        ("bin/cluewise", None, "bin/cluewise"),
+        ("bin/cluewise", "bin/cluewise", "cluewise"),
+        ("/usr/bin/pytest", None, "cluewise"),
+        ("lost/cluewise", None, "cluewise"),
+    ],
+)
+def test_commands_are_shown_as_they_can_be_called(folder, monkeypatch, called, on_path, expected):
+    Path("bin").mkdir()
+    Path("bin/cluewise").touch()
+    monkeypatch.setattr("sys.argv", [called])
+    monkeypatch.setattr("shutil.which", lambda _: on_path)
+    assert demo_module._program() == expected
+
+
+def test_a_program_elsewhere_is_shown_by_its_whole_path(folder, monkeypatch):
+    Path("cluewise").touch()
+    Path("sub").mkdir()
+    monkeypatch.chdir("sub")
+    monkeypatch.setattr("sys.argv", [str(folder / "cluewise")])
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert demo_module._program() == str(folder / "cluewise")
+
+
+def test_warmup_compiles_every_kernel(run):
+    import importlib
+    import pkgutil
+
+    import cluewise.kernels
+
+    answer = run("warmup")
+    assert answer.code == 0
+    assert answer.out.count("\n") == 1
+    cold = []
+    for module in pkgutil.iter_modules(cluewise.kernels.__path__):
+        if module.name.startswith(("_", "reference")):
+            continue
+        home = importlib.import_module(f"cluewise.kernels.{module.name}")
+        cold += [
+            name
+            for name, kernel in vars(home).items()
+            if isinstance(kernel, CPUDispatcher) and not name.startswith("_") and not kernel.signatures
+        ]
+    assert cold == []

@@ -1,0 +1,237 @@
+"""cluewise fit: rows in, clusters out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cluewise import __version__, tables
+from cluewise.cli import _progress
+
+FIT = ("fit", "data.csv", "--ignore", "color")
+
+
+def clusters(path: str | Path) -> list[int]:
+    return tables.read(path).columns["cluster"].tolist()
+
+
+def test_every_row_comes_back_with_its_cluster_and_margin(run, folder):
+    answer = run(*FIT, "--clues", "clues.csv", "-k", 2)
+    assert (answer.code, answer.err) == (0, "")
+    table = tables.read("data-clusters.csv")
+    assert list(table.columns) == ["id", "length", "width", "color", "cluster", "margin"]
+    assert table.columns["color"].tolist() == ["red", "white", "blue", "green", "green", "green"]
+    first, *_, last = table.columns["cluster"].tolist()
+    assert table.columns["cluster"].tolist() == [first] * 3 + [last] * 3
+    assert {first, last} == {0, 1}
+    assert (table.columns["margin"] > 0).all()
+
+
+def test_summary_names_method_sizes_clues_and_files(run, folder):
+    out = run(*FIT, "--clues", "clues.csv", "-k", 2).out
+    assert out.startswith("PCKMeans: 6 rows of data.csv in 2 clusters, by 2 columns standardized.\n")
+    assert "50.0 %" in out
+    assert [line.split() for line in out.splitlines() if "links" in line] == [
+        ["must-links", "1", "100.0", "%"],
+        ["cannot-links", "1", "100.0", "%"],
+    ]
+    assert "seed 0" in out
+    assert out.endswith("Written: data-clusters.csv.\n")
+
+
+def test_broken_clues_are_named_with_their_line_dearest_first(run, write):
+    write("wrong.csv", "a,b,kind,weight\nrose,oak,must,0.001\nlily,elm,must,0.002\niris,rose,must,1\n")
+    out = run(*FIT, "--clues", "wrong.csv", "-k", 2).out
+    assert "2 clues are broken:\n  must-link lily – elm (wrong.csv:3)\n  must-link rose – oak (wrong.csv:2)\n" in out
+
+
+def test_report_tells_everything(run, write):
+    write("wrong.csv", "rose,oak,must\niris,oak,cannot\nrose,red,label\nelm,tree,label\n")
+    answer = run(
+        *FIT, "--clues", "wrong.csv", "-k", 2, "--penalty", 0.25, "--seed", 7, "--report", "r.json", "--out", "o.csv"
+    )
+    assert answer.code == 0
+    told = json.loads(Path("r.json").read_text("utf-8"))
+    assert told["cluewise"] == __version__
+    assert (told["method"], told["rows"], told["clusters"], told["seed"]) == ("PCKMeans", 6, 2, 7)
+    assert told["columns"] == ["length", "width"]
+    assert told["standardized"] is True
+    assert told["parameters"]["penalty"] == told["penalty"] == 0.25
+    assert told["parameters"]["random_state"] == 7
+    assert told["sizes"] == [3, 3]
+    assert sorted(map(sorted, told["classes"])) == [["red"], ["tree"]]
+    assert told["satisfaction"] == {"labels": 1.0, "must": 0.0, "cannot": 1.0}
+    assert told["broken"] == [
+        {"kind": "must", "rows": ["rose", "oak"], "weight": 1.0, "source": "wrong.csv:1", "cost": 0.25}
+    ]
+    assert told["output"] == {"--out": "o.csv", "--report": "r.json"}
+    assert told["iterations"] >= 1
+    assert told["seconds"] >= 0
+    assert len(told["unsure"]) == 5
+
+
+def test_broken_labels_and_groups_and_unused_kinds_are_reported(run, write):
+    write(
+        "mixed.csv",
+        "rose,f,label\nlily,f,label\niris,t,label\noak,t,label\nelm,t,label\n"
+        "rose,g,together\nfir,g,together\niris,h,apart\nlily,h,apart\n*,1..2,size\nrose,p,partition\nlily,q,partition\n",
+    )
+    answer = run(*FIT, "--clues", "mixed.csv", "-k", 2, "--method", "SeededKMeans", "--json")
+    told = json.loads(answer.out)
+    assert answer.err.count("cluewise: warning: SeededKMeans does not use clues of the kind") == 1
+    assert told["satisfaction"]["labels"] == pytest.approx(0.8)
+    kinds = {entry["kind"]: entry for entry in told["broken"]}
+    assert set(kinds) == {"label", "together", "apart", "partition", "size"}
+    assert kinds["label"] == {"kind": "label", "rows": ["iris"], "label": "t", "source": "mixed.csv:3"}
+    assert kinds["together"]["group"] == "g"
+    assert kinds["apart"]["source"] == "mixed.csv:8-9"
+    text = run(*FIT, "--clues", "mixed.csv", "-k", 2, "--method", "SeededKMeans").out
+    for words in (
+        "label t of iris (mixed.csv:3)",
+        "together group g (mixed.csv:6-7)",
+        "apart group h",
+        "partition: 1 rows",
+        "the bounds on cluster sizes",
+    ):
+        assert words in text
+
+
+def test_labels_alone_choose_the_method_and_the_number_of_clusters(run, write):
+    write("labels.csv", "id,label\nrose,flower\noak,tree\n")
+    told = json.loads(run(*FIT, "--clues", "labels.csv", "--json").out)
+    assert (told["method"], told["clusters"]) == ("ConstrainedKMeans", 2)
+    assert told["classes"] == [{"flower": 1}, {"tree": 1}]
+
+
+def test_labels_in_a_column_of_the_data(run, write):
+    write("some.csv", "x,kind\n0,low\n1,\n9,high\n8,\n")
+    told = json.loads(run("fit", "some.csv", "--label-column", "kind", "--json").out)
+    assert told["columns"] == ["x"]
+    assert told["classes"] == [{"high": 1}, {"low": 1}]
+    assert clusters("some-clusters.csv") == [1, 1, 0, 0]
+
+
+def test_labels_in_a_column_join_the_clues_in_a_file(run, write):
+    write("some.csv", "x,kind\n0,low\n1,\n9,high\n8,\n")
+    write("more.csv", "0,2,cannot\n")
+    told = json.loads(run("fit", "some.csv", "--label-column", "kind", "--clues", "more.csv", "--json").out)
+    assert told["method"] == "PCKMeans"
+    assert told["satisfaction"] == {"labels": 1.0, "cannot": 1.0}
+
+
+def test_standardizing_can_be_switched_off(run, write):
+    # Two groups by the small column; the large one is noise that decides when taken as it is.
+    rng = np.random.default_rng(0)
+    rows = [f"{i // 10 * 0.1 + rng.normal() * 0.001},{rng.normal() * 1000}" for i in range(20)]
+    write("scales.csv", "small,large\n" + "\n".join(rows) + "\n")
+    told = json.loads(run("fit", "scales.csv", "-k", 2, "--raw", "--json").out)
+    raw = clusters("scales-clusters.csv")
+    assert told["standardized"] is False
+    run("fit", "scales.csv", "-k", 2)
+    scaled = clusters("scales-clusters.csv")
+    truth = [0] * 10 + [1] * 10
+    assert scaled in (truth, [1 - t for t in truth])
+    assert raw not in (truth, [1 - t for t in truth])
+
+
+def test_the_seed_decides_and_nothing_else(run, folder):
+    rng = np.random.default_rng(0)
+    tables.write("cloud.csv", {"x": rng.normal(size=60), "y": rng.normal(size=60)})
+    found = []
+    for seed in (1, 1, 2, 3, 4):
+        assert run("fit", "cloud.csv", "-k", 9, "--seed", seed, "--quiet").code == 0
+        found.append(tuple(clusters("cloud-clusters.csv")))
+    assert found[0] == found[1]
+    assert len(set(found)) > 1
+
+
+def test_quiet_says_nothing_and_json_is_json(run, folder):
+    assert run(*FIT, "-k", 2, "--quiet") == (0, "", "")
+    assert json.loads(run(*FIT, "-k", 2, "--quiet", "--json").out)["rows"] == 6
+
+
+@pytest.mark.parametrize("name", ["data.parquet", "data.npz", "data.json"])
+def test_other_formats_go_in_and_out(run, folder, name):
+    table = tables.read("data.csv")
+    tables.write(name, table)
+    answer = run("fit", name, "--id", "id", "--columns", "length,width", "-k", 2, "--out", f"out-{name}")
+    assert answer.code == 0, answer.err
+    found = tables.read(f"out-{name}").columns
+    assert list(found)[-2:] == ["cluster", "margin"]
+    assert len(set(found["cluster"][:3])) == len(set(found["cluster"][3:])) == 1
+
+
+def test_columns_called_cluster_are_not_lost(run, write):
+    write("old.csv", "x,cluster,cluster_2\n0,5,1\n1,5,1\n9,6,2\n8,6,2\n")
+    assert run("fit", "old.csv", "--columns", "x", "-k", 2).code == 0
+    table = tables.read("old-clusters.csv")
+    assert list(table.columns) == ["x", "cluster", "cluster_2", "cluster_3", "margin"]
+    assert table.columns["cluster"].tolist() == [5, 5, 6, 6]
+
+
+def test_map_is_a_picture(run, folder):
+    assert run(*FIT, "--clues", "clues.csv", "-k", 2, "--map", "map.png", "--map-columns", "width,length").code == 0
+    assert Path("map.png").read_bytes().startswith(b"\x89PNG\r\n")
+    assert run("fit", "data.csv", "--columns", "width", "-k", 2, "--map", "map.svg").code == 0
+    assert "<!-- width -->" in Path("map.svg").read_text("utf-8")  # the name of an axis
+
+
+def test_one_cluster_has_no_unsure_rows(run, folder):
+    told = json.loads(run(*FIT, "-k", 1, "--json").out)
+    assert (told["sizes"], told["unsure"]) == ([6], [])
+
+
+@pytest.fixture
+def bar(monkeypatch):
+    """A bar that appears at once, on a terminal that there is not."""
+    monkeypatch.setattr(_progress, "_PATIENCE", -1.0)
+    monkeypatch.setattr(_progress, "_terminal", lambda: True)
+
+
+def test_long_fits_show_a_bar_on_a_terminal(run, folder, bar, monkeypatch):
+    seen = []
+    monkeypatch.setattr(_progress.Bar, "_open", lambda self, context: seen.append(context) or fake(self))
+
+    class Quiet:
+        def update(self, task, *, completed, words):
+            seen.append((completed, words))
+
+        def stop(self):
+            seen.append("stop")
+
+    def fake(self):
+        self.progress = Quiet()
+
+    assert run(*FIT, "-k", 2).code == 0
+    assert seen[0].estimator_name == "PCKMeans"
+    assert seen[1][0] == 1
+    assert seen[1][1].startswith("start 1 of 5, objective ")
+    assert seen[-1] == "stop"
+
+
+def test_the_bar_is_drawn_on_standard_error_and_goes_away(run, folder, bar, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes this for a terminal
+    answer = run(*FIT, "-k", 2)
+    assert answer.code == 0
+    assert "iteration" in answer.err
+    assert "of at most 300, start" in answer.err
+    assert "of at most" not in answer.out
+
+
+def test_quiet_and_pipes_have_no_bar(run, folder, bar, monkeypatch):
+    def refuse(self):
+        raise AssertionError("no bar was wanted")
+
+    monkeypatch.setattr(_progress.Bar, "__init__", refuse)
+    assert run(*FIT, "-k", 2, "--quiet").code == 0
+    monkeypatch.setattr(_progress, "_terminal", lambda: False)
+    assert run(*FIT, "-k", 2).code == 0
+
+
+def test_the_price_may_be_left_to_the_method(run, folder):
+    told = json.loads(run(*FIT, "--clues", "clues.csv", "-k", 2, "--penalty", "auto", "--json").out)
+    assert told["parameters"]["penalty"] == "auto"
+    assert told["penalty"] > 0

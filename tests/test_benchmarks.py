@@ -1,0 +1,176 @@
+"""Every benchmark runs in a toy size and prints a ratio; how things are measured is checked without a clock."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from cluewise import Clues
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+NAMES = ("sweep", "preparing", "memory", "growth", "digits", "startup", "threads")
+
+
+@pytest.fixture
+def room(monkeypatch):
+    """``room(name)`` imports a file of benchmarks/; afterwards its modules are forgotten."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    before = set(sys.modules)
+    yield import_module
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCHMARKS)):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, monkeypatch):
+    monkeypatch.delenv("CLUEWISE_RIVAL_PYTHON", raising=False)
+    room("run").main(["--tiny", name, "--results", str(tmp_path)])
+    printed = capsys.readouterr().out
+    written = json.loads(next(tmp_path.glob("*.json")).read_text())
+    assert written["tiny"] is True
+    assert list(written["figures"]) == [name]
+    assert written["figures"][name]
+    for figure in written["figures"][name]:
+        assert math.isfinite(figure["ratio"])
+        assert figure["ratio"] == pytest.approx(figure["ours"] / figure["anchor"])
+        assert f"{figure['ratio']:8.3f}" in printed
+        assert figure["name"] in printed
+        assert figure["against"] in printed
+    assert ("rival not installed" in printed) == (name == "digits")
+
+
+def test_all_files_are_listed(room):
+    helpers = {"run", "measuring", "workload"}
+    assert {path.stem for path in BENCHMARKS.glob("*.py")} - helpers == set(NAMES) == set(room("run").NAMES)
+
+
+def test_unknown_name_is_refused(room, capsys):
+    with pytest.raises(SystemExit) as refused:
+        room("run").main(["swep"])
+    assert refused.value.code == 2
+    assert "there is no benchmark 'swep'" in capsys.readouterr().err
+
+
+def test_verdict(room):
+    figure = room("measuring").Figure
+    assert figure("a", 3.0, 2.0, "ms", "b").verdict == ""
+    assert figure("a", 3.0, 2.0, "ms", "b", goal=1.5).verdict == "met"
+    assert figure("a", 3.0, 2.0, "ms", "b", goal=1.4).verdict == "MISSED"
+    assert figure("a", 3.0, 2.0, "ms", "b", goal=2.0, stretch=1.5).verdict == "stretch"
+    assert figure("a", 3.0, 2.0, "ms", "b", goal=2.0, stretch=1.4).verdict == "met"
+
+
+def test_contestants_take_turns(room):
+    calls = []
+    ticks = iter([0.0, 5.0, 10.0, 11.0, 20.0, 23.0, 30.0, 37.0])
+    contestants = {"ours": lambda: calls.append("ours"), "rival": lambda: calls.append("rival")}
+    times = room("measuring").interleaved(contestants, 2, lambda: next(ticks))
+    assert calls == ["ours", "rival", "ours", "rival"]
+    assert times["ours"].rounds == (5.0, 3.0)
+    assert times["rival"].rounds == (1.0, 7.0)
+    assert times["ours"].best == 3.0
+    assert times["ours"].noise == pytest.approx(4 / 3)
+
+
+def test_preparation_does_not_count_as_iteration(room, monkeypatch):
+    measuring = room("measuring")
+    now = [0.0]
+
+    def fit(iterations):
+        now[0] += 100 + 3 * iterations
+        return SimpleNamespace(n_iter_=iterations)
+
+    def interleaved(contestants, repeats):
+        return whole(contestants, repeats, lambda: now[0])
+
+    whole = measuring.interleaved
+    monkeypatch.setattr(measuring, "interleaved", interleaved)
+    assert measuring.per_iteration({"a": fit}, 2, 12, 3)["a"].best == pytest.approx(3)
+
+
+def test_a_fit_that_converges_is_an_error(room):
+    with pytest.raises(RuntimeError, match="1 iterations instead of 2"):
+        room("measuring").per_iteration({"a": lambda iterations: SimpleNamespace(n_iter_=1)}, 2, 4, 1)
+
+
+def test_exponent_of_a_power_law(room):
+    sizes = [10.0, 100.0, 1000.0]
+    assert room("measuring").exponent(sizes, [7 * s**1.5 for s in sizes]) == pytest.approx(1.5)
+
+
+def test_added_time_is_what_counts_for_pairs(room):
+    growth, times = room("growth"), room("measuring").Times
+    rounds = [times((100 + 2.0 * m,)) for m in (1, 2, 4, 8)]
+    found = growth._figures("pairs", (1, 2, 4, 8), rounds, times((100.0,)))
+    assert found[0].ours == pytest.approx(1)
+    assert growth._figures("pairs", (1, 2, 4, 8), rounds)[0].ours < 0.1
+
+
+@pytest.mark.parametrize(("n", "k", "count"), [(1000, 5, 301), (100, 50, 500), (103, 10, 40)])
+def test_links_agree_with_the_blobs(n, k, count, room):
+    given = room("workload").links(n, k, count)
+    must, cannot = given["must"], given["cannot"]
+    assert len(must) + len(cannot) == count
+    assert len(must) == count // 2
+    assert (must % k == must[:, :1] % k).all()
+    assert (cannot[:, 0] % k != cannot[:, 1] % k).all()
+    assert not Clues(n, must=must, cannot=cannot).contradictions  # checks range and self-links as well
+
+
+def test_blobs_are_what_they_are_called(room):
+    X = room("workload").blobs(2_000, 3, 4)
+    assert X.dtype == np.float32
+    means = np.array([X[h::4].mean(axis=0) for h in range(4)])
+    centers = 3 + 0.3 * _second_draw(2_000, 3, 4)
+    assert np.abs(means - centers).max() < 0.2
+    assert np.array_equal(X, room("workload").blobs(2_000, 3, 4))
+
+
+def _second_draw(n, d, k):
+    rng = np.random.default_rng(0)
+    rng.standard_normal((n, d), dtype=np.float32)
+    return rng.standard_normal((k, d), dtype=np.float32)
+
+
+def test_peak_sees_what_was_allocated_and_freed(room):
+    memory = room("memory")
+    before = memory.reset_peak()
+    block = np.ones(8 * 2**20)
+    del block
+    assert memory.peak() - before > 50
+
+
+def test_rival_that_cannot_run_is_named(room, monkeypatch, tmp_path):
+    digits = room("digits")
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho no such package >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CLUEWISE_RIVAL_PYTHON", str(broken))
+    with pytest.raises(RuntimeError, match="no such package"):
+        digits.rival_seconds(np.zeros((3, 2)), Clues(3, must=[(0, 1)]), 1)
+
+
+def test_rival_reports_its_fastest_fit(room, monkeypatch, tmp_path):
+    digits = room("digits")
+    stand_in = tmp_path / "python"
+    stand_in.write_text('#!/bin/sh\necho "[3.5, 2.5]"\n')
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("CLUEWISE_RIVAL_PYTHON", str(stand_in))
+    assert digits.rival_seconds(np.zeros((3, 2)), Clues(3, must=[(0, 1)]), 2) == 2.5
+
+
+def test_failing_process_is_an_error(room):
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        room("startup").run("1 / 0")
+
+
+def test_results_are_not_tracked():
+    assert "benchmarks/results/" in (BENCHMARKS.parent / ".gitignore").read_text()
