@@ -5,7 +5,7 @@ Do a few clues change the picture?
 Data can often be grouped in more than one way, and nothing in the data says which way you mean. Here are 300
 rows in four heaps, and two clusters are wanted: left and right, or top and bottom? Both are good answers.
 K-means prefers left and right, because the heaps lie a little farther apart in that direction. A dozen labels
-are enough to ask for the other answer.
+are usually enough to ask for the other answer.
 """
 
 # %%
@@ -68,8 +68,8 @@ for m in (3, 6, 12, 24):
     print(f"{m:2} labels: top and bottom in {sum(found)} of {len(found)} draws")
 
 # %%
-# With three labels all may be of one class, or lie so that the first centers are left and right. A handful is
-# enough here. On data with more classes you need more: at least some for each class that you care about.
+# With three labels all may be of one class, or lie so that the first centers are left and right. A dozen is
+# usually enough here. On data with more classes you need more: at least some for each class that you care about.
 #
 # ``python plot_why_clues.py picture.png`` writes the picture to a file.
 

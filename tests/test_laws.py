@@ -1,13 +1,17 @@
 """Every clusterer of the catalogue obeys the laws that its card promises, on generated data and clues."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, note, settings
 
-from cluewise import Card, Clues, PCKMeans, SeededKMeans, clusterers
+from cluewise import Card, Clues, COPKMeans, PCKMeans, SeededKMeans, clusterers
+from cluewise.base import as_clues
 from cluewise.checks import check_clusterer, laws_for, sample_clues
 from cluewise.checks._examples import placed
 from cluewise.clues._clues import KINDS
+from cluewise.core.threads import usable_threads
 from strategies import cases
 
 # Laws that fit large data or many times over see fewer examples.
@@ -68,7 +72,25 @@ class Liar(SeededKMeans):
             self.n_clusters_ = 1
         if self.lie == "single":
             self.cluster_centers_ = self.cluster_centers_.astype(np.float64)
+        if self._tempted(X):
+            self.labels_ = (self.labels_ + 1) % self.n_clusters
         return self
+
+    def _tempted(self, X):
+        """Whether to give other labels this time."""
+        sparse = not isinstance(X, (np.ndarray, list))
+        rows = X.toarray() if sparse else np.asarray(X)
+        return {
+            "order": rows[0, 0] > rows[1, 0],
+            "size": np.abs(rows).max() > 10,
+            "direction": rows[:, 0].sum() > 0,
+            "sparse": sparse,
+            "layout": not sparse and not rows.flags.c_contiguous,
+            "threads": usable_threads() == 3,
+            "moody": np.random.random() < 0.5,  # noqa: NPY002
+            "greedy": self.lie == "greedy" and np.ones(10**7).sum() < 0,
+            "always": True,
+        }.get(self.lie, False)
 
     def predict(self, X):
         labels = super().predict(X)
@@ -91,6 +113,15 @@ LIES = {
     "single": "law_float32_stays_float32",
     "predict": "law_prediction_knows_its_rows",
     "pickle": "law_pickle_and_clone",
+    "order": "law_permuted_rows",
+    "size": "law_moved_and_scaled_rows",
+    "direction": "law_rotated_rows",
+    "sparse": "law_sparse_is_dense",
+    "layout": "law_any_layout_of_rows",
+    "threads": "law_threads_change_nothing",
+    "moody": "law_same_seed_same_result",
+    "greedy": "law_within_budget",
+    "always": "law_no_clues_is_kmeans",
     "": "law_seed_is_irrelevant",  # the card calls it deterministic
 }
 
@@ -99,11 +130,67 @@ LIES = {
 def test_laws_catch_liars(lie, law):
     """A law that nobody can break is worth nothing."""
     laws = {found.__name__: found for found in laws_for(Liar)}
-    rng = np.random.default_rng(0)
-    y = rng.integers(6, size=50)
-    X = rng.normal(size=(50, 3))
-    with pytest.raises(AssertionError):
-        laws[law](Liar(6, lie=lie), X, sample_clues(y, ["labels"], rng), rng)
+    caught = 0
+    for seed in range(6):  # a liar may be lucky once
+        rng = np.random.default_rng(seed)
+        y = rng.integers(6, size=50)
+        try:
+            laws[law](Liar(6, lie=lie), rng.normal(size=(50, 3)), sample_clues(y, ["labels"], rng), rng)
+        except AssertionError:
+            caught += 1
+    assert caught
+
+
+class Pretender(PCKMeans):
+    """A soft method that calls itself hard."""
+
+    card = replace(COPKMeans.card, accepts=frozenset({"must", "cannot", "labels", "apart", "together"}))
+
+
+class Stickler(COPKMeans):
+    """A hard method that calls itself soft."""
+
+    card = PCKMeans.card
+
+    def _check_clues(self, clues, n):
+        return as_clues(clues, n)
+
+
+@pytest.mark.parametrize(
+    ("cls", "law"),
+    [
+        (Pretender, "law_hard_is_hard"),
+        (Pretender, "law_contradiction_raises_first"),
+        (Pretender, "law_infeasible_raises_first"),
+        (Pretender, "law_entailed_clues_change_nothing"),
+        (Pretender, "law_unequal_weights_warn"),
+        (Stickler, "law_infinite_weight_is_refused"),
+    ],
+)
+def test_laws_catch_cards_that_are_not_true(cls, law):
+    laws = {found.__name__: found for found in laws_for(cls)}
+    caught = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(50, 3))
+        clues = sample_clues(rng.integers(4, size=50), cls.card.accepts, rng)
+        try:
+            laws[law](cls(4), X, clues, rng)
+        except AssertionError:
+            caught += 1
+    assert caught
+
+
+def test_a_start_before_the_refusal_is_caught():
+    class Late(COPKMeans):
+        def _check_clues(self, clues, n):
+            if callable(self.init):
+                self.init(None)
+            return super()._check_clues(clues, n)
+
+    laws = {found.__name__: found for found in laws_for(Late)}
+    with pytest.raises(AssertionError, match="a start was made before Contradiction was raised"):
+        laws["law_contradiction_raises_first"](Late(2), np.eye(5), Clues(5), np.random.default_rng(0))
 
 
 def test_the_message_names_estimator_and_law():

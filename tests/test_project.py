@@ -21,9 +21,7 @@ CONSTRAINTS = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
 
 # Written in pieces, so that this file does not contain what it looks for.
 MACHINES = re.compile(r"/(?:work|root|farm)/|/tmp/[a-z]|\.\./" + "shared")
-REGISTRIES = re.compile(
-    "py" + r"pi\.org|pythonhosted\." + r"org|npm" + r"js\.(?:org|com)|yarn" + r"pkg\.com", re.I
-)
+REGISTRIES = re.compile("py" + r"pi\.org|pythonhosted\." + r"org|npm" + r"js\.(?:org|com)|yarn" + r"pkg\.com", re.I)
 
 
 def tracked() -> list[Path]:
@@ -61,11 +59,7 @@ def tracked() -> list[Path]:
 def test_no_tracked_file_names_a_machine_or_a_registry(pattern: re.Pattern[str]) -> None:
     files = tracked()
     assert ROOT / "pyproject.toml" in files
-    hits = [
-        f"{path.relative_to(ROOT)}: {hit}"
-        for path in files
-        for hit in pattern.findall(path.read_text("utf-8"))
-    ]
+    hits = [f"{path.relative_to(ROOT)}: {hit}" for path in files for hit in pattern.findall(path.read_text("utf-8"))]
     assert hits == []
 
 
@@ -136,9 +130,7 @@ def test_ci_runs_the_command_of_the_readme_and_pre_commit_fetches_nothing() -> N
 
 
 def words(root: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "words.py"), str(root)], capture_output=True, text=True
-    )
+    return subprocess.run([sys.executable, str(ROOT / "tools" / "words.py"), str(root)], capture_output=True, text=True)
 
 
 def test_public_words_are_spelled_one_way() -> None:
@@ -172,9 +164,7 @@ def test_planted_words_are_found_and_nothing_else(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     result = words(tmp_path)
-    found = sorted(
-        line.rsplit(":", 1)[0] if "drawer" not in line else "drawer" for line in result.stderr.splitlines()
-    )
+    found = sorted(line.rsplit(":", 1)[0] if "drawer" not in line else "drawer" for line in result.stderr.splitlines())
     assert result.returncode == 1
     assert found == [
         "docs/page.md:1: ClueWise",
@@ -209,9 +199,7 @@ def test_needs_data_is_skipped_only_without_data(
     folder.mkdir(parents=True)
     (folder / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text("utf-8"), "utf-8")
     (folder / "test_tiny.py").write_text(TINY.format(body), "utf-8")
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("CLUEWISE", "PYTEST"))
-    }
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("CLUEWISE", "PYTEST"))}
     if data is not None:
         (tmp_path / "shared" / data).mkdir(parents=True)
     result = subprocess.run(

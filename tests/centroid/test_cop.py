@@ -250,6 +250,15 @@ def test_infeasible_without_a_clique_has_an_irreducible_witness():
     assert COPKMeans(4).fit(X, clues=clues).n_clusters_ == 4
 
 
+def test_infeasible_found_by_the_long_search(monkeypatch):
+    """Where the short search before the fit could not tell, the long one names rows and clues just the same."""
+    monkeypatch.setattr(Clues, "require", lambda self, k: None)
+    clues = Clues(9, cannot=[*WHEEL, (6, 7)], must=[(5, 8)])
+    with pytest.raises(Infeasible, match="rows 0, 1, 2, 3, 4 and 5 cannot be spread over 3 clusters") as caught:
+        COPKMeans(3, random_state=0).fit(np.random.default_rng(0).normal(size=(9, 2)), clues=clues)
+    assert sorted(map(tuple, caught.value.witness.cannot.tolist())) == sorted(WHEEL)
+
+
 def test_the_time_limit_is_kept():
     """At the threshold where a proof is hardest: an answer or `Undecided`, soon after the limit."""
     rng = np.random.default_rng(5)

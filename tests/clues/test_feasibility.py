@@ -149,6 +149,13 @@ def test_photographs_are_greedy_when_no_group_is_too_large():
     assert all(len(set(found.colors[s])) == 5 for s in sets)
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_harder_ones_get_a_search_of_their_own(seed):
+    graph = nx.gnm_random_graph(200, 465, seed=seed)  # some ten thousand branches
+    found = decide(from_networkx(graph), NONE, 3, time_limit=20)
+    assert found.status == ("feasible" if by_cp_sat(graph, 3) else "infeasible")
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_hard_three_colourings_are_decided(seed):
     """Around the threshold of three colours (mean degree 4.69); the oracle is an integer program."""
@@ -223,6 +230,12 @@ def test_limits_give_undecided():
     assert monotonic() - start < 1.5
 
 
+def test_no_limit_is_too_small_to_be_honest():
+    graph = nx.mycielski_graph(5)
+    assert decide(from_networkx(graph), NONE, 4, node_limit=0).status == "undecided"
+    assert decide(from_networkx(graph), NONE, 4, time_limit=0.0).status in ("undecided", "infeasible")
+
+
 def test_a_witness_says_when_it_may_be_larger_than_needed():
     graph = from_networkx(nx.gnm_random_graph(100, 250, seed=0))
     assert decide(graph, NONE, 3, time_limit=20).irreducible
@@ -238,7 +251,7 @@ def test_a_witness_says_when_it_may_be_larger_than_needed():
 
 def test_a_clique_among_pairs_is_found_before_the_search(monkeypatch):
     """Even in a component that is too hard to colour."""
-    monkeypatch.setattr(_coloring, "TRY", 0)
+    monkeypatch.setattr(_coloring, "TRY", 1)
     graph = nx.gnm_random_graph(1500, 3600, seed=0)
     graph.add_edges_from(combinations(range(100, 104), 2))
     found = decide(from_networkx(graph), NONE, 3)
@@ -312,7 +325,7 @@ def test_sizes_say_why(sizes, k, parts, words):
 
 def test_packing_many_components_is_left_open():
     assert sizes_feasible([0, 40], 20, 780, [3] * 260) is None
-    assert "multiple of 2" in sizes_feasible([0, 41], 20, 818, [2] * 409)
+    assert "multiple of 2" in sizes_feasible([3, 9], 90, 300, [2] * 150)
     rng = np.random.default_rng(0)
     parts = rng.integers(2, 30, 40)
     bounds = np.column_stack([np.zeros(12), np.linspace(50, 80, 12)])

@@ -251,6 +251,14 @@ def test_tabu_is_its_twin_and_repairs(seed, budget):
     assert ours.near.tolist() == near.tolist()
 
 
+def test_tabu_goes_on_when_every_move_is_forbidden():
+    csr = pairs_to_csr(3, [(0, 1), (0, 2), (1, 2)])
+    repair = _branch.start_repair(csr, np.zeros((3, 2)), np.array([0, 0, 1]))
+    assert not _branch.mend(repair, 3000)  # a triangle has no two colours
+    assert repair.state[0] > 100
+    assert repair.state[1] == repair.state[2] == 1
+
+
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_branch_is_its_twin(data):

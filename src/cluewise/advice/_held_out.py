@@ -70,7 +70,7 @@ def without(clues: Clues, rows: Bools) -> Clues:
 
 
 def _touching(pairs: Ints, rows: Bools) -> Bools:
-    return rows[pairs[:, 0]] & rows[pairs[:, 1]]
+    return rows[pairs[:, 0]] | rows[pairs[:, 1]]
 
 
 def _silent(group: Groups, rows: Bools) -> Groups:

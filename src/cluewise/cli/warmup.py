@@ -37,31 +37,36 @@ def warmup() -> None:
 
 
 def _use(method: type[Any], dtype: Any) -> None:
-    """Fit tiny data, dense and sparse, with and without weights."""
+    """Fit tiny data, dense and sparse, with and without weights, with many clues and with one."""
     import numpy as np
     from scipy.sparse import csr_array
 
     X = np.random.default_rng(0).normal(size=(12, 3)).astype(dtype)
-    clues = _some_clues()
-    for data in (X, csr_array(X)):
-        for weight in (None, np.ones(12)):
-            model = method(3, random_state=0).fit(data, clues=clues, sample_weight=weight)
-        if model.card.predicts:
-            model.predict(data)
+    for clues in _some_clues():
+        for data in (X, csr_array(X)):
+            for weight in (None, np.ones(12)):
+                model = method(3, random_state=0).fit(data, clues=clues, sample_weight=weight)
+            if model.card.predicts:
+                model.predict(data)
 
 
-def _some_clues() -> Clues:
-    """A clue of every kind that a kernel looks at, without contradiction."""
+def _some_clues() -> list[Clues]:
+    """A clue of every kind that a kernel looks at, without contradiction.
+
+    The columns of an array with a single pair are contiguous, those of a longer one are not; the compiler makes a
+    kernel of its own for each.
+    """
     from cluewise.clues import Clues
 
-    return Clues(
+    many = Clues(
         12,
         labels=[0, 1, *[-1] * 10],
-        must=[(2, 3)],
+        must=[(2, 3), (3, 6)],
         cannot=[(4, 5), (5, 6), (2, 7)],
         together=[*[-1] * 8, 0, 0, -1, -1],
         apart=[*[-1] * 9, 0, 0, 0],
     )
+    return [many, Clues(12, must=[(2, 3)]), Clues(12, cannot=[(2, 3)])]
 
 
 def _search(rng: np.random.Generator) -> None:

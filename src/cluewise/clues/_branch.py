@@ -58,7 +58,7 @@ def plant(
         np.asarray(starts, dtype=np.int64),
         symmetric,
         tolerance,
-        np.broadcast_to(np.asarray(limit, dtype=np.int64), count).copy(),
+        np.maximum(np.broadcast_to(limit, count), 1).astype(np.int64),  # none at all would look like an answer
         labels=np.empty(m, np.int32),
         pick=np.empty(m, np.int32),
         blocked=np.empty((m, k), np.int32),

@@ -10,7 +10,8 @@ from cluewise.clues._network import Csr, Network, Tour
 
 __all__ = ["find_clique", "grow_clique", "odd_cycle", "two_coloring"]
 
-STARTS = 64  # nodes from which a clique is grown
+STARTS = 1_000  # nodes from which a clique is grown
+CROWD = 200  # candidates up to which it is worth counting what each of them keeps
 
 
 def two_coloring(net: Network, tour: Tour, costs: Floats) -> Ints | None:
@@ -73,17 +74,26 @@ def find_clique(graph: Csr, cliques: Csr) -> Ints:
 
 
 def grow_clique(csr: tuple[Ints, Ints], enough: int) -> Ints:
-    """Add the neighbour of all so far that has the highest degree, from several starts; stop at ``enough`` nodes."""
+    """Add the neighbour of all so far that keeps most others, from many starts; stop at ``enough`` nodes."""
     indptr, indices = csr
     degree = np.diff(indptr)
+    known: dict[int, set[int]] = {}
+
+    def around(v: int) -> set[int]:
+        if v not in known:
+            known[v] = set(indices[indptr[v] : indptr[v + 1]].tolist())
+        return known[v]
+
     best: list[int] = []
-    for start in np.argsort(-degree, kind="stable")[:STARTS]:
-        clique = [int(start)]
-        common = indices[indptr[start] : indptr[start + 1]]
-        while len(common):
-            v = common[np.argmax(degree[common])]
-            clique.append(int(v))
-            common = np.intersect1d(common, indices[indptr[v] : indptr[v + 1]], assume_unique=True)
+    for start in np.argsort(-degree, kind="stable")[:STARTS].tolist():
+        clique, common = [start], around(start)
+        while common and len(clique) + len(common) > len(best):
+            if len(common) > CROWD:
+                v = max(common, key=lambda u: (degree[u], -u))
+            else:
+                v = max(common, key=lambda u: (len(common & around(u)), -u))
+            clique.append(v)
+            common = common & around(v)
         if len(clique) > len(best):
             best = clique
         if len(best) >= enough:

@@ -1,0 +1,247 @@
+"""The gate: what users may pass, what they get back, and what they are told."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from cluewise import Clues, ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
+from cluewise.base import CentroidClusterer, as_clues, class_clusters, generator
+from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 2))
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ([(0, 1), (2, 3)], r"an array of shape \(2, 2\)"),
+        (np.zeros((30, 2), int), r"an array of shape \(30, 2\)"),
+        (([(0, 1)], [(1, 2), (2, 3)]), "lists of pairs"),
+        ("abc", r"an array of shape \(\)"),
+        ({"must": [(0, 1)]}, r"an array of shape \(\)"),
+    ],
+)
+def test_bare_pairs_are_refused_with_a_hint(given, hint):
+    with pytest.raises(ClueError, match=hint + ".*Clues.from_pairs"):
+        PCKMeans(2).fit(X, clues=given)
+
+
+def test_clues_about_other_rows():
+    with pytest.raises(ClueError, match="the clues speak of 29 rows, but X has 30"):
+        PCKMeans(2).fit(X, clues=Clues(29))
+    with pytest.raises(ClueError, match="the clues speak of 3 rows, but X has 30"):
+        SeededKMeans(2).fit(X, clues=[0, 1, -1])
+
+
+def test_as_clues():
+    assert as_clues(None, 4) == Clues(4)
+    clues = Clues(4, must=[(0, 1)])
+    assert as_clues(clues, 4) is clues
+    assert as_clues(["a", None, "b", ""], 4) == Clues(4, labels=["a", None, "b", ""])
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_clusters": 0}, "n_clusters"),
+        ({"n_clusters": 2.5}, "n_clusters"),
+        ({"n_clusters": 31}, "n_clusters=31 is larger than the number of rows, n_samples=30"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"tol": -1.0}, "tol"),
+        ({"n_init": 0}, "n_init"),
+        ({"penalty": -1}, "penalty"),
+        ({"penalty": "high"}, "penalty"),
+        ({"random_state": "seed"}, "random_state"),
+        ({"init": "best"}, "init='best' is not one of 'neighborhoods', 'farthest-first'"),
+        ({"init": np.zeros((2, 3))}, r"init needs shape \(n_clusters, n_features\) = \(2, 2\); it has \(2, 3\)"),
+        ({"init": [[0.0, np.nan], [1, 1]]}, "init holds nan or infinity"),
+        ({"init": lambda X, k, random_state: X[:1]}, "init needs shape"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        PCKMeans(**({"n_clusters": 2} | params)).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([[np.nan, 1], [2, 3]], "NaN"),
+        ([["a", "b"], ["c", "d"]], "could not convert|dtype"),
+        (np.empty((0, 2)), "0 sample"),
+        ([1.0, 2.0], "1D|Expected 2D"),
+    ],
+)
+def test_bad_data(bad, message):
+    with pytest.raises(ValueError, match=message):
+        PCKMeans(2).fit(bad)
+
+
+def test_bad_sample_weight():
+    with pytest.raises(ValueError, match=r"zero for every row|at least one non-zero"):
+        PCKMeans(2).fit(X, sample_weight=np.zeros(30))
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        PCKMeans(2).fit(X, sample_weight=np.full(30, -1.0))
+
+
+def test_a_callable_start_sees_the_rows_and_a_seeded_state():
+    seen = []
+
+    def start(rows, k, random_state):
+        seen.append((rows.shape, k, random_state.randint(1000)))
+        return rows[random_state.choice(len(rows), k, replace=False)]
+
+    first = PCKMeans(3, init=start, n_init=2, random_state=0).fit(X)
+    second = PCKMeans(3, init=start, n_init=2, random_state=0).fit(X)
+    np.testing.assert_array_equal(first.labels_, second.labels_)
+    assert seen[0][:2] == ((30, 2), 3)
+    assert seen[:2] == seen[2:]
+    assert seen[0][2] != seen[1][2]  # every start draws its own
+
+
+@pytest.mark.parametrize("make", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)])
+def test_random_state_of_every_kind(make):
+    first = PCKMeans(4, random_state=make(), max_iter=2).fit(X)
+    second = PCKMeans(4, random_state=make(), max_iter=2).fit(X)
+    np.testing.assert_array_equal(first.cluster_centers_, second.cluster_centers_)
+
+
+def test_without_a_seed_numpys_global_state_decides():
+    state = np.random.get_state()  # noqa: NPY002
+    try:
+        drawn = []
+        for _ in range(2):
+            np.random.seed(7)  # noqa: NPY002
+            drawn.append(generator(None).random())
+        assert drawn[0] == drawn[1] != generator(None).random()
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+
+
+def test_more_starts_are_never_worse():
+    values = [PCKMeans(6, init="random", n_init=n, random_state=0).fit(X).objective_ for n in (1, 3, 10)]
+    assert values[0] >= values[1] >= values[2]
+    assert values[0] > values[2]
+
+
+def test_given_centers_are_one_start():
+    calls = []
+
+    class Count:
+        def setup(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context):
+            calls.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+
+    PCKMeans(3, init=X[:3], n_init=9).set_callbacks(Count()).fit(X)
+    assert calls.count("start") == 1
+
+
+def test_unused_kinds_are_named_once():
+    clues = Clues(30, labels=[0] + [-1] * 29, must=[(0, 1)], sizes=(1, 20))
+    with pytest.warns(UnusedClueWarning, match="SeededKMeans does not use clues of the kind must, sizes; they are"):
+        SeededKMeans(2, random_state=0).fit(X, clues=clues)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnusedClueWarning)
+        SeededKMeans(2, random_state=0).fit(X, clues=clues.only(["labels"]))
+
+
+def test_the_warning_points_at_the_call():
+    with pytest.warns(UnusedClueWarning) as caught:
+        SeededKMeans(2, random_state=0).fit(X, clues=Clues(30, must=[(0, 1)]))
+    assert caught[0].filename == __file__
+
+
+def test_weights():
+    links = {"must": [(0, 1), (2, 3)], "must_weight": [1.0, 2.0]}
+    with pytest.warns(
+        SoftClueWarning, match="COPKMeans takes every clue as hard; the weights, which differ, are ignored"
+    ):
+        COPKMeans(2, random_state=0).fit(X, clues=Clues(30, **links))
+    group = Clues(30, apart=np.append([0, 0], np.full(28, -1)), apart_weight=np.inf)
+    with pytest.raises(ClueError, match="PCKMeans cannot mix hard and soft clues: a weight is infinite"):
+        PCKMeans(2).fit(X, clues=group)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        COPKMeans(2, random_state=0).fit(X, clues=group)
+
+
+@pytest.mark.parametrize("cls", [SeededKMeans, ConstrainedKMeans, PCKMeans, COPKMeans])
+def test_fewer_distinct_rows_than_clusters(cls):
+    with pytest.warns(ConvergenceWarning, match="only 2 of 3 clusters have rows"):
+        model = cls(3, random_state=0).fit(np.repeat([[0.0], [5.0]], 4, axis=0))
+    assert model.n_clusters_ == 2
+    assert np.isfinite(model.cluster_centers_).all()
+
+
+def test_one_cluster_and_as_many_clusters_as_rows():
+    model = PCKMeans(1).fit(X)
+    np.testing.assert_allclose(model.cluster_centers_, [X.mean(axis=0)])
+    assert np.isposinf(model.margin_).all()
+    every = COPKMeans(30, random_state=0).fit(X)
+    assert sorted(every.labels_) == list(range(30))
+    assert every.objective_ == pytest.approx(0, abs=1e-12)
+
+
+def test_what_comes_back():
+    model = PCKMeans(3, random_state=0, tol=0).fit(X)
+    half = 0.5 * ((X[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    ordered = np.sort(half, axis=1)
+    np.testing.assert_allclose(model.margin_, ordered[:, 1] - ordered[:, 0], atol=1e-12)
+    np.testing.assert_allclose(model.transform(X), np.sqrt(2 * half), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert model.labels_.dtype == np.int32
+    assert model.objective_ == pytest.approx(half.min(axis=1).sum())
+    assert model.trace_[-1] == pytest.approx(model.objective_)
+    assert model.n_iter_ == len(model.trace_) <= 300
+
+
+@pytest.mark.parametrize("method", ["predict", "transform"])
+def test_new_rows(method):
+    with pytest.raises(NotFittedError):
+        getattr(PCKMeans(2), method)(X)
+    model = PCKMeans(3, random_state=0).fit(X)
+    new = 1000 + RNG.normal(size=(7, 2))  # far from everything the model has seen
+    dense, sparse = getattr(model, method)(new), getattr(model, method)(csr_array(new))
+    np.testing.assert_allclose(dense, sparse, rtol=1e-6)
+    squared = ((new[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    expected = squared.argmin(axis=1) if method == "predict" else np.sqrt(squared)
+    np.testing.assert_allclose(dense, expected)
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        getattr(model, method)(np.zeros((3, 5)))
+
+
+def test_whole_numbers_and_single_precision():
+    whole = PCKMeans(2, init=[[0, 0], [9, 9]]).fit([[0, 1], [1, 0], [9, 8], [8, 9]])
+    assert whole.cluster_centers_.dtype == np.float64
+    single = PCKMeans(2, random_state=0).fit(X.astype(np.float32))
+    assert single.cluster_centers_.dtype == single.transform(X.astype(np.float32)).dtype == np.float32
+
+
+def test_class_clusters():
+    def of(labels, k):
+        return class_clusters(Clues(len(labels), labels=labels), k).tolist()
+
+    assert of([2, 0, None], 3) == [0, 2]
+    assert of([7, 5, None], 3) == [0, 1]
+    assert of([True, False], 2) == [0, 1]
+    assert of(["b", "a"], 5) == [0, 1]
+    assert of([None, None], 2) == []
+    with pytest.raises(Infeasible, match="the labels have 3 classes, more than n_clusters=2"):
+        of(["a", "b", "c"], 2)
+    sliced = Clues(4, labels=["a", "b", "c", None])[np.array([3, 2, 0])]
+    assert class_clusters(sliced, 2).tolist() == [0, -1, 1]
+
+
+def test_a_subclass_must_say_how_it_solves():
+    class Lazy(PCKMeans):
+        _solve = CentroidClusterer._solve
+
+    with pytest.raises(TypeError, match="Lazy does not say how it solves a problem"):
+        Lazy(2).fit(X)

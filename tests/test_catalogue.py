@@ -1,0 +1,42 @@
+"""The catalogue finds clusterers by what they take, and by whatever people call them."""
+
+import pytest
+
+import cluewise as cw
+from cluewise import centroid
+from cluewise.catalogue import clusterers, get
+
+
+def test_all_of_them():
+    assert list(clusterers()) == ["COPKMeans", "ConstrainedKMeans", "PCKMeans", "SeededKMeans"]
+    assert set(clusterers()) == set(centroid.__all__)
+    assert all(getattr(cw, name) is cls for name, cls in clusterers().items())
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ({"accepts": ["labels"]}, ["COPKMeans", "ConstrainedKMeans", "PCKMeans", "SeededKMeans"]),
+        ({"accepts": ["cannot"]}, ["COPKMeans", "PCKMeans"]),
+        ({"accepts": ["cannot", "labels"], "hard": False}, ["PCKMeans"]),
+        ({"hard": True}, ["COPKMeans", "ConstrainedKMeans"]),
+        ({"hard": False}, ["PCKMeans", "SeededKMeans"]),
+        ({"predicts": False}, []),
+        ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans"]),
+        ({"accepts": ["sizes"]}, []),
+    ],
+)
+def test_filters(filters, names):
+    assert list(clusterers(**filters)) == names
+
+
+@pytest.mark.parametrize("name", ["PCKMeans", "pckmeans", "PCK-Means", "pairwise constrained k-means"])
+def test_get_by_name_or_alias(name):
+    assert get(name) is cw.PCKMeans
+
+
+def test_a_typo_gets_a_hint():
+    with pytest.raises(ValueError, match=r"no clusterer 'PCKMean'; did you mean PCKMeans\?"):
+        get("PCKMean")
+    with pytest.raises(ValueError, match="no clusterer 'xyzzy'"):
+        get("xyzzy")

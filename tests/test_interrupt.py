@@ -1,0 +1,85 @@
+"""Ctrl-C during a long fit is answered at once and leaves the last complete state."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+ALLOWED = 1.0  # seconds; 0.3 on a machine that has nothing else to do
+
+# Says "ready" after a few iterations of a fit that would go on for a long time, and what it is left with afterwards.
+SCRIPT = """
+import json, sys
+import numpy as np
+import cluewise as cw
+
+name = sys.argv[1]
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2_000_000, 8)).astype(np.float32)
+n = len(X)
+pairs = rng.integers(n, size=(100_000, 2))
+pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+labels = np.full(n, -1)
+labels[:64] = np.arange(64) % 16
+kinds = cw.clusterers()[name].card.accepts
+clues = cw.Clues(n, must=pairs[:1000], cannot=pairs[1000:]) if "must" in kinds else cw.Clues(n, labels=labels)
+
+
+class Ready:
+    def setup(self, estimator, context): ...
+    def on_fit_task_begin(self, estimator, context): ...
+    def teardown(self, estimator, context): ...
+
+    def on_fit_task_end(self, estimator, context):
+        if context.task_name == "iteration" and context.task_id == 1:
+            print("ready", flush=True)
+
+
+model = cw.clusterers()[name](16, init=X[:16], tol=0, max_iter=10_000).set_callbacks(Ready())
+try:
+    model.fit(X, clues=clues)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+state = {
+    "labels": len(model.labels_),
+    "range": [int(model.labels_.min()), int(model.labels_.max())],
+    "iterations": [model.n_iter_, len(model.trace_)],
+    "mixed": hasattr(model, "margin_"),
+    "predicts": len(model.predict(X[:5])),
+}
+mean = X[model.labels_ == 3].mean(axis=0, dtype=np.float64)
+state["off"] = float(np.abs(mean - model.cluster_centers_[3]).max())
+print(json.dumps(state), flush=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["PCKMeans", "COPKMeans", "SeededKMeans"])
+def test_ctrl_c(name):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, name],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "CLUEWISE_THREADS": "2"},
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.15)  # somewhere within an iteration
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopped\n"
+        seconds = time.monotonic() - began
+        state = json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+        process.wait()
+    assert seconds < ALLOWED, f"answered after {seconds:.2f} s"
+    assert state["labels"] == 2_000_000
+    assert state["range"] == [0, 15]
+    assert state["iterations"][0] == state["iterations"][1] >= 2
+    assert not state["mixed"]
+    assert state["predicts"] == 5
+    assert state["off"] < 1e-5
