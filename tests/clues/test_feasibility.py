@@ -152,8 +152,8 @@ def test_photographs_are_greedy_when_no_group_is_too_large():
 @pytest.mark.parametrize("seed", [1, 3])
 def test_harder_ones_get_a_search_of_their_own(seed):
     graph = nx.gnm_random_graph(200, 465, seed=seed)  # some ten thousand branches
-    found = decide(from_networkx(graph), NONE, 3, time_limit=20)
-    assert found.status == ("feasible" if by_cp_sat(graph, 3) else "infeasible")
+    status, _ = color(from_networkx(graph), NONE, 3, time_limit=20)
+    assert status == ("feasible" if by_cp_sat(graph, 3) else "infeasible")
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -13,6 +13,7 @@ from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop, objective
 from cluewise.core.order import others, visiting_order
+from cluewise.core.price import typical_price
 from cluewise.core.pulls import Pulls, broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows
 
@@ -53,8 +54,8 @@ class PCKMeans(NeighborhoodStart):
     n_clusters : int, default=8
         Number of clusters.
     penalty : float or "auto", default="auto"
-        Price of a broken link of weight 1, in units of half a squared distance. "auto" is the mean of half the
-        squared distance to the nearest first center, which makes the result independent of the scale of X. The
+        Price of a broken link of weight 1, in units of half a squared distance. "auto" is the variance inside the
+        first clusters per effective dimension times log 9: a link is taken to be right nine times out of ten. The
         paper uses 1.
     init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
         Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
@@ -106,7 +107,8 @@ class PCKMeans(NeighborhoodStart):
     :math:`\mu_h`                ``cluster_centers_[h]``
     ============================ ==============================
 
-    *Deviations.* The first sweep starts from the nearest-center labels and every later one from the labels of
+    *Deviations.* ``penalty="auto"``, because a fixed price means nothing without the scale of X. In a mixture of spherical
+    Gaussians of variance :math:`s^2` a link that is right with probability p weighs :math:`s^2 \log p/(1-p)`. The first sweep starts from the nearest-center labels and every later one from the labels of
     the sweep before, so that the objective never rises (restarting from "nobody assigned" breaks that). Clusters
     beyond the neighborhoods start by k-means++ given these instead of at random perturbations of the global
     mean. A row keeps its cluster on ties. An empty cluster takes the worst row without clues.
@@ -166,11 +168,12 @@ class PCKMeans(NeighborhoodStart):
         rows, clues, k = problem.rows, problem.clues, problem.k
         start = self._start(problem)
         labels = assign.nobody(rows.n)
-        assign.nearest(rows, start, labels)
+        found = assign.nearest(rows, start, labels)
         if self.penalty != "auto":
             self.penalty_ = float(self.penalty)
         elif problem.start == 0:  # all starts pay the same price, or their objectives could not be compared
-            self.penalty_ = 0.5 * objective.distortion(rows, start, labels) / rows.mass or 1.0
+            means = centers.means(found.tally, start)
+            self.penalty_ = typical_price(rows, means, labels, centers.within(problem.total, found.tally))
         pulls = pulls_of(clues, k)
         state = State(labels, start, count_members(pulls, labels, k), broken_weight(clues, labels))
         move = partial(
