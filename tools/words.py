@@ -31,9 +31,7 @@ def main(root: Path) -> list[str]:
     """Every place under ``root`` that breaks a rule, as ``file:line: what is wrong``."""
     package = root / "src" / "cluewise"
     modules = {path: ast.parse(path.read_text("utf-8")) for path in sorted(package.rglob("*.py"))}
-    outside = {
-        path: tree for path, tree in modules.items() if path.relative_to(package).parts[0] not in INSIDE
-    }
+    outside = {path: tree for path, tree in modules.items() if path.relative_to(package).parts[0] not in INSIDE}
     public = {name for path, tree in outside.items() for name in exported(path, tree)}
     pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.rst")]
 
@@ -65,11 +63,7 @@ def links(tree: ast.Module) -> Found:
         match node:
             case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
                 pass
-            case (
-                ast.Attribute(attr=name, ctx=ast.Store())
-                | ast.FunctionDef(name=name)
-                | ast.ClassDef(name=name)
-            ):
+            case ast.Attribute(attr=name, ctx=ast.Store()) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 pass
             case _:
                 continue

@@ -87,9 +87,7 @@ def test_pair_measures_against_every_pair(labellings, data):
     agreeing, total = c[True, True] + c[False, False], sum(c.values())
     together = 2 * c[True, True] + c[True, False] + c[False, True]
     assert rand(truth, found, left_out) == pytest.approx(agreeing / total if total else 1.0)
-    assert pairwise_f(truth, found, left_out) == pytest.approx(
-        2 * c[True, True] / together if together else 1.0
-    )
+    assert pairwise_f(truth, found, left_out) == pytest.approx(2 * c[True, True] / together if together else 1.0)
 
 
 @settings(max_examples=40, deadline=None)

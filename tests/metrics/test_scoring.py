@@ -74,9 +74,7 @@ def test_mean_over_kinds():
 
 def test_partial_labels_as_an_array():
     assert clue_score(Fixed([3, 3, 5, 5]), np.zeros((4, 1)), clues=[0, 0, 1, -1]) == 1.0
-    assert clue_score(Fixed([3, 3, 5, 5]), np.zeros((4, 1)), clues=["a", "b", "b", ""]) == pytest.approx(
-        2 / 3
-    )
+    assert clue_score(Fixed([3, 3, 5, 5]), np.zeros((4, 1)), clues=["a", "b", "b", ""]) == pytest.approx(2 / 3)
 
 
 def test_bounds_on_sizes_do_not_count():
@@ -107,9 +105,7 @@ def test_cross_validation_scores_held_out_clues(routing, blobs):
     result = cross_validate(
         Recorder(2), X, y, scoring=clue_score, params={"clues": clues}, cv=cv, return_estimator=True
     )
-    for (train, test), model, score in zip(
-        cv.split(X), result["estimator"], result["test_score"], strict=True
-    ):
+    for (train, test), model, score in zip(cv.split(X), result["estimator"], result["test_score"], strict=True):
         assert model.clues_ == clues[train]
         shares = satisfaction(model.predict(X[test]), clues[test])
         assert score == pytest.approx(np.mean(list(shares.values())))

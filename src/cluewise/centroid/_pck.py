@@ -107,11 +107,12 @@ class PCKMeans(NeighborhoodStart):
     :math:`\mu_h`                ``cluster_centers_[h]``
     ============================ ==============================
 
-    *Deviations.* ``penalty="auto"``, because a fixed price means nothing without the scale of X. In a mixture of spherical
-    Gaussians of variance :math:`s^2` a link that is right with probability p weighs :math:`s^2 \log p/(1-p)`. The first sweep starts from the nearest-center labels and every later one from the labels of
-    the sweep before, so that the objective never rises (restarting from "nobody assigned" breaks that). Clusters
-    beyond the neighborhoods start by k-means++ given these instead of at random perturbations of the global
-    mean. A row keeps its cluster on ties. An empty cluster takes the worst row without clues.
+    *Deviations.* ``penalty="auto"``, because a fixed price means nothing without the scale of X: in a mixture of
+    spherical Gaussians of variance :math:`s^2` a link that is right with probability p weighs
+    :math:`s^2 \log p/(1-p)`. The first sweep starts from the nearest-center labels and every later one from the
+    labels of the sweep before, so that the objective never rises (restarting from "nobody assigned" breaks that).
+    Clusters beyond the neighborhoods start by k-means++ given these instead of at random perturbations of the
+    global mean. A row keeps its cluster on ties. An empty cluster takes the worst row without clues.
 
     References
     ----------

@@ -1,8 +1,8 @@
 """The price of a broken link, from the spread of the data and from how far links are believed.
 
-In a mixture of spherical Gaussians of variance s², half a squared distance divided by s² is a log-likelihood, and a link
-that is right with probability p weighs log p/(1 − p). So a broken link should cost s²·log p/(1 − p). Columns that
-move together count as fewer: s² is the spread inside clusters per *effective* dimension.
+In a mixture of spherical Gaussians of variance s², half a squared distance divided by s² is a log-likelihood,
+and a link that is right with probability p weighs log p/(1 − p). So a broken link should cost s²·log p/(1 − p).
+Columns that move together count as fewer: s² is the spread inside clusters per *effective* dimension.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ __all__ = ["LOG_ODDS", "effective_dimension", "typical_price"]
 LOG_ODDS = log(9)
 """Links are taken to be right nine times out of ten."""
 
-SAMPLE = 1000
-"""Rows that are looked at to find the effective dimension, evenly spaced."""
+SAMPLE = 500
+"""At most so many rows, evenly spaced, are looked at to find the effective dimension."""
 
 
 def typical_price(rows: Rows, centers: Floats, labels: Ints, within: float) -> float:
@@ -39,7 +39,7 @@ def effective_dimension(rows: Rows, centers: Floats, labels: Ints) -> float:
     Both traces come from the inner products of the rows' distances to their centers, so that C is never built:
     tr C² = Σ_ij w_i w_j (e_i·e_j)² for weights that sum to 1.
     """
-    sample = np.arange(0, rows.n, max(1, rows.n // SAMPLE))
+    sample = np.arange(0, rows.n, -(-rows.n // SAMPLE))
     x, own = rows.take(sample), labels[sample]
     inner = x @ x.T
     inner = (inner if isinstance(inner, np.ndarray) else inner.toarray()).astype(np.float64)

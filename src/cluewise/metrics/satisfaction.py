@@ -168,9 +168,7 @@ def _marks(
 def _checked(labels: ArrayLike, n: int) -> Ints:
     array = np.asarray(labels)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"labels must be whole numbers, one per row; they are {array.dtype} in shape {array.shape}."
-        )
+        raise ValueError(f"labels must be whole numbers, one per row; they are {array.dtype} in shape {array.shape}.")
     if len(array) != n:
         raise ClueError(f"the clues speak of {n} rows, but there are {len(array)} labels.")
     return array

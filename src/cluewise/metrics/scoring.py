@@ -55,9 +55,7 @@ def clue_score(estimator: Any, X: Array, y: Any = None, *, clues: Clues | ArrayL
             "cross-validation and grid search pass them on."
         )
     if not hasattr(estimator, "predict"):
-        raise TypeError(
-            f"clue_score needs clusters of held-out rows, but {type(estimator).__name__} has no predict."
-        )
+        raise TypeError(f"clue_score needs clusters of held-out rows, but {type(estimator).__name__} has no predict.")
     if not isinstance(clues, Clues):  # partial labels, as `fit` takes them
         clues = Clues.from_labels(clues)
     shares = satisfaction(estimator.predict(X), clues)
