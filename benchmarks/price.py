@@ -1,4 +1,4 @@
-"""What should a broken link cost? Mean ARI of PCKMeans at four prices, with right and wrong links.
+"""What should a broken link cost? Mean ARI of PCKMeans at three prices, with right and wrong links.
 
 ``python benchmarks/price.py [--draws 10] [NAME ...]`` on labelled sets that are on this machine: standardized columns,
 1500 random rows at most, n/2 and 2n random pairs of which 0, 10 or 20 % say the opposite of the truth.
@@ -23,7 +23,7 @@ SETS = (
 ROWS = 1500
 SHARES = {"n/2": 0.5, "2n": 2.0}
 WRONG = (0.0, 0.1, 0.2)
-WAYS = ("no clues", "former auto", "a third of it", "auto")
+PRICES = ("former auto", "a third of it", "auto")
 
 
 class Watched(PCKMeans):
@@ -40,22 +40,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: seventeen of UCI's)")
     parser.add_argument("--draws", type=int, default=10, help="draws of clues for every number (default: 10)")
     given = parser.parse_args(arguments)
-    known = available()
-    here = [name for name in given.names or SETS if name in known and known[name].origin != "OpenML"]
+    names, known = given.names or SETS, available()
+    here = [name for name in names if name in known and known[name].origin != "OpenML"]
     if not here:
         parser.error("none of the data sets is on this machine; CLUEWISE_DATA names their folder.")
     scores = np.array([measure(name, given.draws) for name in here])
     print(table(here, scores))
-    print(f"{len(here)} sets, {given.draws} draws each: {', '.join(here)}")
+    print(f"{given.draws} draws on each of {len(here)} sets: {', '.join(here)}")
+    if len(here) < len(names):
+        print(f"not on this machine: {', '.join(name for name in names if name not in here)}")
 
 
 def measure(name: str, draws: int) -> np.ndarray:
-    """Mean ARI on one set, (shares, wrong, ways)."""
-    data = load(name)
+    """Mean ARI on one set, (shares, wrong, 1 + prices); first without clues."""
+    data = load(name, standardize=True)
     some = np.random.default_rng(0).permutation(len(data.y))[:ROWS]
-    X, y = standardized(data.X[some]), data.y[some]
+    X, y = data.X[some], data.y[some]
     k = len(np.unique(y))
-    scores = np.empty((draws, len(SHARES), len(WRONG), len(WAYS)))
+    scores = np.empty((draws, len(SHARES), len(WRONG), 1 + len(PRICES)))
     for seed in range(draws):
         scores[seed, ..., 0] = ari(y, PCKMeans(k, random_state=seed).fit_predict(X))
         for i, share in enumerate(SHARES.values()):
@@ -68,12 +70,6 @@ def measure(name: str, draws: int) -> np.ndarray:
     return scores.mean(axis=0)
 
 
-def standardized(X: np.ndarray) -> np.ndarray:
-    """Mean 0 and variance 1 in the rows that were drawn; constant columns become 0."""
-    deviation = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
-
-
 def former_price(X: np.ndarray, clues: Clues, k: int, seed: int) -> float:
     """What "auto" once was: the mean of half the squared distance to the nearest first center."""
     first = Watched(k, n_init=1, max_iter=1, random_state=seed).fit(X, clues=clues).first
@@ -83,14 +79,17 @@ def former_price(X: np.ndarray, clues: Clues, k: int, seed: int) -> float:
 
 def table(names: list[str], scores: np.ndarray) -> str:
     """One line for every amount of clues, share of wrong ones and price."""
-    lines = [f"{'pairs':6}{'wrong':>6}  {'price':14}{'ARI':>6}{'gain':>8}  worst set"]
+    lines = [
+        f"{'pairs':6}{'wrong':>6}  {'price':14}{'ARI':>6}{'gain':>8}  worst set",
+        f"{'none':6}{'':6}  {'':14}{scores[..., 0].mean():6.3f}",
+    ]
     gains = scores - scores[..., :1]
     for i, share in enumerate(SHARES):
         for j, noise in enumerate(WRONG):
-            for way, words in enumerate(WAYS):
+            for way, words in enumerate(PRICES, start=1):
                 mean, gain = scores[:, i, j, way].mean(), gains[:, i, j, way]
-                worst = "" if way == 0 else f"{gain.min():+.3f} {names[gain.argmin()]}"
-                lines.append(f"{share:6}{noise:6.0%}  {words:14}{mean:6.3f}{gain.mean():+8.3f}  {worst}".rstrip())
+                worst = f"{gain.min():+.3f} {names[gain.argmin()]}"
+                lines.append(f"{share:6}{noise:6.0%}  {words:14}{mean:6.3f}{gain.mean():+8.3f}  {worst}")
     return "\n".join(lines)
 
 

@@ -93,6 +93,8 @@ class PCKMeans(NeighborhoodStart):
         negative where only the clues keep a row in its cluster.
     broken_ : Clues
         The clues that the result breaks.
+    broken_cost_ : float
+        What they cost: their share of ``objective_``.
 
     Notes
     -----
@@ -127,8 +129,8 @@ class PCKMeans(NeighborhoodStart):
     >>> model = PCKMeans(2, penalty=4, init=[X[0], X[4]]).fit(X, clues=clues)
     >>> model.labels_
     array([0, 0, 0, 0, 1, 1, 1, 0], dtype=int32)
-    >>> model.broken_
-    Clues(8 rows: 1 cannot-link)
+    >>> model.broken_, model.broken_cost_
+    (Clues(8 rows: 1 cannot-link), 4.0)
     """
 
     card = Card(
@@ -189,5 +191,5 @@ class PCKMeans(NeighborhoodStart):
         return self._run(move, state, problem)
 
     def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        broken = broken_weight(clues, state.labels)
-        return 0.5 * objective.distortion(rows, state.centers, state.labels) + self.penalty_ * broken
+        self.broken_cost_ = self.penalty_ * broken_weight(clues, state.labels)
+        return 0.5 * objective.distortion(rows, state.centers, state.labels) + self.broken_cost_

@@ -29,12 +29,14 @@ def changed(estimator: Any, **params: Any) -> Any:
 
 
 def given_start(estimator: Any, X: Floats, rng: np.random.Generator, **params: Any) -> Any:
-    """A copy that starts from k rows of X, runs until nothing moves, and draws nothing else at random.
+    """A copy that starts close to k rows of X, runs until nothing moves, and draws nothing else at random.
 
+    Close to, not from: the mean of two linked rows is equally far from both, and a tie may be broken either way.
     Methods without ``init`` start as their seed tells them.
     """
     rows = rng.choice(len(X), size=getattr(estimator, "n_clusters", 1), replace=False)
-    return changed(estimator, **({"init": X[rows], "n_init": 1, "tol": 0.0, "random_state": 0} | params))
+    near = X[rows] + 1e-3 * X.std(axis=0) * rng.normal(size=(len(rows), X.shape[1]))
+    return changed(estimator, **({"init": near, "n_init": 1, "tol": 0.0, "random_state": 0} | params))
 
 
 def fit(estimator: Any, X: Any, clues: Any = None, **more: Any) -> Any:

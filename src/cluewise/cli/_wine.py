@@ -15,8 +15,6 @@ from cluewise.metrics import accuracy, ari, broken, nmi
 __all__ = ["DRAWS", "Wine", "make", "other_draws"]
 
 DRAWS = 20
-PENALTY = 1.0
-"""The price of the original paper: clues of which one in ten is wrong do not deserve a higher one."""
 
 
 class Wine(NamedTuple):
@@ -84,7 +82,7 @@ def _draw(truth: Array, seed: int) -> Clues:
 
 
 def _fit(X: Floats, clues: Clues | None) -> Ints:
-    return PCKMeans(3, penalty=PENALTY, random_state=0).fit(X, clues=clues).labels_
+    return PCKMeans(3, random_state=0).fit(X, clues=clues).labels_
 
 
 def _count(clues: Clues) -> int:

@@ -66,8 +66,9 @@ def place(costs: Floats, conflicts: Conflicts, order: Ints, previous: Ints, seco
             found = cheapest(costs, net[:2], net[2:4], incumbent=known, time_limit=seconds)
         except Infeasible as error:
             nodes, edges = error.witness.nodes, error.witness.edges
-            component = conflicts.component
-            raise infeasible(clues, costs.shape[1], component[nodes], component[edges], "search") from None
+            component, k = conflicts.component, costs.shape[1]
+            reason = "clique" if len(nodes) == k + 1 else "search"
+            raise infeasible(clues, k, component[nodes], component[edges], reason) from None
         labels, gap = found.labels.astype(np.int32), found.gap
     if (previous == UNASSIGNED).any():
         return Placed(labels, gap)

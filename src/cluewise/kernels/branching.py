@@ -234,10 +234,6 @@ def branch(
                 tried[at] = c
                 rise = _assign(indptr, indices, costs, v, c, labels, pick, blocked, left, clash)
                 budget -= 2 * (indptr[v + 1] - indptr[v])
-                if rise == np.inf:
-                    _release(indptr, indices, costs, v, labels, pick, blocked, left, clash)
-                    state[1] = NEXT
-                    continue
                 depth += 1
                 bounds[at + 1] = bounds[at] + rise
                 used[at + 1] = max(used[at], c + 1)

@@ -67,9 +67,7 @@ def branch(
                     continue
                 if bound + price[v][c] - price[v][picks[v]] >= value[i] - tolerance:
                     return
-                after = given | {v: c}
-                if all(prices(after, u).min() < np.inf for u in part if u not in after):
-                    descend(after)
+                descend(given | {v: c})
 
         def choose(given: dict[int, int], price: dict[int, Floats], picks: dict[int, int]) -> int:
             open_ = [v for v in picks if v not in given]
