@@ -79,8 +79,9 @@ plt.show()
 # - With two classes, a link says about as much as a label: whoever is not in the same class is in the other
 #   one. With five classes most links are cannot-links, and those only exclude one class of five. A label says
 #   much more.
-# - Most of the gain is on the rows that the clues mention. The other rows follow the centers, and the centers
-#   move little. So spend answers on rows that you care about.
-# - With five classes and 64 columns, ``PCKMeans`` ends up *below* no clues at all, though every link is
-#   right: its default price is high there, and a row that is driven out of a cluster by a cannot-link goes to
-#   any other one. A lower ``penalty`` helps; :ref:`sphx_glr_auto_examples_plot_wrong_clues.py` compares two.
+# - With two classes most of the gain is on the rows that the clues mention. The other rows follow the centers,
+#   and the centers move little. So spend answers on rows that you care about. With the digits the centers do
+#   move, and the other rows gain as well.
+# - Fewer than one link for ten rows do nothing for the digits. With more, ``COPKMeans`` gains more than
+#   ``PCKMeans``: all answers are right here, and only one of the two believes that.
+#   :ref:`sphx_glr_auto_examples_plot_wrong_clues.py` shows the other side.

@@ -33,8 +33,8 @@ seeds = range(10)
 # raises :class:`~cluewise.Contradiction` or :class:`~cluewise.Infeasible`, and names the links that cannot
 # all be right. Such a draw has no ARI.
 #
-# :class:`~cluewise.PCKMeans` may break a link for a price. By default the price suits links that are mostly
-# right; a third of it trusts the data more.
+# :class:`~cluewise.PCKMeans` may break a link for a price. The default price suits links of which nine in ten
+# are right; a third of it, links of which two in three are.
 
 
 def cautious(k, seed, X, clues):
@@ -119,8 +119,8 @@ plt.show()
 #   tells you so. Where it has one, it is bad: it follows every wrong link as faithfully as the right ones.
 #   Keep it for links that are certain.
 # - ``PCKMeans`` falls slowly. With its default price it is better than no clues until about one link in ten
-#   is wrong (wine), or one in five (breast cancer), and clearly worse beyond. A third of the price gives away
-#   a little when all links are right, and is safer when they are not.
+#   is wrong (wine), or even with three in ten (breast cancer). A third of the price gives away much of the
+#   gain when links are mostly right, and is never worse than no clues here.
 # - A few labels do little here, for better or worse. They speak of their own rows; the others go to the
 #   nearest center, and K-means finds much the same centers by itself. ``SeededKMeans`` cannot be led far
 #   astray, because labels only choose its start.

@@ -48,7 +48,7 @@ def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, mon
 
 
 def test_all_files_are_listed(room):
-    helpers = {"run", "measuring", "workload"}
+    helpers = {"run", "measuring", "workload", "price"}  # price is about quality and stands by itself
     assert {path.stem for path in BENCHMARKS.glob("*.py")} - helpers == set(NAMES) == set(room("run").NAMES)
 
 
@@ -57,6 +57,32 @@ def test_unknown_name_is_refused(room, capsys):
         room("run").main(["swep"])
     assert refused.value.code == 2
     assert "there is no benchmark 'swep'" in capsys.readouterr().err
+
+
+def test_prices_of_broken_links_are_compared(room, capsys):
+    room("price").main(["iris", "nowhere", "--draws", "1"])
+    head, plain, *lines, sets, missing = capsys.readouterr().out.splitlines()
+    assert head.split() == ["pairs", "wrong", "price", "ARI", "gain", "worst", "set"]
+    before = float(plain.split()[1])
+    assert len(lines) == 2 * 3 * 3
+    for line in lines:
+        score, gain, worst, name = line.split()[-4:]
+        assert float(score) - before == pytest.approx(float(gain), abs=0.0011)
+        assert (worst, name) == (gain, "iris")
+    assert sets == "1 draws on each of 1 sets: iris"
+    assert missing == "not on this machine: nowhere"
+
+
+def test_former_price_is_half_the_mean_squared_distance_to_the_first_centers(room):
+    X = np.array([[0.0, 0], [0, 2], [6, 0], [6, 4]])
+    clues = Clues(4, must=[(0, 1), (2, 3)])  # first centers: (0, 1) and (6, 2)
+    assert room("price").former_price(X, clues, 2, seed=0) == pytest.approx((1 + 1 + 4 + 4) / 8)
+
+
+def test_prices_need_a_set(room, capsys):
+    with pytest.raises(SystemExit):
+        room("price").main(["nowhere"])
+    assert "none of the data sets is on this machine" in capsys.readouterr().err
 
 
 def test_verdict(room):

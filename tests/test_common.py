@@ -102,6 +102,21 @@ def test_pipeline_with_routing(routing, name, blobs):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_weights_are_routed_beside_clues_when_asked_for(routing, name, blobs):
+    X, _, clues = blobs
+    weight = np.random.default_rng(0).random(90)
+    model = cw.clusterers()[name](3, random_state=0)
+    pipe = make_pipeline(
+        StandardScaler().set_fit_request(sample_weight=False), model.set_fit_request(sample_weight=True)
+    )
+    pipe.fit(X, clues=usable(name, clues), sample_weight=weight)
+    scaled = StandardScaler().fit_transform(X)
+    direct = clone(model).fit(scaled, clues=usable(name, clues), sample_weight=weight)
+    np.testing.assert_array_equal(pipe[-1].cluster_centers_, direct.cluster_centers_)
+    assert not np.allclose(direct.cluster_centers_, clone(model).fit(scaled).cluster_centers_)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_pipeline_without_routing(name, blobs):
     X, y, clues = blobs
     pipe = make_pipeline(StandardScaler(), cw.clusterers()[name](3, random_state=0))

@@ -249,7 +249,7 @@ def test_gallery_why_clues(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_gallery_wrong_clues(monkeypatch: pytest.MonkeyPatch) -> None:
     said = said_by("plot_wrong_clues.py", monkeypatch)
-    for name, bearable in (("wine", 1), ("breast cancer", 3)):  # 5 % and 20 % wrong links
+    for name, bearable in (("wine", 2), ("breast cancer", 4)):  # 10 % and 30 % wrong links
         plain = series(said, f"{name}, no clues")[0]
         soft, cautious, hard = (
             series(said, f"{name}, {method}")
@@ -260,10 +260,11 @@ def test_gallery_wrong_clues(monkeypatch: pytest.MonkeyPatch) -> None:
         answers = re.search(rf"^{name}, COPKMeans: .* to 10, (\d+), (\d+),", said, re.MULTILINE)
         assert answers
         assert int(answers[2]) < 5
-        assert (soft[: bearable + 1] > plain - 0.02).all()
-        assert soft[-1] < plain - 0.02
-        assert cautious[0] < soft[0]
-        assert cautious[-1] > soft[-1] + 0.05
+        assert (soft[: bearable + 1] > plain).all()
+        assert (soft[bearable + 1 :] < plain - 0.02).all()
+        assert cautious[0] - plain < 0.7 * (soft[0] - plain)
+        assert (cautious > plain - 0.02).all()
+        assert cautious[-1] >= soft[-1]
         assert np.abs(series(said, f"{name}, SeededKMeans") - plain).max() < 0.03
 
 
@@ -275,7 +276,11 @@ def test_gallery_labels_or_links(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (series(said, f"{five}, {labels}")[1:] - series(said, f"{five}, {links}")[1:]).min() > 0.03
     whole, free = (series(said, f"{two}, {links}{rest}") for rest in ("", ", rows without a clue"))
     assert free[-1] - free[0] < (whole[-1] - whole[0]) / 2
-    assert series(said, f"{five}, links, PCKMeans")[-1] < series(said, f"{five}, links, PCKMeans")[0] - 0.02
+    whole, free = (series(said, f"{five}, {links}{rest}") for rest in ("", ", rows without a clue"))
+    assert free[-1] - free[0] > (whole[-1] - whole[0]) / 2
+    soft = series(said, f"{five}, links, PCKMeans")
+    assert np.abs(np.concatenate([soft[:4], whole[:4]]) - soft[0]).max() < 0.03  # up to one link for ten rows
+    assert soft[0] + 0.01 < soft[-1] < whole[-1]
 
 
 def test_every_example_is_tried() -> None:

@@ -44,7 +44,7 @@ def sample_clues(y: Array, kinds: Iterable[str], rng: np.random.Generator, *, no
     >>> import numpy as np
     >>> from cluewise.checks import sample_clues
     >>> sample_clues([0, 0, 0, 1, 1, 1], ["must", "sizes"], np.random.default_rng(0))
-    Clues(6 rows: 2 must-links, size bounds)
+    Clues(6 rows: 1 must-link, size bounds)
     """
     truth = np.asarray(y)
     draw: dict[str, Callable[[], Any]] = {

@@ -56,6 +56,36 @@ class Clues(Record):
     must_source, cannot_source, label_source : array-like of str, optional
         Where each single clue comes from.
 
+    Attributes
+    ----------
+    n, shape : int, (n, n)
+        Number of rows; scikit-learn slices clues as if they were a matrix of pairs.
+    kinds : frozenset of str
+        Kinds of clues that are present.
+    labels, classes_, label_source : ndarrays
+        Code of each row's class (-1 = unknown), the classes that the codes stand for, and the source of each
+        label or None.
+    must, cannot : ndarrays of shape (m, 2)
+        Links, each once, first row < second row, sorted.
+    must_weight, must_confidence, must_source, cannot_weight, cannot_confidence, cannot_source : ndarrays
+        One entry per link; the confidence is nan where none was given.
+    together, apart : tuples of Groups
+        Group columns.
+    partitions : tuple of ndarrays
+        Partial partitions, stored compactly; `partition_codes` gives one of them with -1 = missing.
+    sizes, size_unit : ndarray or None, str
+        Lower and upper bounds, and what they count.
+    avoid : tuple of ndarrays
+        Clusterings to avoid, as codes.
+    components, n_components : ndarray of shape (n,), int
+        What must-links, ``together`` groups and equal labels join, numbered by smallest member.
+    graph, cliques : Graph, Cliques
+        What must be apart, between components: cannot-links; ``apart`` groups and label classes.
+    contradictions : tuple of Conflict
+        Rows that must be together and apart, each with the chain that proves it.
+    tied, free : ndarrays
+        Rows that some clue speaks of, and the others.
+
     Notes
     -----
     The same pair may be given more than once. Reports of one source count once, reports of different sources
