@@ -6,10 +6,12 @@ watches its own peak.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import resource
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,9 @@ def fit(method: str, X: Any, k: int, clues: Any) -> None:
 
 def reset_peak() -> float:
     """Forget the peak so far; megabytes in use now (or the peak so far, where the system cannot forget it)."""
+    with suppress(AttributeError, OSError):
+        # Memory that was freed but not given back would be used again by the fit, and not be seen.
+        ctypes.CDLL(None).malloc_trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5")
         return _status("VmRSS")

@@ -82,6 +82,6 @@ plt.show()
 # - With two classes most of the gain is on the rows that the clues mention. The other rows follow the centers,
 #   and the centers move little. So spend answers on rows that you care about. With the digits the centers do
 #   move, and the other rows gain as well.
-# - Fewer than one link for ten rows do nothing for the digits. With more, ``COPKMeans`` gains more than
+# - Up to one link for ten rows does nothing for the digits. With more, ``COPKMeans`` gains more than
 #   ``PCKMeans``: all answers are right here, and only one of the two believes that.
 #   :ref:`sphx_glr_auto_examples_plot_wrong_clues.py` shows the other side.

@@ -3,12 +3,13 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from cluewise import Clues, ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
-from cluewise.base import CentroidClusterer, as_clues, class_clusters, generator
+from cluewise.base import CentroidClusterer, as_clues, checked_data, class_clusters, generator
 from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
 
 RNG = np.random.default_rng(0)
@@ -70,15 +71,31 @@ def test_bad_parameters_are_named(params, message):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        ([[np.nan, 1], [2, 3]], "NaN"),
-        ([["a", "b"], ["c", "d"]], "could not convert|dtype"),
+        ([[0, 1], [2, np.nan]], "X holds NaN in row 1, column 1; .* numbers: 1"),
+        (csr_array([[0, 1, 0], [2, 0, np.inf], [0, np.nan, 0]]), r"infinity \(inf\) in row 1, column 2; .* numbers: 2"),
+        ([[0, 1], ["2", "b"]], "X holds the text 'b' in row 1, column 1"),
+        (pd.DataFrame({"x": [0, 1], "color": ["red", "blue"]}), "the text 'red' in row 0, column 'color'"),
+        ([[0, 1], [2]], "rows of X differ in length: row 1 has 1 values, row 0 has 2"),
+        ([[0, 1], [2, {"a": 3}]], "float"),
+        ([[0, 1], [2, [3, 4]]], "sequence"),
         (np.empty((0, 2)), "0 sample"),
         ([1.0, 2.0], "1D|Expected 2D"),
     ],
 )
 def test_bad_data(bad, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         PCKMeans(2).fit(bad)
+
+
+def test_large_numbers_are_finite():
+    """Their sum is not, in single precision."""
+    big = np.array([[3e38, 3e38], [0, 0], [3e38, 3e38]], np.float32)
+    assert checked_data(PCKMeans(2), big, reset=True) is big
+
+
+def test_prediction_checks_its_rows_too():
+    with pytest.raises(ValueError, match="NaN in row 0, column 1"):
+        PCKMeans(2).fit(X).predict([[0, np.nan]])
 
 
 def test_bad_sample_weight():

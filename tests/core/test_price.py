@@ -109,17 +109,28 @@ def test_single_precision_is_enough():
     assert prices(X.astype(np.float32), labels) == pytest.approx(prices(X, labels), rel=1e-3)
 
 
-def test_of_many_rows_some_are_looked_at_evenly_spaced(monkeypatch):
+@given(clouds(), st.booleans(), st.booleans())
+def test_from_inner_products_of_rows(cloud, weighted, sparse):
+    X, labels, weight = cloud
+    weight = weight.astype(float) if weighted else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(price, "COLUMNS", 0)
+        found = prices(csr_array(X) if sparse else X, labels, weight)
+    assert found == pytest.approx(expected(X, labels, weight), rel=1e-6)
+
+
+def test_of_many_rows_with_many_columns_some_are_looked_at(monkeypatch):
     X = np.random.default_rng(0).normal(size=(20, 3))
     rows, labels, center = rows_of(X), np.zeros(20, np.int32), np.zeros((1, 3))
-    monkeypatch.setattr(price, "SAMPLE", 7)
+    monkeypatch.setattr(price, "COLUMNS", 2)
+    monkeypatch.setattr(price, "ROWS", 7)
     found = price.effective_dimension(rows, center - rows.shift, labels)
     values = np.linalg.eigvalsh(X[::3].T @ X[::3])  # rows 0, 3, … 18
     assert found == pytest.approx(values.sum() ** 2 / (values**2).sum())
-    unseen = np.ones(20)
-    unseen[::3] = 0  # none of these has a weight; then all count the same
-    assert price.effective_dimension(rows_of(X, unseen), center - rows.shift, labels) == pytest.approx(found)
-    monkeypatch.setattr(price, "SAMPLE", 20)
-    whole = np.linalg.eigvalsh(X.T @ X)
-    found = price.effective_dimension(rows, center - rows.shift, labels)
-    assert found == pytest.approx(whole.sum() ** 2 / (whole**2).sum())
+
+
+def test_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(5000, 20)) * rng.uniform(1, 9, 20), rng.integers(3, size=5000)
+    order = rng.permutation(5000)
+    assert prices(X[order], labels[order]) == pytest.approx(prices(X, labels), rel=1e-9)

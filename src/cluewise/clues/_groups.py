@@ -196,8 +196,9 @@ def _as_array(column: Any) -> Array:
         if all(isinstance(v, (int, np.integer)) and not isinstance(v, (bool, np.bool_)) for v in values):
             fits = all(-(2**63) <= v < 2**63 for v in values)  # larger numbers stay objects
             return values.astype(np.int64) if fits else values
-        if all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in values):
-            return values.astype(np.float64)
+        numbers = all(v is None or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool)) for v in values)
+        if numbers and any(isinstance(v, (float, np.floating)) for v in values):
+            return values.astype(np.float64)  # None becomes nan
     return values
 
 

@@ -13,14 +13,18 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.core.rows import Rows
+from cluewise.core.threads import map_blocks
 
 __all__ = ["LOG_ODDS", "effective_dimension", "typical_price"]
 
 LOG_ODDS = log(9)
 """Links are taken to be right nine times out of ten."""
 
-SAMPLE = 500
-"""At most so many rows, evenly spaced, are looked at to find the effective dimension."""
+COLUMNS = 2000
+"""Up to this many columns the covariance is built."""
+
+ROWS = 2000
+"""Beyond that, inner products of at most so many rows, evenly spaced, stand for it."""
 
 
 def typical_price(rows: Rows, centers: Floats, labels: Ints, within: float) -> float:
@@ -34,20 +38,33 @@ def typical_price(rows: Rows, centers: Floats, labels: Ints, within: float) -> f
 
 
 def effective_dimension(rows: Rows, centers: Floats, labels: Ints) -> float:
-    """(tr C)²/tr C² of the covariance C inside clusters, between 1 and the number of columns.
+    """(tr C)²/tr C² of the covariance C inside clusters, between 1 and the number of columns."""
+    trace, squared = (_by_columns if rows.d <= COLUMNS else _by_rows)(rows, centers, labels)
+    return float(np.clip(trace**2 / squared, 1, rows.d)) if squared > 0 else 1.0
 
-    Both traces come from the inner products of the rows' distances to their centers, so that C is never built:
-    tr C² = Σ_ij w_i w_j (e_i·e_j)² for weights that sum to 1.
-    """
-    sample = np.arange(0, rows.n, -(-rows.n // SAMPLE))
+
+def _by_columns(rows: Rows, centers: Floats, labels: Ints) -> tuple[float, float]:
+    """Tr C and tr C² from the d × d covariance."""
+    near = centers.astype(rows.dtype)
+
+    def work(block: slice) -> Floats:
+        x = rows.take(block)
+        rest = (x if isinstance(x, np.ndarray) else x.toarray()) - near[labels[block]]
+        weighted = rest if rows.weight is None else rest * rows.weights(block)[:, None]
+        return (weighted.T @ rest).astype(np.float64)
+
+    covariance = sum(map_blocks(work, rows.blocks(rows.d)), start=np.zeros((rows.d, rows.d))) / rows.mass
+    return float(np.trace(covariance)), float((covariance**2).sum())
+
+
+def _by_rows(rows: Rows, centers: Floats, labels: Ints) -> tuple[float, float]:
+    """The same from inner products of rows: tr C² = Σ_ij w_i w_j (e_i·e_j)²."""
+    sample = np.arange(0, rows.n, -(-rows.n // ROWS))
     x, own = rows.take(sample), labels[sample]
     inner = x @ x.T
     inner = (inner if isinstance(inner, np.ndarray) else inner.toarray()).astype(np.float64)
     cross = np.asarray(x @ centers.T, dtype=np.float64)[:, own]
     inner += (centers @ centers.T)[np.ix_(own, own)] - cross - cross.T
     weight = np.ones(len(sample)) if rows.weight is None else rows.weights(sample).astype(np.float64)
-    weight = weight / weight.sum() if weight.any() else np.full(len(sample), 1 / len(sample))
-    squared = weight @ inner**2 @ weight
-    if not squared > 0:
-        return 1.0
-    return float(np.clip((weight @ np.diag(inner)) ** 2 / squared, 1, rows.d))
+    weight = weight / max(weight.sum(), np.finfo(float).tiny)
+    return float(weight @ np.diag(inner)), float(weight @ inner**2 @ weight)

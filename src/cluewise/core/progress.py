@@ -32,7 +32,7 @@ class Task:
 
 
 class Progress:
-    """Tells callbacks about a fit and keeps the last complete state, in case somebody presses Ctrl-C.
+    """Tells callbacks about a fit and keeps the best complete state, in case somebody presses Ctrl-C.
 
     Used as a context: ``setup`` on entry, ``teardown`` on exit, whatever happens in between.
     """
@@ -72,7 +72,8 @@ class Progress:
 
     def __call__(self, state: Any, trace: list[float]) -> bool:
         """An iteration is complete; true when a callback wants to stop here."""
-        self.last = (state, trace)
+        if self.last is None or trace[-1] <= self.last[1][-1]:
+            self.last = (state, trace)
         if not self.callbacks:
             return False
         task = Task("iteration", self.start, self.name, len(trace) - 1, 0)

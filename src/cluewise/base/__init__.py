@@ -1,0 +1,17 @@
+"""The gate between users and the core: cards, checked parameters, checked data, published results."""
+
+from cluewise.base._card import Card
+from cluewise.base._centroid import CentroidClusterer, Problem
+from cluewise.base._clusterer import Clusterer
+from cluewise.base._given import as_clues, checked_data, class_clusters, generator
+
+__all__ = [
+    "Card",
+    "CentroidClusterer",
+    "Clusterer",
+    "Problem",
+    "as_clues",
+    "checked_data",
+    "class_clusters",
+    "generator",
+]

@@ -1,0 +1,134 @@
+"""What users hand over: data, clues and seeds, checked once so that nobody below has to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from cluewise._typing import UNASSIGNED, Ints
+from cluewise.clues import Clues
+from cluewise.exceptions import ClueError, Infeasible
+
+__all__ = ["as_clues", "checked_data", "class_clusters", "generator"]
+
+
+def checked_data(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a matrix of finite floats, dense or CSR; what is wrong with it is said with its row and column."""
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            accept_large_sparse=False,
+            ensure_all_finite=False,
+        )
+    except (TypeError, ValueError) as error:
+        why = _not_a_table(X)
+        if why is None:
+            raise
+        raise type(error)(why) from None
+    values = X if isinstance(X, np.ndarray) else X.data
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum()
+    # A sum without infinity or nan has no such terms; the reverse is not true for large numbers.
+    if not np.isfinite(total):
+        _require_finite(X, values)
+    return X
+
+
+def _require_finite(X: Any, values: Any) -> None:
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    if isinstance(X, np.ndarray):
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+    else:
+        place = int(np.flatnonzero(bad)[0])
+        row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+    what = "NaN" if np.isnan(values[bad][0]) else "infinity (inf)"
+    raise ValueError(
+        f"X holds {what} in row {row}, column {column}; cells that are not finite numbers: {int(bad.sum())}. "
+        "Fill them in or leave those rows out."
+    )
+
+
+def _not_a_table(X: Any) -> str | None:
+    """Which row or column keeps X from being a table of numbers; None when that is not the trouble."""
+    if isinstance(X, (list, tuple)) and X and all(isinstance(row, (list, tuple, np.ndarray)) for row in X):
+        width = len(X[0])
+        for i, row in enumerate(X):
+            if len(row) != width:
+                return f"rows of X differ in length: row {i} has {len(row)} values, row 0 has {width}."
+    try:
+        cells = np.asarray(X, dtype=object)
+    except ValueError:
+        return None
+    if cells.ndim != 2:
+        return None
+    for (i, j), cell in np.ndenumerate(cells):
+        if isinstance(cell, str):
+            try:
+                float(cell)
+            except ValueError:
+                names = getattr(X, "columns", None)
+                column = f"column {j}" if names is None else f"column {list(names)[j]!r}"
+                return f"X holds the text {cell!r} in row {i}, {column}, but data are numbers."
+    return None
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from whatever scikit-learn's users pass as ``random_state``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    if random_state is None:
+        # Follow scikit-learn: without a seed, numpy's global state decides.
+        return np.random.default_rng(check_random_state(None).randint(2**31))
+    return np.random.default_rng(random_state)
+
+
+def as_clues(clues: Any, n: int) -> Clues:
+    """Clues about n rows from `Clues`, partial labels or None; bare pairs are refused with a hint."""
+    if clues is None:
+        return Clues(n)
+    if not isinstance(clues, Clues):
+        shape = _shape(clues)
+        if shape is None or len(shape) != 1:
+            found = "lists of pairs" if shape is None else f"an array of shape {shape}"
+            raise ClueError(
+                f"clues is a Clues object or one partial label per row, not {found}; write "
+                "clues=Clues.from_pairs(n, must, cannot) for pairs, so that they follow their rows."
+            )
+        clues = Clues.from_labels(clues)
+    if clues.n != n:
+        raise ClueError(f"the clues speak of {clues.n} rows, but X has {n}.")
+    return clues
+
+
+def _shape(given: Any) -> tuple[int, ...] | None:
+    """Shape of an array, a frame or nested lists; None for lists of unequal length."""
+    try:
+        return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
+    except ValueError:
+        return None
+
+
+def class_clusters(clues: Clues, k: int) -> Ints:
+    """Cluster of each label class: whole numbers below k keep their number, others go by their order."""
+    classes = list(clues.classes_)
+    if all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) and 0 <= c < k for c in classes):
+        return np.array(classes, dtype=np.int32)
+    if len(classes) <= k:
+        return np.arange(len(classes), dtype=np.int32)
+    present = np.unique(clues.labels[clues.labels >= 0])  # a slice of the clues may have lost some classes
+    if len(present) > k:
+        raise Infeasible(f"the labels have {len(present)} classes, more than n_clusters={k}.", clues.only(["labels"]))
+    clusters = np.full(len(classes), UNASSIGNED, dtype=np.int32)
+    clusters[present] = np.arange(len(present))
+    return clusters
