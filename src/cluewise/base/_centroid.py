@@ -168,8 +168,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         rows, k = problem.rows, problem.k
         if self.init == "random":
             picked = problem.rng.choice(rows.n, size=k - len(given), replace=False)
-            x = rows.take(np.sort(picked))
-            return np.vstack([given, x if isinstance(x, np.ndarray) else x.toarray()])
+            return np.vstack([given, rows.dense(np.sort(picked))])
         return seeding.plus_plus(rows, given, k, problem.rng)
 
     def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:

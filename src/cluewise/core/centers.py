@@ -99,7 +99,7 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Ints |
         for c in order:
             row = candidates[c]
             if cost[c] > 0 and members[labels[row]] > 1:
-                x = np.asarray(_dense(rows.take(np.array([row]))))[0].astype(np.float64)
+                x = rows.dense(np.array([row]))[0].astype(np.float64)
                 weight = 1.0 if rows.weight is None else float(rows.weight[row])
                 old = labels[row]
                 sums[old] -= weight * x
@@ -111,7 +111,3 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Ints |
                 moved += 1
                 break
     return Tally(sums, mass), moved
-
-
-def _dense(x: object) -> Floats:
-    return x if isinstance(x, np.ndarray) else x.toarray()  # type: ignore[attr-defined]

@@ -48,8 +48,7 @@ def _by_columns(rows: Rows, centers: Floats, labels: Ints) -> tuple[float, float
     near = centers.astype(rows.dtype)
 
     def work(block: slice) -> Floats:
-        x = rows.take(block)
-        rest = (x if isinstance(x, np.ndarray) else x.toarray()) - near[labels[block]]
+        rest = rows.dense(block) - near[labels[block]]
         weighted = rest if rows.weight is None else rest * rows.weights(block)[:, None]
         return (weighted.T @ rest).astype(np.float64)
 

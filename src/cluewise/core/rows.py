@@ -65,6 +65,10 @@ class Rows:
         x -= self.shift
         return x
 
+    def dense(self, block: Any) -> Floats:
+        """Some rows as a dense array, for the few places that need one."""
+        return self.take(block)
+
     def weights(self, block: Any) -> Floats:
         """Sample weights of some rows; an empty array stands for weight 1."""
         return np.empty(0) if self.weight is None else self.weight[block]
@@ -121,6 +125,10 @@ class SparseRows(Rows):
     def take(self, block: Any) -> Any:
         """Some rows."""
         return self.X[block]
+
+    def dense(self, block: Any) -> Floats:
+        """Some rows as a dense array."""
+        return self.X[block].toarray()
 
     def table(self, centers: Floats) -> Table:
         """Prepare centers for `scores`."""

@@ -45,7 +45,7 @@ def plus_plus(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Fl
         count = trials if centers else 1
         picked = np.searchsorted(chance, rng.random(count) * chance[-1], side="right")
         picked = np.minimum(picked, rows.n - 1)
-        candidates = _dense(rows.take(picked))
+        candidates = rows.dense(picked)
         best = 0 if count == 1 else _best_candidate(rows, candidates, closest, weight)
         centers.append(candidates[best].astype(np.float64))
         if len(centers) < k:
@@ -112,7 +112,7 @@ def _component_means(rows: Rows, clues: Clues, chosen: Ints, k: int) -> Floats:
     row = cannot_linked_to_all(clues, chosen) if len(chosen) < k else None
     if row is None:
         return centers
-    return np.vstack([centers, _dense(rows.take(np.array([row]))).astype(np.float64)])
+    return np.vstack([centers, rows.dense(np.array([row])).astype(np.float64)])
 
 
 def cannot_linked_to_all(clues: Clues, components: Ints) -> int | None:
@@ -149,11 +149,7 @@ def perturbed(rows: Rows, count: int, rng: np.random.Generator) -> Floats:
     mean, _ = group_means(rows, np.zeros(rows.n, dtype=np.int32), 1)
     square = np.zeros(rows.d)
     for block in rows.blocks(1):
-        x = _dense(rows.take(block)).astype(np.float64) - mean[0]
+        x = rows.dense(block).astype(np.float64) - mean[0]
         square += (x * x).sum(axis=0)
     spread = np.sqrt(square / rows.n)
     return mean[0] + 0.35 * spread * rng.uniform(-1, 1, size=(count, rows.d))
-
-
-def _dense(x: object) -> Floats:
-    return x if isinstance(x, np.ndarray) else x.toarray()  # type: ignore[attr-defined]
