@@ -73,10 +73,13 @@ def interleaved(
     return {name: Times(tuple(rounds)) for name, rounds in seconds.items()}
 
 
-def per_iteration(fits: dict[str, Callable[[int], Any]], few: int, many: int, repeats: int) -> dict[str, Times]:
+def per_iteration(
+    fits: dict[str, Callable[[int], Any]], few: int, many: int, repeats: int, between: Callable[[], None] | None = None
+) -> dict[str, Times]:
     """Seconds per iteration: a fit of many iterations less one of few, so that preparation does not count.
 
-    ``fits[name](iterations)`` fits and returns the estimator, which must not have stopped before.
+    ``fits[name](iterations)`` fits and returns the estimator, which must not have stopped before. ``between`` is
+    called once per round and keeps its own time.
     """
 
     def exactly(fit: Callable[[int], Any], iterations: int) -> Callable[[], None]:
@@ -88,6 +91,8 @@ def per_iteration(fits: dict[str, Callable[[int], Any]], few: int, many: int, re
         return run
 
     contestants = {(name, i): exactly(fit, i) for name, fit in fits.items() for i in (few, many)}
+    if between is not None:
+        contestants["between", 0] = between
     times = interleaved(contestants, repeats)
     # The fastest long fit less the fastest short one counts; the other rounds only tell how noisy it was.
     return {

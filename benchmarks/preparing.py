@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from time import process_time
 
-from measuring import Figure, one_thread, per_iteration
+from measuring import Figure, Times, one_thread, per_iteration
 from workload import blobs, links, lloyd
 
 import cluewise
@@ -20,19 +20,17 @@ def measure(n: int, d: int, k: int, pairs: int, few: int, many: int, repeats: in
     init = X[:k].copy()
     given = links(n, k, pairs)
     prepare(n, given)  # compiles or loads what is needed
-    anchor, rounds = [], []
+    rounds: list[list[float]] = []
+    fits = {"KMeans": lambda iterations: lloyd(X, init, iterations)}
     with one_thread():
-        for _ in range(repeats):
-            step = per_iteration({"KMeans": lambda i: lloyd(X, init, i)}, few, many, 1)["KMeans"]
-            anchor.append(2 * step.best)
-            rounds.append(prepare(n, given))
-    two = min(anchor)
+        step = per_iteration(fits, few, many, repeats, lambda: rounds.append(prepare(n, given)))["KMeans"]
     against = "two Lloyd iterations of scikit-learn's KMeans"
-    whole = sorted(sum(stages) for stages in rounds)
-    noise = whole[len(whole) // 2] / whole[0]
-    figures = [Figure(f"preparing {pairs} pairs", 1e3 * whole[0], 1e3 * two, "ms", against, 1.0, noise=noise)]
+    whole = Times(tuple(sum(stages) for stages in rounds))
+    two = 2e3 * step.best
+    name = f"preparing {pairs} pairs"
+    figures = [Figure(name, 1e3 * whole.best, two, "ms", against, 1.0, noise=max(whole.noise, step.noise))]
     for stage, seconds in zip(STAGES, zip(*rounds)):
-        figures.append(Figure(f"  of that, {stage}", 1e3 * min(seconds), 1e3 * two, "ms", against))
+        figures.append(Figure(f"  of that, {stage}", 1e3 * min(seconds), two, "ms", against))
     return figures
 
 
