@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from cluewise import Clues, threads
 from cluewise.core import assign
 from cluewise.core.centers import tally
+from cluewise.core.order import others
 from cluewise.core.pulls import broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows, rows_of
 from strategies import PAIR_KINDS, cases
@@ -160,3 +161,43 @@ def test_lead(d):
 def test_with_one_cluster_the_lead_is_infinite():
     rows = Rows(np.zeros((3, 2)))
     assert np.isposinf(assign.lead(rows, np.zeros((1, 2)), np.zeros(3, np.int32))).all()
+
+
+@given(cases(PAIR_KINDS, noise=0.3), st.sampled_from([0.3, 5.0]), st.booleans())
+def test_one_pass_in_storage_order_is_the_sweep_in_that_order(case, penalty, weighted):
+    """Free rows first and tied rows after them, or all in one pass over X: the same labels, sums and price."""
+    rows = Rows(case.X, case.rng.random(len(case.X)) if weighted else None)
+    centers = case.X[: case.k] - rows.shift
+    pulls = pulls_of(case.clues, case.k)
+    free = others(pulls.rows, rows.n)
+    old = case.rng.integers(case.k, size=rows.n).astype(np.int32)
+    apart, once = old.copy(), old.copy()
+    counts = count_members(pulls, old, case.k)
+    freed = assign.nearest(rows, centers, apart, free)
+    tied = assign.penalized(rows, centers, apart, np.arange(len(pulls.rows)), pulls, counts.copy(), penalty)
+    swept = assign.sweep(rows, centers, once, free, np.arange(len(pulls.rows)), pulls, counts, penalty)
+    np.testing.assert_array_equal(once, apart)
+    np.testing.assert_array_equal(counts, count_members(pulls, once, case.k))
+    np.testing.assert_allclose(swept.tally.sums, freed.tally.sums + tied.tally.sums, atol=1e-9)
+    assert swept.moved == freed.moved + tied.moved == np.count_nonzero(old != once)
+    assert swept.broken == pytest.approx(tied.broken)
+
+
+@pytest.mark.parametrize("order", ["index", "random"])
+def test_threads_change_no_bit_of_a_sweep(order):
+    X = RNG.normal(size=(40000, 12))
+    clues = Clues.sample(np.arange(40000) % 9, pairs=5000, random_state=0)
+    rows, pulls = Rows(X), pulls_of(clues, 9)
+    places = np.arange(len(pulls.rows)) if order == "index" else RNG.permutation(len(pulls.rows))
+    found = []
+    for n in (1, 3):
+        labels = assign.nobody(len(X))
+        assign.nearest(rows, X[:9] - rows.shift, labels)
+        counts = count_members(pulls, labels, 9)
+        with threads(n):
+            swept = assign.sweep(
+                rows, X[:9] - rows.shift, labels, others(pulls.rows, 40000), places, pulls, counts, 1.0
+            )
+        found.append((swept.tally.sums, labels, swept.broken))
+    for one, other in zip(*found):
+        np.testing.assert_array_equal(one, other)

@@ -25,5 +25,5 @@ def test_not_a_permutation(order):
 
 
 def test_others():
-    assert others(ROWS, 10).tolist() == [0, 1, 3, 4, 6, 8]
-    assert others(np.empty(0, np.int64), 3).tolist() == [0, 1, 2]
+    assert np.flatnonzero(others(ROWS, 10)).tolist() == [0, 1, 3, 4, 6, 8]
+    assert others(np.empty(0, np.int64), 3).all()

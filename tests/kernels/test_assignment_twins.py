@@ -89,6 +89,14 @@ def test_squared_to_own(block):
     np.testing.assert_allclose(fast[0], plain[0], rtol=1e-13)
 
 
+@given(blocks(), st.integers(0, 5), st.integers(0, 9))
+def test_read_ahead(block, first, count):
+    _, _, labels, rng = block
+    neighbors = rng.integers(len(labels), size=first + count).astype(np.int32)
+    found = assignment.read_ahead(labels, neighbors, first, first + count)
+    assert found == reference_assignment.read_ahead(labels, neighbors, first, first + count)
+
+
 @given(
     cases(PAIR_KINDS, noise=0.3, max_columns=3),
     st.booleans(),
@@ -110,7 +118,7 @@ def test_assign_penalized(case, weighted, penalty, dtype):
     found = []
     for module in (assignment, reference_assignment):
         new, table = labels.copy(), counts.copy()
-        read_only = frozen(scores, offset, nearest, weight, rows, places)
+        read_only = frozen(scores, offset, nearest, weight, np.arange(len(rows)), rows, places)
         result = module.assign_penalized(*read_only, new, *pulls.arrays, table, penalty)
         np.testing.assert_array_equal(table, count_members(pulls, new, k))  # the table was kept up to date
         found.append((new, result))

@@ -37,6 +37,7 @@ class Problem(NamedTuple):
     watch: loop.Watch
     rng: np.random.Generator
     start: int = 0  # number of this start
+    shared: Any = None  # what `_prepare` made once for all starts
 
 
 class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
@@ -109,6 +110,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
         """The start with the lowest objective; one that reaches its time limit counts only if all others do."""
+        problem = problem._replace(shared=self._prepare(problem))
         best: loop.Result[Any] | None = None
         undecided: Undecided | None = None
         for number, rng in enumerate(problem.rng.spawn(self._n_starts(problem))):
@@ -125,6 +127,10 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             assert undecided is not None
             raise undecided
         return best
+
+    def _prepare(self, problem: Problem) -> Any:
+        """What all starts have in common, such as clues in the form that the steps want."""
+        return None
 
     def _n_starts(self, problem: Problem) -> int:
         """``n_init``, or 1 when all starts would be the same."""

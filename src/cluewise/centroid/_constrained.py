@@ -115,5 +115,5 @@ class ConstrainedKMeans(LabelStart):
         start = lloyd.State(np.where(seeds >= 0, seeds, assign.nobody(rows.n)), self._start(problem, seeds))
         parked = centers.tally(rows, np.where(seeds < 0, k, seeds).astype(np.int32), k + 1)
         fixed = centers.Tally(parked.sums[:k], parked.mass[:k])
-        move = partial(lloyd.step, rows=rows, total=problem.total, free=np.flatnonzero(seeds < 0), fixed=fixed)
+        move = partial(lloyd.step, rows=rows, total=problem.total, free=seeds < 0, fixed=fixed)
         return self._run(move, start, problem)

@@ -10,26 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import UNASSIGNED, Floats, Ints
+from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.base import Card, Problem
 from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop, seeding
+from cluewise.core import assign, centers, loop
 from cluewise.core.conflicts import Conflicts, conflicts_of, place
-from cluewise.core.order import others, visiting_order
+from cluewise.core.nodes import Nodes, node_order, nodes_of
 from cluewise.core.rows import Rows
 
 __all__ = ["COPKMeans"]
-
-
-class Nodes(NamedTuple):
-    """Must-link components of several rows or with cannot-links, as weighted points (S4 of the specification)."""
-
-    rows: Rows  # their means, weighted by their mass
-    of_row: Ints  # (n,) node of each row, −1 for free rows
-    bound: Ints  # nodes that cannot-links speak of
-    loose: Ints  # the other nodes
-    conflicts: Conflicts  # between the bound nodes
 
 
 class State(NamedTuple):
@@ -55,32 +45,13 @@ class Clock:
         self.left -= monotonic() - self._began
 
 
-def nodes_of(rows: Rows, clues: Clues) -> Nodes:
-    """Contract what must-links join; rows without clues stay outside."""
-    size = np.bincount(clues.components, minlength=clues.n_components)
-    conflicted = np.diff(clues.graph.indptr) > 0
-    conflicted[clues.cliques.members] = True
-    component = np.flatnonzero((size > 1) | conflicted)
-    number = np.full(clues.n_components, -1, dtype=np.int32)
-    number[component] = np.arange(len(component))
-    of_row = number[clues.components]
-    means, mass = seeding.group_means(rows, of_row, len(component))
-    bound = np.flatnonzero(conflicted[component])
-    return Nodes(
-        Rows(means, mass, np.zeros(rows.d)),
-        of_row,
-        bound,
-        np.flatnonzero(~conflicted[component]),
-        conflicts_of(clues, component[bound]),
-    )
-
-
 def step(
     state: State,
     *,
     rows: Rows,
     nodes: Nodes,
-    free: Ints,
+    conflicts: Conflicts,
+    free: Bools,
     order: Ints,
     total: float,
     clock: Clock,
@@ -94,11 +65,11 @@ def step(
     if len(nodes.bound):
         with clock as seconds:
             costs = assign.costs(nodes.rows, state.centers, nodes.bound)
-            placed = place(costs, nodes.conflicts, order, of_node[nodes.bound], seconds, clues)
+            placed = place(costs, conflicts, order, of_node[nodes.bound], seconds, clues)
         of_node[nodes.bound] = placed.labels
         gap = placed.gap
         tally = tally.plus(centers.tally_of(nodes.rows, of_node, nodes.bound, len(state.centers)))
-    tied = nodes.of_row >= 0
+    tied = nodes.tied
     labels[tied] = of_node[nodes.of_row[tied]]
     tally, _ = centers.refill(rows, tally, state.centers, labels, free)
     moved = int(np.count_nonzero(labels != state.labels))
@@ -239,11 +210,15 @@ class COPKMeans(NeighborhoodStart):
         known.require(self.n_clusters)
         return known
 
+    def _prepare(self, problem: Problem) -> tuple[Nodes, Conflicts]:
+        nodes = nodes_of(problem.rows, problem.clues)
+        return nodes, conflicts_of(problem.clues, nodes.component[nodes.bound])
+
     def _solve(self, problem: Problem) -> loop.Result[State]:
-        rows, clues = problem.rows, problem.clues
-        nodes = nodes_of(rows, clues)
+        rows, (nodes, conflicts) = problem.rows, problem.shared
+        by_degeneracy = isinstance(self.order, str) and self.order == "degeneracy"
         start = State(
-            assign.nobody(rows.n),
+            np.broadcast_to(np.int32(UNASSIGNED), rows.n),  # takes no memory while it is kept
             self._start(problem),
             np.full(nodes.rows.n, UNASSIGNED, dtype=np.int32),
             0.0,
@@ -252,28 +227,14 @@ class COPKMeans(NeighborhoodStart):
             step,
             rows=rows,
             nodes=nodes,
-            free=others(np.flatnonzero(nodes.of_row >= 0), rows.n),
-            order=self._node_order(nodes, problem),
+            conflicts=conflicts,
+            free=nodes.of_row < 0,
+            order=conflicts.order if by_degeneracy else node_order(self.order, nodes, problem.rng),
             total=problem.total,
             clock=Clock(self.time_limit / self._n_starts(problem)),
-            clues=clues,
+            clues=problem.clues,
         )
         return self._run(move, start, problem)
-
-    def _node_order(self, nodes: Nodes, problem: Problem) -> Ints:
-        """Order of the bound nodes; a node stands where its first row stands."""
-        if isinstance(self.order, str) and self.order == "degeneracy":
-            return nodes.conflicts.order
-        n = problem.rows.n
-        first = np.full(nodes.rows.n, n, dtype=np.int64)
-        tied = np.flatnonzero(nodes.of_row >= 0)
-        if isinstance(self.order, str):
-            np.minimum.at(first, nodes.of_row[tied], tied)
-            return visiting_order(self.order, first[nodes.bound], n, problem.rng)
-        place = np.empty(n, dtype=np.int64)
-        place[visiting_order(self.order, np.arange(n), n, problem.rng)] = np.arange(n)
-        np.minimum.at(first, nodes.of_row[tied], place[tied])
-        return np.argsort(first[nodes.bound], kind="stable")
 
     def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
         super()._publish(rows, clues, result)

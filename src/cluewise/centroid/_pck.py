@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.base import Card, Problem
 from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
@@ -30,17 +30,16 @@ class State(NamedTuple):
 
 
 def step(
-    state: State, *, rows: Rows, free: Ints, pulls: Pulls, order: Ints, penalty: float, total: float
+    state: State, *, rows: Rows, free: Bools, pulls: Pulls, order: Ints, penalty: float, total: float
 ) -> tuple[State, loop.Info]:
     """Step 2a of the algorithm (assign, with the penalties of E16), then 2b (means)."""
     labels, counts = state.labels.copy(), state.counts.copy()
-    nearest = assign.nearest(rows, state.centers, labels, free)
-    swept = assign.penalized(rows, state.centers, labels, order, pulls, counts, penalty)
-    tally, refilled = centers.refill(rows, nearest.tally.plus(swept.tally), state.centers, labels, free)
+    swept = assign.sweep(rows, state.centers, labels, free, order, pulls, counts, penalty)
+    tally, refilled = centers.refill(rows, swept.tally, state.centers, labels, free)
     means = centers.means(tally, state.centers)
     broken = state.broken + swept.broken
     value = 0.5 * centers.within(total, tally) + penalty * broken
-    return State(labels, means, counts, broken), loop.Info(value, nearest.moved + swept.moved + refilled)
+    return State(labels, means, counts, broken), loop.Info(value, swept.moved + refilled)
 
 
 class PCKMeans(NeighborhoodStart):
@@ -167,8 +166,11 @@ class PCKMeans(NeighborhoodStart):
         self.tol = tol
         self.random_state = random_state
 
+    def _prepare(self, problem: Problem) -> Pulls:
+        return pulls_of(problem.clues, problem.k)
+
     def _solve(self, problem: Problem) -> loop.Result[State]:
-        rows, clues, k = problem.rows, problem.clues, problem.k
+        rows, clues, pulls = problem.rows, problem.clues, problem.shared
         start = self._start(problem)
         labels = assign.nobody(rows.n)
         found = assign.nearest(rows, start, labels)
@@ -177,8 +179,7 @@ class PCKMeans(NeighborhoodStart):
         elif problem.start == 0:  # all starts pay the same price, or their objectives could not be compared
             means = centers.means(found.tally, start)
             self.penalty_ = typical_price(rows, means, labels, centers.within(problem.total, found.tally))
-        pulls = pulls_of(clues, k)
-        state = State(labels, start, count_members(pulls, labels, k), broken_weight(clues, labels))
+        state = State(labels, start, count_members(pulls, labels, problem.k), broken_weight(clues, labels))
         move = partial(
             step,
             rows=rows,

@@ -53,14 +53,26 @@ def decide(graph: Csr, cliques: Csr, k: int, *, node_limit: int = 100_000, time_
     [[0, 1], [0, 2], [1, 2]]
     """
     deadline = monotonic() + time_limit
-    net = _network.network(graph, cliques)
+    names, *linked = _network.busy(graph, cliques)
+    net = _network.network(*linked)
     found = attempt(net, k, None, node_limit, deadline)
-    if found.status != "infeasible" or found.irreducible:
-        return found
-    assert found.nodes is not None
-    nodes, edges, complete = reduce(net, found.nodes, k, node_limit, deadline)
-    reason = "clique" if len(nodes) == k + 1 else found.reason
-    return Decision("infeasible", None, nodes, edges, reason, complete)
+    if found.status == "infeasible" and not found.irreducible:
+        assert found.nodes is not None
+        nodes, edges, complete = reduce(net, found.nodes, k, node_limit, deadline)
+        reason = "clique" if len(nodes) == k + 1 else found.reason
+        found = Decision("infeasible", None, nodes, edges, reason, complete)
+    return _renamed(found, names, len(graph[0]) - 1)
+
+
+def _renamed(found: Decision, names: Ints, size: int) -> Decision:
+    """A decision about the nodes ``names`` of a network of ``size`` nodes, of which the others may be anywhere."""
+    colors = None
+    if found.colors is not None:
+        colors = np.zeros(size, dtype=np.int32)
+        colors[names] = found.colors
+    nodes = None if found.nodes is None else names[found.nodes]
+    edges = None if found.edges is None else names[found.edges]
+    return found._replace(colors=colors, nodes=nodes, edges=edges)
 
 
 def color(

@@ -59,6 +59,20 @@ class Tour(NamedTuple):
     total: int  # components
 
 
+def busy(graph: Csr, cliques: Csr) -> tuple[Ints, Csr, Csr]:
+    """The nodes that exclude any other, and the same graph and cliques among these alone.
+
+    Most nodes are rows that no clue speaks of: left out, time and memory go by the clues alone.
+    """
+    indptr, indices = graph[0], graph[1]
+    mask = indptr[1:] > indptr[:-1]
+    mask[cliques[1]] = True
+    nodes = np.flatnonzero(mask)
+    place = np.empty(len(mask), dtype=np.int32)  # of these nodes; the others are never looked up
+    place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    return nodes, (np.append(indptr[nodes], indptr[-1:]), place[indices]), (cliques[0], place[cliques[1]])
+
+
 def network(graph: Csr, cliques: Csr) -> Network:
     """Pairs and cliques as the library stores them, in the form the kernels want.
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cluewise._typing import UNASSIGNED, Floats, Ints
+from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
 from cluewise.core.centers import Tally, empty_tally
 from cluewise.core.pulls import Pulls
-from cluewise.core.rows import Rows
+from cluewise.core.rows import Rows, Table
 from cluewise.core.threads import map_blocks
 from cluewise.kernels import assignment
 
-__all__ = ["Assigned", "Swept", "clamped", "costs", "lead", "nearest", "nobody", "penalized"]
+__all__ = ["Assigned", "Swept", "clamped", "costs", "lead", "nearest", "nobody", "penalized", "sweep"]
 
 
 class Assigned(NamedTuple):
@@ -28,16 +29,26 @@ def nobody(n: int) -> Ints:
     return np.full(n, UNASSIGNED, dtype=np.int32)
 
 
-def nearest(rows: Rows, centers: Floats, labels: Ints, which: Ints | None = None) -> Assigned:
-    """Put rows (all, or those in ``which``) into the cluster of the nearest center; lowest index on ties."""
+def nearest(
+    rows: Rows,
+    centers: Floats,
+    labels: Ints,
+    which: Array | None = None,
+    surcharge: Callable[[Any, Floats], None] | None = None,
+) -> Assigned:
+    """Put rows (all, or those in ``which``, a list or a mask) into the cluster of the nearest center.
+
+    The lowest index wins on ties. ``surcharge(block, scores)`` may add to the scores of a block of rows what
+    clusters cost them beside distance.
+    """
     table = rows.table(centers)
     k = len(centers)
+    mask = which if which is not None and which.dtype == bool else None
 
-    def work(block: slice | Ints) -> Assigned:
-        x = rows.take(block)
-        scores = rows.scores(x, table)
-        new = np.empty(x.shape[0], dtype=np.int32)
-        assignment.assign_nearest(scores, table.offset, np.empty(x.shape[0], dtype=rows.dtype), new)
+    def work(block: Any) -> Assigned:
+        if mask is not None:
+            block = block.start + np.flatnonzero(mask[block])
+        x, _, new = _scored(rows, block, table, surcharge)
         moved = int(np.count_nonzero(labels[block] != new))
         labels[block] = new
         part = empty_tally(k, rows.d)
@@ -45,13 +56,13 @@ def nearest(rows: Rows, centers: Floats, labels: Ints, which: Ints | None = None
         return Assigned(part, moved)
 
     total, moved = empty_tally(k, rows.d), 0
-    for part in map_blocks(work, rows.blocks(k, which)):
+    for part in map_blocks(work, rows.blocks(k, which if mask is None else None)):
         total = total.plus(part.tally)
         moved += part.moved
     return Assigned(total, moved)
 
 
-def clamped(rows: Rows, centers: Floats, labels: Ints, free: Ints, fixed: Tally) -> Assigned:
+def clamped(rows: Rows, centers: Floats, labels: Ints, free: Bools, fixed: Tally) -> Assigned:
     """Put the free rows into their nearest cluster; the others keep their labels and add a constant tally."""
     assigned = nearest(rows, centers, labels, free)
     return Assigned(assigned.tally.plus(fixed), assigned.moved)
@@ -65,37 +76,108 @@ class Swept(NamedTuple):
     broken: float  # change of the weight of broken clues
 
 
+def sweep(
+    rows: Rows, centers: Floats, labels: Ints, free: Bools, order: Ints, pulls: Pulls, counts: Ints, penalty: float
+) -> Swept:
+    """All rows: the free ones to their nearest centers, the tied ones as in `penalized`."""
+    if (order[1:] > order[:-1]).all():
+        return _in_storage_order(rows, centers, labels, free, pulls, counts, penalty)
+    freed = nearest(rows, centers, labels, free)
+    swept = penalized(rows, centers, labels, order, pulls, counts, penalty)
+    return Swept(freed.tally.plus(swept.tally), freed.moved + swept.moved, swept.broken)
+
+
+def _in_storage_order(
+    rows: Rows, centers: Floats, labels: Ints, free: Bools, pulls: Pulls, counts: Ints, penalty: float
+) -> Swept:
+    """The sweep in one pass over X: threads score blocks ahead, the tied rows of each are settled one by one."""
+    visit = _Visit(rows, centers, pulls, penalty)
+    total, moved, broken = empty_tally(len(centers), rows.d), 0, 0.0
+    blocks = rows.blocks(len(centers))
+    cuts = np.searchsorted(pulls.rows, [block.start for block in blocks] + [rows.n])
+    places = np.arange(len(pulls.rows))
+    for block, scored, first, last in zip(blocks, map_blocks(visit.score, blocks, 1), cuts[:-1], cuts[1:]):
+        new = np.where(free[block], scored.near, labels[block])
+        moved += int(np.count_nonzero(labels[block] != new))
+        labels[block] = new
+        tied = pulls.rows[first:last]
+        assignment.read_ahead(labels, pulls.neighbors, pulls.indptr[first], pulls.indptr[last])
+        some, change = visit(block, scored, tied - block.start, tied, places[first:last], labels, counts)
+        moved += some
+        broken += change
+        rows.add(scored.x, block, labels[block], total.sums, total.mass)
+    return Swept(total, moved, broken)
+
+
 def penalized(
     rows: Rows, centers: Floats, labels: Ints, order: Ints, pulls: Pulls, counts: Ints, penalty: float
 ) -> Swept:
     """One sweep over the tied rows in the given order (positions among the tied rows), each given all others."""
-    table = rows.table(centers)
-    k = len(centers)
-    total, moved, broken = empty_tally(k, rows.d), 0, 0.0
+    visit = _Visit(rows, centers, pulls, penalty)
+    total, moved, broken = empty_tally(len(centers), rows.d), 0, 0.0
     start = 0
-    for block in rows.blocks(k, pulls.rows[order]):
+    blocks = rows.blocks(len(centers), pulls.rows[order])
+    for block, scored in zip(blocks, map_blocks(visit.score, blocks, 1)):
         places = order[start : start + len(block)]
         start += len(block)
-        x = rows.take(block)
-        scores = rows.scores(x, table)
-        near = np.empty(len(block), dtype=np.int32)
-        assignment.assign_nearest(scores, table.offset, np.empty(len(block), dtype=rows.dtype), near)
-        block_moved, change = assignment.assign_penalized(
-            scores,
-            table.offset,
-            near,
-            rows.weights(block),
-            block,
+        some, change = visit(block, scored, np.arange(len(block)), block, places, labels, counts)
+        moved += some
+        broken += change
+        rows.add(scored.x, block, labels[block], total.sums, total.mass)
+    return Swept(total, moved, broken)
+
+
+class _Scored(NamedTuple):
+    """A block of rows, ready for a visit."""
+
+    x: Any
+    scores: Floats
+    near: Ints  # nearest cluster of each row
+
+
+class _Visit:
+    """Visits to tied rows of a block."""
+
+    def __init__(self, rows: Rows, centers: Floats, pulls: Pulls, penalty: float) -> None:
+        self.rows = rows
+        self.table = rows.table(centers)
+        self.pulls = pulls
+        self.penalty = penalty
+
+    def score(self, block: slice | Ints) -> _Scored:
+        """What a visit needs to know about a block; may run ahead in threads."""
+        return _Scored(*_scored(self.rows, block, self.table))
+
+    def __call__(
+        self, block: slice | Ints, scored: _Scored, columns: Ints, which: Ints, places: Ints, labels: Ints, counts: Ints
+    ) -> tuple[int, float]:
+        """Visit the rows ``which``, in columns ``columns`` of the block; labels and counts change in place."""
+        return assignment.assign_penalized(
+            scored.scores,
+            self.table.offset,
+            scored.near,
+            self.rows.weights(block),
+            columns,
+            which,
             places,
             labels,
-            *pulls.arrays,
+            *self.pulls.arrays,
             counts,
-            penalty,
+            self.penalty,
         )
-        moved += block_moved
-        broken += change
-        rows.add(x, block, labels[block], total.sums, total.mass)
-    return Swept(total, moved, broken)
+
+
+def _scored(
+    rows: Rows, block: slice | Ints, table: Table, surcharge: Callable[[Any, Floats], None] | None = None
+) -> tuple[Any, Floats, Ints]:
+    """Some rows, their scores and their nearest clusters."""
+    x = rows.take(block)
+    scores = rows.scores(x, table)
+    if surcharge is not None:
+        surcharge(block, scores)
+    near = np.empty(x.shape[0], dtype=np.int32)
+    assignment.assign_nearest(scores, table.offset, np.empty(x.shape[0], dtype=rows.dtype), near)
+    return x, scores, near
 
 
 def costs(rows: Rows, centers: Floats, which: Ints) -> Floats:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Array, Floats, Ints
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
 
@@ -40,7 +40,7 @@ def tally(rows: Rows, labels: Ints, k: int) -> Tally:
 def tally_of(rows: Rows, labels: Ints, which: Ints, k: int) -> Tally:
     """Sums and masses of the clusters among some rows only."""
     total = empty_tally(k, rows.d)
-    for block in rows.blocks(k, which):
+    for block in rows.blocks(1, which):
         rows.add(rows.take(block), block, labels[block], total.sums, total.mass)
     return total
 
@@ -72,17 +72,17 @@ def within(total: float, found: Tally) -> float:
     return max(total - float(between.sum()), 0.0)
 
 
-def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Ints | None) -> tuple[Tally, int]:
+def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Array | None) -> tuple[Tally, int]:
     """Move the worst free rows into the empty clusters; this can only lower the squared error.
 
-    ``centers`` are those that the rows were just assigned to; ``free`` rows (None: all) may be moved, because
-    no clue speaks of them. A cluster stays empty when no free row lies off its center in a cluster of its own.
+    ``centers`` are those that the rows were just assigned to; ``free`` rows (a list or a mask; None: all) may be moved,
+    because no clue speaks of them. A cluster stays empty when no free row lies off its center in a cluster of its own.
     Returns the new tally and the number of rows moved; ``labels`` is changed in place.
     """
     vacant = np.flatnonzero(found.mass == 0)
     if not len(vacant):
         return found, 0
-    candidates = np.arange(rows.n) if free is None else free
+    candidates = np.arange(rows.n)[slice(None) if free is None else free]
     cost = np.empty(len(candidates))
     start = 0
     for block in rows.blocks(len(centers), candidates):

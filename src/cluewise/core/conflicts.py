@@ -9,7 +9,7 @@ import numpy as np
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.clues._diagnosis import infeasible
-from cluewise.clues._network import Network, edges, explore, from_edges, greedy, network, peel, restrict
+from cluewise.clues._network import Network, busy, edges, explore, from_edges, greedy, network, peel, restrict
 from cluewise.core.search import cheapest
 from cluewise.exceptions import Infeasible
 
@@ -33,8 +33,9 @@ class Placed(NamedTuple):
 
 
 def conflicts_of(clues: Clues, component: Ints) -> Conflicts:
-    """Conflicts between some must-link components."""
-    net = _without_doubles(restrict(network(clues.graph, clues.cliques), component))
+    """Conflicts between some must-link components, all of which have one."""
+    names, *linked = busy(clues.graph, clues.cliques)
+    net = _without_doubles(restrict(network(*linked), np.searchsorted(names, component)))
     removed, _ = peel(net, floor=net.size + 1, cap=net.size)
     return Conflicts(net, component, explore(net).component, removed[::-1].copy())
 

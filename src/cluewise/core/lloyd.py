@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.core import assign, centers
 from cluewise.core.centers import Tally
 from cluewise.core.loop import Info
@@ -23,9 +23,9 @@ class State(NamedTuple):
 
 
 def step(
-    state: State, *, rows: Rows, total: float, free: Ints | None = None, fixed: Tally | None = None
+    state: State, *, rows: Rows, total: float, free: Bools | None = None, fixed: Tally | None = None
 ) -> tuple[State, Info]:
-    """Assign the free rows (None: all) to their nearest centers, then take means.
+    """Assign the free rows (a mask; None: all) to their nearest centers, then take means.
 
     ``fixed`` is the tally of the rows that keep their labels, ``total`` the scatter of the data.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cluewise._typing import Ints
+from cluewise._typing import Bools, Ints
 
 __all__ = ["others", "visiting_order"]
 
@@ -23,8 +23,8 @@ def visiting_order(order: Any, rows: Ints, n: int, rng: np.random.Generator) -> 
     return np.argsort(rank[rows], kind="stable")
 
 
-def others(rows: Ints, n: int) -> Ints:
-    """The rows that are not in ``rows``."""
+def others(rows: Ints, n: int) -> Bools:
+    """Mask of the rows that are not in ``rows``."""
     mask = np.ones(n, dtype=bool)
     mask[rows] = False
-    return np.flatnonzero(mask)
+    return mask

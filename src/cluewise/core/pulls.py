@@ -40,26 +40,30 @@ class Pulls(NamedTuple):
 
 def pulls_of(clues: Clues, k: int) -> Pulls:
     """Links and groups of the clues. Groups with more than k members get a row of counts, so memory is O(n)."""
-    n = clues.n
     pairs = np.concatenate([clues.must, clues.cannot])
     pull = np.concatenate([-clues.must_weight, clues.cannot_weight])
-    indptr, neighbors, pull = graphs.adjacency(n, pairs[:, 0], pairs[:, 1], pull)
     row, group, group_pull = _incidence(clues)
+    mentioned = np.zeros(clues.n, dtype=bool)
+    mentioned[pairs.ravel()] = True
+    mentioned[row] = True
+    tied = np.flatnonzero(mentioned)
+    place = np.empty(clues.n, dtype=np.int32)  # of the tied rows; the others are never looked up
+    place[tied] = np.arange(len(tied), dtype=np.int32)
+    indptr, neighbors, pull = graphs.adjacency(len(tied), place[pairs[:, 0]], place[pairs[:, 1]], pull)
     size = np.bincount(group, minlength=len(group_pull))
     order = np.argsort(group, kind="stable")
     member_indptr = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     members = row[order].astype(np.int32)
     by_row = np.argsort(row, kind="stable")
-    group_indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
-    tied = np.flatnonzero((np.diff(indptr) > 0) | (np.diff(group_indptr) > 0))
+    group_indptr = np.concatenate([[0], np.cumsum(np.bincount(place[row], minlength=len(tied)))]).astype(np.int64)
     slot = np.full(len(size), -1, dtype=np.int64)
     slot[size > k] = np.arange(np.count_nonzero(size > k))
     return Pulls(
         tied,
-        np.append(indptr[tied], indptr[-1]),
-        neighbors,
+        indptr,
+        tied.astype(np.int32)[neighbors],
         pull,
-        np.append(group_indptr[tied], group_indptr[-1]),
+        group_indptr,
         group[by_row].astype(np.int32),
         group_pull,
         slot,

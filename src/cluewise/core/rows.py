@@ -19,6 +19,9 @@ __all__ = ["Rows", "SparseRows", "Table", "rows_of"]
 BLOCK_BYTES = 2**20
 """A block of rows with its scores: small enough for the caches, large enough to hide the call."""
 
+SMALL = 2**22
+"""Bytes of X up to which the rows are kept relative to the shift, instead of being moved in every pass."""
+
 DIRECT = 8
 """Up to this many columns distances are computed in difference form, exactly."""
 
@@ -28,6 +31,7 @@ class Table(NamedTuple):
 
     centers: Floats  # (k, d) relative to the shift, in the precision of X
     offset: Floats  # (k,)
+    minus: Floats  # −centers
 
 
 class Rows:
@@ -40,6 +44,13 @@ class Rows:
         self.weight = weight
         self.shift = coarse_mean(X) if shift is None else shift
         self._width = self.d  # numbers per row of a block
+        self._moved = self._kept() if isinstance(X, np.ndarray) else None
+
+    def _kept(self) -> Floats | None:
+        """X relative to the shift, where that costs little memory or none."""
+        if not self.shift.any() and self.X.flags.c_contiguous and self.X.flags.writeable:
+            return self.X
+        return np.subtract(self.X, self.shift, order="C") if self.X.nbytes <= SMALL else None
 
     @property
     def mass(self) -> float:
@@ -58,12 +69,13 @@ class Rows:
         return self.blocks(1)
 
     def take(self, block: Any) -> Any:
-        """Some rows, relative to the shift, contiguous."""
+        """Some rows, relative to the shift, contiguous; not to be changed."""
+        if self._moved is not None:
+            return self._moved[block] if isinstance(block, slice) else np.take(self._moved, block, axis=0)
         if isinstance(block, slice):
             return np.subtract(self.X[block], self.shift, order="C")
-        x = self.X.take(block, axis=0)
-        x -= self.shift
-        return x
+        x = np.take(self.X, block, axis=0)
+        return np.subtract(x, self.shift, out=x)
 
     def dense(self, block: Any) -> Floats:
         """Some rows as a dense array, for the few places that need one."""
@@ -77,8 +89,8 @@ class Rows:
         """Prepare centers (relative to the shift) for `scores`."""
         near = np.ascontiguousarray(centers, dtype=self.dtype)
         if self.d <= DIRECT:
-            return Table(near, np.zeros(len(near), dtype=self.dtype))
-        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype))
+            return Table(near, np.zeros(len(near), dtype=self.dtype), -near)
+        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), -near)
 
     def scores(self, x: Any, table: Table) -> Floats:
         """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
@@ -86,8 +98,7 @@ class Rows:
         if self.d <= DIRECT:
             assignment.half_distances(x, table.centers, out)
         else:
-            np.matmul(table.centers, x.T, out=out)
-            np.negative(out, out=out)
+            np.matmul(table.minus, x.T, out=out)
         return out
 
     def squared(self, x: Any, table: Table) -> Floats:
@@ -133,11 +144,11 @@ class SparseRows(Rows):
     def table(self, centers: Floats) -> Table:
         """Prepare centers for `scores`."""
         near = np.ascontiguousarray(centers, dtype=self.dtype)
-        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype))
+        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), -near)
 
     def scores(self, x: Any, table: Table) -> Floats:
         """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
-        return np.ascontiguousarray(-(x @ table.centers.T).T)
+        return np.ascontiguousarray((x @ table.minus.T).T)
 
     def squared(self, x: Any, table: Table) -> Floats:
         """(k, rows) array of squared distances."""

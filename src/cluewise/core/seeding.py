@@ -11,7 +11,7 @@ import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core.centers import tally
+from cluewise.core.centers import tally_of
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
 
@@ -20,6 +20,7 @@ __all__ = [
     "far_neighborhoods",
     "farthest_first",
     "group_means",
+    "multiple",
     "neighborhoods",
     "perturbed",
     "plus_plus",
@@ -79,9 +80,9 @@ def _best_candidate(rows: Rows, candidates: Floats, closest: Floats, weight: Flo
 
 def group_means(rows: Rows, codes: Ints, count: int) -> tuple[Floats, Floats]:
     """Weighted mean and mass of the rows of each code (−1 = none)."""
-    found = tally(rows, np.where(codes < 0, count, codes).astype(np.int32), count + 1)
-    mass = found.mass[:count]
-    return found.sums[:count] / np.maximum(mass, np.finfo(float).tiny)[:, None], mass
+    found = tally_of(rows, codes, np.flatnonzero(codes >= 0), count)
+    np.divide(found.sums, np.maximum(found.mass, np.finfo(float).tiny)[:, None], out=found.sums)
+    return found.sums, found.mass
 
 
 def neighborhoods(rows: Rows, clues: Clues, k: int) -> Floats:
@@ -90,24 +91,28 @@ def neighborhoods(rows: Rows, clues: Clues, k: int) -> Floats:
     At most k centers, largest component first, smallest member first on ties (E17, E18 of the specification);
     the caller fills up the rest.
     """
-    sizes = np.bincount(clues.components, minlength=clues.n_components)
-    multiple = np.flatnonzero(sizes > 1)
-    return _component_means(rows, clues, multiple[np.argsort(-sizes[multiple], kind="stable")][:k], k)
+    several, sizes = multiple(clues)
+    return _component_means(rows, clues, several[np.argsort(-sizes, kind="stable")][:k], k)
 
 
 def far_neighborhoods(rows: Rows, clues: Clues, k: int) -> Floats:
     """Like `neighborhoods`, but when there are more than k, components large and far from each other."""
-    sizes = np.bincount(clues.components, minlength=clues.n_components)
-    multiple = np.flatnonzero(sizes > 1)
-    if len(multiple) <= k:
+    several, sizes = multiple(clues)
+    if len(several) <= k:
         return neighborhoods(rows, clues, k)
-    means = _component_means(rows, clues, multiple, len(multiple))
-    return means[farthest_first(means, sizes[multiple], k)]
+    means = _component_means(rows, clues, several, len(several))
+    return means[farthest_first(means, sizes, k)]
+
+
+def multiple(clues: Clues) -> tuple[Ints, Ints]:
+    """Components of two or more rows, and their sizes; all their rows are tied."""
+    found, sizes = np.unique(clues.components[clues.tied], return_counts=True)
+    return found[sizes > 1], sizes[sizes > 1]
 
 
 def _component_means(rows: Rows, clues: Clues, chosen: Ints, k: int) -> Floats:
     code = np.full(clues.n_components, -1, dtype=np.int32)
-    code[chosen] = np.arange(len(chosen))
+    code[chosen] = np.arange(len(chosen), dtype=np.int32)
     centers, _ = group_means(rows, code[clues.components], len(chosen))
     row = cannot_linked_to_all(clues, chosen) if len(chosen) < k else None
     if row is None:

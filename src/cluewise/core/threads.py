@@ -68,15 +68,18 @@ def _cores() -> int:
     return int(cpu_count())
 
 
-def map_blocks(work: Callable[[T], R], blocks: Sequence[T]) -> Iterator[R]:
-    """``work`` on every block, in threads; yields in block order and keeps few results waiting."""
+def map_blocks(work: Callable[[T], R], blocks: Sequence[T], spare: int = 3) -> Iterator[R]:
+    """``work`` on every block, in threads; yields in block order.
+
+    At most ``spare`` results per thread wait to be taken, so that large results do not pile up.
+    """
     n = usable_threads()
     if n == 1 or len(blocks) < FEW:
         yield from map(work, blocks)
         return
     pool = ThreadPoolExecutor(n)
     try:
-        ahead = 4 * n
+        ahead = (1 + spare) * n
         waiting = [pool.submit(work, block) for block in blocks[:ahead]]
         for i in range(len(blocks)):
             yield waiting[i % ahead].result()

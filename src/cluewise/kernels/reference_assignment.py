@@ -12,6 +12,7 @@ __all__ = [
     "assign_penalized",
     "half_distances",
     "margins",
+    "read_ahead",
     "squared_to_own",
 ]
 
@@ -35,11 +36,17 @@ def add_rows(x: Floats, weight: Floats, labels: Ints, sums: Floats, mass: Floats
     np.add.at(mass, labels, w)
 
 
+def read_ahead(labels: Ints, neighbors: Ints, first: int, last: int) -> int:
+    """Sum of the labels of some neighbors."""
+    return int(labels[neighbors[first:last]].sum())
+
+
 def assign_penalized(
     scores: Floats,
     offset: Floats,
     nearest: Ints,
     weight: Floats,
+    columns: Ints,
     rows: Ints,
     places: Ints,
     labels: Ints,
@@ -58,15 +65,15 @@ def assign_penalized(
     """Visit the rows in turn; each counts its linked rows and the other members of its groups in every cluster."""
     k = len(offset)
     moved, change = 0, 0.0
-    for r, (i, t) in enumerate(zip(rows, places)):
+    for c, i, t in zip(columns, rows, places):
         links = slice(indptr[t], indptr[t + 1])
         mine = groups[group_indptr[t] : group_indptr[t + 1]]
         cost = np.bincount(labels[neighbors[links]], weights=pull[links], minlength=k)
         for g in mine:
             group = members[member_indptr[g] : member_indptr[g + 1]]
             cost = cost + group_pull[g] * np.bincount(labels[group[group != i]], minlength=k)
-        w = float(weight[r]) if len(weight) else 1.0
-        value = w * (scores[:, r] + offset) + penalty * cost
+        w = float(weight[c]) if len(weight) else 1.0
+        value = w * (scores[:, c] + offset) + penalty * cost
         old, best = int(labels[i]), int(value.argmin())
         if value[best] < value[old]:
             moved += 1

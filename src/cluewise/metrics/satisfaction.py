@@ -176,8 +176,10 @@ def _checked(labels: ArrayLike, n: int) -> Ints:
 
 def _each_noise_row_alone(raw: Ints) -> Ints:
     """Cluster codes in which every noise row is a cluster of its own."""
-    found, codes = np.unique(raw, return_inverse=True)
     noise = raw == UNASSIGNED
+    if not noise.any() and raw.min(initial=0) == 0:
+        return raw  # codes already; sorting a million labels would take more memory than all the rest
+    found, codes = np.unique(raw, return_inverse=True)
     codes[noise] = len(found) + np.arange(np.count_nonzero(noise))
     return codes
 
