@@ -66,11 +66,11 @@ def step(
         with clock as seconds:
             costs = assign.costs(nodes.rows, state.centers, nodes.bound)
             placed = place(costs, conflicts, order, of_node[nodes.bound], seconds, clues)
+            del costs  # the largest array of the step
         of_node[nodes.bound] = placed.labels
         gap = placed.gap
         tally = tally.plus(centers.tally_of(nodes.rows, of_node, nodes.bound, len(state.centers)))
-    tied = nodes.tied
-    labels[tied] = of_node[nodes.of_row[tied]]
+    labels[nodes.tied] = of_node[nodes.of_tied]
     tally, _ = centers.refill(rows, tally, state.centers, labels, free)
     moved = int(np.count_nonzero(labels != state.labels))
     means = centers.means(tally, state.centers)
@@ -228,7 +228,7 @@ class COPKMeans(NeighborhoodStart):
             rows=rows,
             nodes=nodes,
             conflicts=conflicts,
-            free=nodes.of_row < 0,
+            free=nodes.free,
             order=conflicts.order if by_degeneracy else node_order(self.order, nodes, problem.rng),
             total=problem.total,
             clock=Clock(self.time_limit / self._n_starts(problem)),

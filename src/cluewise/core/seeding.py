@@ -34,24 +34,42 @@ def plus_plus(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Fl
     distance to the centers so far.
     """
     centers = list(given)
-    weight = np.ones(rows.n, dtype=rows.dtype) if rows.weight is None else rows.weight
     closest = np.full(rows.n, np.inf, dtype=rows.dtype)
     if centers and len(centers) < k:
         _lower(rows, np.array(centers), closest)
     trials = 2 + int(log(k))
     while len(centers) < k:
-        chance = np.cumsum(closest * weight if centers else weight, dtype=np.float64)
-        if not chance[-1] > 0:  # every row lies on a center: any will do
-            chance = np.arange(1.0, rows.n + 1)
-        count = trials if centers else 1
-        picked = np.searchsorted(chance, rng.random(count) * chance[-1], side="right")
-        picked = np.minimum(picked, rows.n - 1)
+        picked = _draw(rows, closest if centers else None, trials if centers else 1, rng)
         candidates = rows.dense(picked)
-        best = 0 if count == 1 else _best_candidate(rows, candidates, closest, weight)
+        best = 0 if len(picked) == 1 else _best_candidate(rows, candidates, closest)
         centers.append(candidates[best].astype(np.float64))
         if len(centers) < k:
             _lower(rows, candidates[best : best + 1], closest)
     return np.array(centers[:k], dtype=np.float64).reshape(k, rows.d)
+
+
+def _draw(rows: Rows, closest: Floats | None, count: int, rng: np.random.Generator) -> Ints:
+    """Rows drawn with probability proportional to weight × ``closest`` (None: weight alone), in little memory.
+
+    First a block is drawn, then a row in it. When every row lies on a center any will do.
+    """
+    cuts = rows.big_blocks()
+
+    def chances(block: slice) -> Floats:
+        weight = np.ones(block.stop - block.start) if rows.weight is None else rows.weights(block)
+        return weight.astype(np.float64) if closest is None else closest[block] * weight.astype(np.float64)
+
+    ends = np.cumsum([chances(block).sum() for block in cuts])
+    if not ends[-1] > 0:
+        return rng.integers(rows.n, size=count)
+    picked = []
+    for point in rng.random(count) * ends[-1]:
+        b = min(int(np.searchsorted(ends, point, side="right")), len(cuts) - 1)
+        inside = np.cumsum(chances(cuts[b]))
+        before = ends[b - 1] if b else 0.0
+        row = min(int(np.searchsorted(inside, point - before, side="right")), len(inside) - 1)
+        picked.append(cuts[b].start + row)
+    return np.array(picked)
 
 
 def _lower(rows: Rows, centers: Floats, closest: Floats) -> None:
@@ -66,14 +84,16 @@ def _lower(rows: Rows, centers: Floats, closest: Floats) -> None:
         continue
 
 
-def _best_candidate(rows: Rows, candidates: Floats, closest: Floats, weight: Floats) -> int:
+def _best_candidate(rows: Rows, candidates: Floats, closest: Floats) -> int:
     """The candidate that would leave the smallest sum of weighted squared distances."""
     table = rows.table(candidates.astype(np.float64))
 
     def work(block: slice) -> Floats:
         squared = rows.squared(rows.take(block), table)
         np.minimum(squared, closest[block], out=squared)
-        return squared @ weight[block].astype(np.float64)
+        if rows.weight is None:
+            return squared.sum(axis=1, dtype=np.float64)
+        return squared @ rows.weights(block).astype(np.float64)
 
     return int(np.argmin(sum(map_blocks(work, rows.blocks(len(candidates))))))
 
