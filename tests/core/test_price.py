@@ -103,6 +103,11 @@ def test_one_when_nothing_varies(dtype, sparse):
     assert prices(X[:1], [0]) == (1, 1)
 
 
+def test_rounding_is_no_variation():
+    rows = rows_of(np.repeat([[0.1, 0.2], [0.3, 0.4]], 3, axis=0))
+    assert price.typical_price(rows, np.zeros((1, 2)), np.zeros(6, np.int32), 1e-15, rounding=1e-12) == 1
+
+
 def test_single_precision_is_enough():
     X = np.random.default_rng(0).normal(size=(60, 5)) + 1000
     labels = np.arange(60) % 3

@@ -77,6 +77,8 @@ class Comparison:
     gains : tuple of float
         For each split, the share of held-out clues kept with the other clues minus that without any; each
         kind of clue counts the same.
+    test_size : float
+        Share of the clues that were held out each time.
 
     Examples
     --------
@@ -92,6 +94,7 @@ class Comparison:
     moved: int
     agreement: float
     gains: tuple[float, ...]
+    test_size: float
 
     @property
     def gain(self) -> float:
@@ -100,9 +103,16 @@ class Comparison:
 
     @property
     def gain_error(self) -> float:
-        """Standard error of ``gain``; nan with fewer than two splits."""
+        """Standard error of ``gain``; nan with fewer than two splits.
+
+        Splits share most of their clues, so their gains are not independent: the variance is enlarged as Nadeau and
+        Bengio (2003) propose, by held-out share over kept share.
+        """
         n = len(self.gains)
-        return float(np.std(self.gains, ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+        if n < 2:
+            return float("nan")
+        overlap = self.test_size / (1 - self.test_size)
+        return float(np.std(self.gains, ddof=1) * np.sqrt(1 / n + overlap))
 
     @property
     def helped(self) -> bool | None:
@@ -232,6 +242,7 @@ def compare(
         moved=round(n * (1 - accuracy(before.labels_, after.labels_))),
         agreement=ari(before.labels_, after.labels_),
         gains=tuple(_mean(a) - _mean(b) for a, b in zip(told, untold)),
+        test_size=test_size,
     )
 
 

@@ -178,7 +178,8 @@ class PCKMeans(NeighborhoodStart):
             self.penalty_ = float(self.penalty)
         elif problem.start == 0:  # all starts pay the same price, or their objectives could not be compared
             means = centers.means(found.tally, start)
-            self.penalty_ = typical_price(rows, means, labels, centers.within(problem.total, found.tally))
+            within = centers.within(problem.total, found.tally)
+            self.penalty_ = typical_price(rows, means, labels, within, 1e-12 * problem.total)
         state = State(labels, start, count_members(pulls, labels, problem.k), broken_weight(clues, labels))
         move = partial(
             step,

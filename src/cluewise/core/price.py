@@ -27,12 +27,13 @@ ROWS = 2000
 """Beyond that, inner products of at most so many rows, evenly spaced, stand for it."""
 
 
-def typical_price(rows: Rows, centers: Floats, labels: Ints, within: float) -> float:
+def typical_price(rows: Rows, centers: Floats, labels: Ints, within: float, rounding: float = 0.0) -> float:
     """Variance inside clusters per effective dimension times the log-odds of a link; 1 when nothing varies.
 
-    ``within`` is the weighted sum of squared distances to ``centers``, the means of the clusters.
+    ``within`` is the weighted sum of squared distances to ``centers``, the means of the clusters; up to ``rounding``
+    it is taken for zero.
     """
-    if not within > 0:
+    if not within > rounding:
         return 1.0
     return LOG_ODDS * within / rows.mass / effective_dimension(rows, centers, labels)
 
