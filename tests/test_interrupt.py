@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-ALLOWED = 1.0  # seconds; 0.3 on a machine that has nothing else to do
+ALLOWED = 5.0  # seconds, for a busy machine; 0.03 were measured on a quiet one, and the fit itself takes minutes
 
 # Says "ready" after a few iterations of a fit that would go on for a long time, and what it is left with afterwards.
 SCRIPT = """
