@@ -19,7 +19,7 @@ from time import perf_counter
 
 from measuring import Figure
 
-NAMES = ("sweep", "preparing", "memory", "growth", "digits", "startup", "threads")
+NAMES = ("sweep", "preparing", "memory", "growth", "digits", "startup", "threads", "partition")
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")
 

@@ -15,7 +15,7 @@ import pytest
 from cluewise import Clues
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
-NAMES = ("sweep", "preparing", "memory", "growth", "digits", "startup", "threads")
+NAMES = ("sweep", "preparing", "memory", "growth", "digits", "startup", "threads", "partition")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from cluewise.catalogue import clusterers, get
 
 
 def test_all_of_them():
-    assert list(clusterers()) == ["COPKMeans", "ConstrainedKMeans", "PCKMeans", "SeededKMeans"]
+    assert list(clusterers()) == sorted(centroid.__all__)
     assert set(clusterers()) == set(centroid.__all__)
     assert all(getattr(cw, name) is cls for name, cls in clusterers().items())
 
@@ -16,14 +16,15 @@ def test_all_of_them():
 @pytest.mark.parametrize(
     ("filters", "names"),
     [
-        ({"accepts": ["labels"]}, ["COPKMeans", "ConstrainedKMeans", "PCKMeans", "SeededKMeans"]),
-        ({"accepts": ["cannot"]}, ["COPKMeans", "PCKMeans"]),
-        ({"accepts": ["cannot", "labels"], "hard": False}, ["PCKMeans"]),
-        ({"hard": True}, ["COPKMeans", "ConstrainedKMeans"]),
-        ({"hard": False}, ["PCKMeans", "SeededKMeans"]),
+        ({"accepts": ["partitions"]}, ["PartitionKMeans"]),
+        ({"accepts": ["cannot"], "hard": True}, ["COPKMeans"]),
+        ({"accepts": ["cannot", "labels"], "hard": False}, ["ClosurePCKMeans", "PCKMeans"]),
+        ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "SizedKMeans"]),
+        ({"hard": False}, ["ClosurePCKMeans", "PCKMeans", "PartitionKMeans", "SeededKMeans"]),
         ({"predicts": False}, []),
         ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans"]),
-        ({"accepts": ["sizes"]}, []),
+        ({"accepts": ["sizes"]}, ["BalancedKMeans", "SizedKMeans"]),
+        ({"accepts": ["avoid"]}, []),
     ],
 )
 def test_filters(filters, names):

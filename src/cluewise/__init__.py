@@ -16,20 +16,33 @@ if TYPE_CHECKING:
     from cluewise.advice import compare
     from cluewise.base import Card
     from cluewise.catalogue import clusterers
-    from cluewise.centroid import ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
+    from cluewise.centroid import (
+        BalancedKMeans,
+        ClosurePCKMeans,
+        ConstrainedKMeans,
+        COPKMeans,
+        PartitionKMeans,
+        PCKMeans,
+        SeededKMeans,
+        SizedKMeans,
+    )
     from cluewise.clues import Clues
     from cluewise.core.threads import threads
     from cluewise.exceptions import Contradiction, Infeasible, Undecided
 
 _HOMES = {
+    "BalancedKMeans": "cluewise.centroid",
     "COPKMeans": "cluewise.centroid",
     "Card": "cluewise.base",
+    "ClosurePCKMeans": "cluewise.centroid",
     "Clues": "cluewise.clues",
     "ConstrainedKMeans": "cluewise.centroid",
     "Contradiction": "cluewise.exceptions",
     "Infeasible": "cluewise.exceptions",
     "PCKMeans": "cluewise.centroid",
+    "PartitionKMeans": "cluewise.centroid",
     "SeededKMeans": "cluewise.centroid",
+    "SizedKMeans": "cluewise.centroid",
     "Undecided": "cluewise.exceptions",
     "clusterers": "cluewise.catalogue",
     "compare": "cluewise.advice",
@@ -38,14 +51,18 @@ _HOMES = {
 _ROOMS = ("checks", "datasets", "exceptions", "metrics", "plots")
 
 __all__ = [
+    "BalancedKMeans",
     "COPKMeans",
     "Card",
+    "ClosurePCKMeans",
     "Clues",
     "ConstrainedKMeans",
     "Contradiction",
     "Infeasible",
     "PCKMeans",
+    "PartitionKMeans",
     "SeededKMeans",
+    "SizedKMeans",
     "Undecided",
     "__version__",
     "checks",

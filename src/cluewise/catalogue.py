@@ -6,11 +6,29 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from cluewise.base import CentroidClusterer
-from cluewise.centroid import ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
+from cluewise.centroid import (
+    BalancedKMeans,
+    ClosurePCKMeans,
+    ConstrainedKMeans,
+    COPKMeans,
+    PartitionKMeans,
+    PCKMeans,
+    SeededKMeans,
+    SizedKMeans,
+)
 
 __all__ = ["clusterers", "get"]
 
-_ALL: tuple[type[CentroidClusterer], ...] = (COPKMeans, ConstrainedKMeans, PCKMeans, SeededKMeans)
+_ALL: tuple[type[CentroidClusterer], ...] = (
+    BalancedKMeans,
+    COPKMeans,
+    ClosurePCKMeans,
+    ConstrainedKMeans,
+    PCKMeans,
+    PartitionKMeans,
+    SeededKMeans,
+    SizedKMeans,
+)
 
 
 def clusterers(

@@ -21,6 +21,8 @@ class Card:
         Kinds of clues that the method uses.
     hard : bool
         Whether every clue that is accepted holds in the result.
+    joins : bool
+        Whether must-links, together groups and equal labels hold in the result, even if others may not.
     closes : bool
         Whether the method works on the closure: an entailed clue changes nothing.
     descends : bool
@@ -57,6 +59,7 @@ class Card:
     title: str
     accepts: frozenset[str]
     hard: bool = False
+    joins: bool = False
     closes: bool = False
     descends: bool = True
     invariant: frozenset[str] = frozenset({"shift", "scale", "rotation"})

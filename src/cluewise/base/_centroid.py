@@ -85,8 +85,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         """
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
-        if self.n_clusters > n:
-            raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
+        self._check_count(n)
         known = self._check_clues(clues, n)
         weight = None
         if sample_weight is not None:
@@ -107,6 +106,11 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
                 raise
             self._publish(rows, known, best)
         return self
+
+    def _check_count(self, n: int) -> None:
+        """Refuse more clusters than rows."""
+        if self.n_clusters > n:
+            raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
         """The start with the lowest objective; one that reaches its time limit counts only if all others do."""

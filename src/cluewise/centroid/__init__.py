@@ -1,8 +1,21 @@
 """Methods that describe each cluster by a center."""
 
+from cluewise.centroid._balanced import BalancedKMeans
+from cluewise.centroid._closure import ClosurePCKMeans
 from cluewise.centroid._constrained import ConstrainedKMeans
 from cluewise.centroid._cop import COPKMeans
+from cluewise.centroid._partition import PartitionKMeans
 from cluewise.centroid._pck import PCKMeans
 from cluewise.centroid._seeded import SeededKMeans
+from cluewise.centroid._sized import SizedKMeans
 
-__all__ = ["COPKMeans", "ConstrainedKMeans", "PCKMeans", "SeededKMeans"]
+__all__ = [
+    "BalancedKMeans",
+    "COPKMeans",
+    "ClosurePCKMeans",
+    "ConstrainedKMeans",
+    "PCKMeans",
+    "PartitionKMeans",
+    "SeededKMeans",
+    "SizedKMeans",
+]

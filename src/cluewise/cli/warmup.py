@@ -66,7 +66,8 @@ def _some_clues() -> list[Clues]:
         together=[*[-1] * 8, 0, 0, -1, -1],
         apart=[*[-1] * 9, 0, 0, 0],
     )
-    return [many, Clues(12, must=[(2, 3)]), Clues(12, cannot=[(2, 3)])]
+    sides = Clues(12, labels=[0, 1, *[-1] * 10], partitions=[*[0, 1, 2] * 3, -1, -1, -1])
+    return [many, Clues(12, must=[(2, 3)]), Clues(12, cannot=[(2, 3)]), sides, Clues(12, sizes=(4, 4))]
 
 
 def _search(rng: np.random.Generator) -> None:

@@ -1,0 +1,169 @@
+"""The cheapest labels with so much weight in each cluster, where rows weigh differently: integer programming.
+
+Rows cannot be divided, so this is bin packing with prices: no method is exact and fast. If they could, a linear program
+would do, and divide few rows: so those, and rows with a small lead, are settled by an integer program, the others
+stay. The linear program is the lower bound. HiGHS gets less than a second at a time; too many rows are refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.clues import Clues
+from cluewise.clues._feasibility import sizes_feasible
+from cluewise.core.rows import Rows
+from cluewise.exceptions import ClueError, Infeasible, Undecided
+
+__all__ = ["Capacities", "Packed", "capacities_of", "pack"]
+
+ENTRIES = 20_000  # rows times clusters
+SECONDS = 0.8  # HiGHS hears no Ctrl-C
+GAP = 1e-6
+MANY = 5  # rows for each cluster that are open at first
+
+
+class Capacities(NamedTuple):
+    """How much weight each cluster may have."""
+
+    lower: Floats  # (k,)
+    upper: Floats  # (k,), may be infinite
+    weight: Floats  # (n,) of the rows
+
+    def hold(self, labels: Ints) -> bool:
+        """Whether labels keep the bounds; sums of weights are not exact."""
+        load = np.bincount(labels, weights=self.weight, minlength=len(self.lower))
+        slack = 1e-9 * self.weight.sum()
+        return bool(((load >= self.lower - slack) & (load <= self.upper + slack)).all())
+
+
+class Packed(NamedTuple):
+    """Labels within the bounds, and by how much they may miss the cheapest."""
+
+    labels: Ints  # (n,) int32
+    gap: float  # cost of the labels − lower bound on the cost of any
+
+
+def capacities_of(clues: Clues, k: int, rows: Rows) -> Capacities | None:
+    """Bounds on summed weight; None where there are none, or where all rows weigh the same."""
+    if clues.sizes is None or clues.size_unit == "points" or rows.weight is None:
+        return None
+    weight = rows.weight.astype(np.float64)
+    if (np.abs(weight - weight[0]) <= 1e-9 * weight[0]).all():
+        return None
+    why = sizes_feasible(clues.sizes, k, float(weight.sum()), weight)
+    if why is not None:
+        raise Infeasible(f"{why}.", clues.only(["sizes"]))
+    if rows.n * k > ENTRIES:
+        raise ClueError(
+            f"bounds on summed weight, where rows weigh differently, are kept for up to {ENTRIES} rows times clusters; "
+            f"there are {rows.n} times {k}. Bound the number of points instead."
+        )
+    lower, upper = np.broadcast_to(clues.sizes, (k, 2)).T
+    return Capacities(lower, upper, weight)
+
+
+def pack(costs: Floats, capacities: Capacities, previous: Ints | None) -> Packed:
+    """The cheapest labels within the bounds that are found in time, none dearer than ``previous`` (valid labels).
+
+    Raises
+    ------
+    Infeasible
+        There are no such labels.
+    Undecided
+        None were found, nor a proof that there are none, in time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> costs = np.array([[0.0, 9], [1, 8], [2, 4], [9, 0]])
+    >>> two = np.full(2, 5.0)
+    >>> pack(costs, Capacities(0 * two, two, np.array([3.0, 2, 1, 4])), None).labels
+    array([0, 0, 1, 1], dtype=int32)
+    """
+    n, k = costs.shape
+    rows = np.arange(n)
+    scale = float(costs.max()) or 1.0
+    least, divided, lead = _relaxed(costs / scale, capacities)
+    labels, count = None, MANY * k
+    order = np.argsort(lead, kind="stable")
+    while labels is None:  # rows with the smallest lead are open, and more of them until they fit
+        found = _settled(costs / scale, capacities, divided, order[:count])
+        if found is not None and capacities.hold(found):
+            labels = found
+        elif count >= n:
+            break
+        count *= 4
+    if previous is not None and (labels is None or costs[rows, labels].sum() >= costs[rows, previous].sum()):
+        labels = previous
+    if labels is None:
+        raise Undecided("no clustering with summed weights within the bounds on sizes was found in time.")
+    return Packed(labels.copy(), max(float(costs[rows, labels].sum()) - least * scale, 0.0))
+
+
+def _relaxed(costs: Floats, capacities: Capacities) -> tuple[float, Ints, Floats]:
+    """Rows may be divided: the least cost, where most of each row goes, and by what lead (0: it is divided)."""
+    from scipy.optimize import linprog
+    from scipy.sparse import vstack
+
+    n, k = costs.shape
+    once, load, lower, upper = _rows(n, capacities)
+    above, below = np.isfinite(upper), lower > 0
+    result = linprog(
+        costs.ravel(),
+        A_ub=vstack([load[above], -load[below]]),
+        b_ub=np.concatenate([upper[above], -lower[below]]),
+        A_eq=once,
+        b_eq=np.ones(n),
+        options={"time_limit": SECONDS},
+    )
+    if result.status == 2:
+        raise Infeasible("no clustering has summed weights within the bounds on sizes.", capacities)
+    if result.status != 0:
+        return float(costs.min(axis=1).sum()), costs.argmin(axis=1).astype(np.int32), np.zeros(n)
+    share = result.x.reshape(n, k)
+    labels = share.argmax(axis=1)
+    reduced = result.lower.marginals.reshape(n, k).copy()
+    reduced[np.arange(n), labels] = np.inf
+    lead = np.where(share.max(axis=1) > 1 - 1e-6, reduced.min(axis=1), -1.0)
+    return float(result.fun), labels.astype(np.int32), lead
+
+
+def _settled(costs: Floats, capacities: Capacities, labels: Ints, open_: Ints) -> Ints | None:
+    """The cheapest labels in which only some rows may differ from ``labels``; None when none were found in time."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    k = costs.shape[1]
+    closed = np.setdiff1d(np.arange(len(costs)), open_)
+    filled = np.bincount(labels[closed], weights=capacities.weight[closed], minlength=k)
+    left = Capacities(capacities.lower - filled, capacities.upper - filled, capacities.weight[open_])
+    once, load, lower, upper = _rows(len(open_), left)
+    if (upper < 0).any():
+        return None
+    result = milp(
+        costs[open_].ravel(),
+        integrality=np.ones(len(open_) * k),
+        bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(once, 1, 1), LinearConstraint(load, lower, upper)],
+        options={"time_limit": SECONDS, "mip_rel_gap": GAP},
+    )
+    if result.x is None:
+        if result.status == 2 and not len(closed):
+            raise Infeasible("no clustering of these rows has summed weights within the bounds on sizes.", capacities)
+        return None
+    new = labels.copy()
+    new[open_] = result.x.reshape(-1, k).argmax(axis=1)
+    return new
+
+
+def _rows(n: int, capacities: Capacities) -> tuple[Any, Any, Floats, Floats]:
+    """Rows of a program: each row once; weights, and their bounds, in units that suit the tolerances of HiGHS."""
+    from scipy.sparse import csr_array, eye_array, kron
+
+    k = len(capacities.lower)
+    unit = 1e4 / capacities.weight.sum() if capacities.weight.any() else 1.0
+    once = csr_array(kron(eye_array(n), np.ones((1, k))))
+    load = csr_array(kron((capacities.weight * unit)[None, :], eye_array(k)))
+    return once, load, capacities.lower * unit, capacities.upper * unit
