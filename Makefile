@@ -36,7 +36,7 @@ check: $(VENV)/.ready-test ## lint, format, types, layers, spelling
 	@$(BIN)/ruff check -q .
 	@$(BIN)/ruff format -q --check . || { echo "Run $(BIN)/ruff format to put this right."; exit 1; }
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/lint-imports --no-logo --no-cache
 	@$(BIN)/codespell $(PROSE)
 	@$(BIN)/python tools/words.py
 

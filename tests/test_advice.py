@@ -134,7 +134,7 @@ def test_clues_that_lie_do_harm(iris):
     assert result.with_clues.scores["ari"] < result.without.scores["ari"]
 
 
-@pytest.mark.parametrize("name", list(clusterers()))
+@pytest.mark.parametrize("name", [n for n, c in clusterers().items() if c.card.accepts & {"labels", "must", "cannot"}])
 def test_every_clusterer_of_the_catalogue(iris, name):
     method = clusterers()[name]
     clues = Clues.sample(iris.y, labels=0.2, pairs=40, random_state=1).only(method.card.accepts)
@@ -147,6 +147,15 @@ def test_every_clusterer_of_the_catalogue(iris, name):
     assert result.agreement == metrics.ari(result.without.labels, result.with_clues.labels)
     assert result.with_clues.objective == result.with_clues.model.objective_
     assert name in str(result)
+
+
+@pytest.mark.parametrize("name", [n for n, c in clusterers().items() if not c.card.accepts & {"labels", "must"}])
+def test_a_method_that_uses_none_of_the_clues_cannot_be_compared(iris, name):
+    with (
+        pytest.warns(UnusedClueWarning, match=name),
+        pytest.raises(ClueError, match=f"no clues that {name} uses"),
+    ):
+        compare(clusterers()[name](3), iris.X, Clues.sample(iris.y, labels=0.2, random_state=1))
 
 
 def test_both_sides_are_the_fits_that_a_user_would_get(iris):

@@ -18,9 +18,12 @@ def test_all_of_them():
     [
         ({"accepts": ["partitions"]}, ["PartitionKMeans"]),
         ({"accepts": ["cannot"], "hard": True}, ["COPKMeans"]),
-        ({"accepts": ["cannot", "labels"], "hard": False}, ["ClosurePCKMeans", "PCKMeans"]),
+        (
+            {"accepts": ["cannot", "labels"], "hard": False},
+            ["CVQE", "ClosurePCKMeans", "LCVQE", "PCKMeans", "RDPMeans"],
+        ),
         ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "SizedKMeans"]),
-        ({"hard": False}, ["ClosurePCKMeans", "PCKMeans", "PartitionKMeans", "SeededKMeans"]),
+        ({"hard": False, "accepts": ["partitions"]}, ["PartitionKMeans"]),
         ({"predicts": False}, []),
         ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans"]),
         ({"accepts": ["sizes"]}, ["BalancedKMeans", "SizedKMeans"]),

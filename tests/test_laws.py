@@ -210,12 +210,14 @@ def test_other_errors_tell_where_they_come_from():
 
 def test_cards_choose_the_laws():
     names = {name: {law.__name__ for law in laws_for(cls)} for name, cls in clusterers().items()}
-    hard = "law_hard_is_hard"
-    assert {name for name, laws in names.items() if hard in laws} == {"COPKMeans", "ConstrainedKMeans"}
+    hard = {"BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "SizedKMeans"}
+    assert {name for name, laws in names.items() if "law_hard_is_hard" in laws} == hard
+    joins = {"COPKMeans", "ClosurePCKMeans"}
+    assert {name for name, laws in names.items() if "law_contradiction_raises_first" in laws} == joins
     assert "law_entailed_clues_change_nothing" in names["COPKMeans"]
     assert "law_entailed_clues_change_nothing" not in names["PCKMeans"]
     assert "law_infinite_weight_is_refused" in names["PCKMeans"]
-    assert all("law_no_clues_is_kmeans" in laws for laws in names.values())
+    assert {name for name, laws in names.items() if "law_no_clues_is_kmeans" not in laws} == {"DPMeans", "RDPMeans"}
 
 
 def test_no_card_no_laws():

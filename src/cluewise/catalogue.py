@@ -7,12 +7,16 @@ from difflib import get_close_matches
 
 from cluewise.base import CentroidClusterer
 from cluewise.centroid import (
+    CVQE,
+    LCVQE,
     BalancedKMeans,
     ClosurePCKMeans,
     ConstrainedKMeans,
     COPKMeans,
+    DPMeans,
     PartitionKMeans,
     PCKMeans,
+    RDPMeans,
     SeededKMeans,
     SizedKMeans,
 )
@@ -22,10 +26,14 @@ __all__ = ["clusterers", "get"]
 _ALL: tuple[type[CentroidClusterer], ...] = (
     BalancedKMeans,
     COPKMeans,
+    CVQE,
     ClosurePCKMeans,
     ConstrainedKMeans,
+    DPMeans,
+    LCVQE,
     PCKMeans,
     PartitionKMeans,
+    RDPMeans,
     SeededKMeans,
     SizedKMeans,
 )

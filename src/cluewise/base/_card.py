@@ -29,6 +29,8 @@ class Card:
         Whether the objective never rises from one iteration to the next.
     invariant : frozenset of str
         Which of "shift", "scale" and "rotation" of X change no label.
+    finds : bool
+        Whether the method finds the number of clusters; ``n_clusters`` is then what it expects, not a bound.
     noise : bool
         Whether label -1 marks noise.
     predicts, sparse, weights : bool
@@ -63,6 +65,7 @@ class Card:
     closes: bool = False
     descends: bool = True
     invariant: frozenset[str] = frozenset({"shift", "scale", "rotation"})
+    finds: bool = False
     noise: bool = False
     predicts: bool = True
     sparse: bool = True

@@ -4,18 +4,26 @@ from cluewise.centroid._balanced import BalancedKMeans
 from cluewise.centroid._closure import ClosurePCKMeans
 from cluewise.centroid._constrained import ConstrainedKMeans
 from cluewise.centroid._cop import COPKMeans
+from cluewise.centroid._cvqe import CVQE
+from cluewise.centroid._dp import DPMeans
+from cluewise.centroid._lcvqe import LCVQE
 from cluewise.centroid._partition import PartitionKMeans
 from cluewise.centroid._pck import PCKMeans
+from cluewise.centroid._rdp import RDPMeans
 from cluewise.centroid._seeded import SeededKMeans
 from cluewise.centroid._sized import SizedKMeans
 
 __all__ = [
     "BalancedKMeans",
     "COPKMeans",
+    "CVQE",
     "ClosurePCKMeans",
     "ConstrainedKMeans",
+    "DPMeans",
+    "LCVQE",
     "PCKMeans",
     "PartitionKMeans",
+    "RDPMeans",
     "SeededKMeans",
     "SizedKMeans",
 ]

@@ -31,7 +31,7 @@ def law_labels_are_clusters(estimator: Any, X: Floats, clues: Clues, rng: Rng) -
     lowest = -1 if estimator.card.noise else 0
     assert labels.min() >= lowest, f"there is a label {labels.min()}."
     used = np.unique(labels[labels >= 0])
-    k = getattr(estimator, "n_clusters", len(used))
+    k = len(used) if estimator.card.finds else estimator.n_clusters
     assert labels.max() < k, f"there is a label {labels.max()}, but only {k} clusters."
     assert model.n_clusters_ == len(used), f"n_clusters_ is {model.n_clusters_}; {len(used)} clusters have rows."
 
@@ -74,7 +74,7 @@ def law_prediction_knows_its_rows(estimator: Any, X: Floats, clues: Clues, rng: 
     every = model.predict(X)
     rows = rng.permutation(len(X))[: len(X) // 2 + 1]
     assert (model.predict(X[rows]) == every[rows]).all(), "predictions depend on the other rows."
-    k = getattr(estimator, "n_clusters", every.max() + 1)
+    k = model.n_clusters_ if estimator.card.finds else estimator.n_clusters
     assert ((every >= 0) & (every < k)).all(), "predictions are not clusters."
 
 

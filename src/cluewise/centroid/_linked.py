@@ -1,0 +1,124 @@
+"""What CVQE and LCVQE share: clues written out as links, and a step of two halves."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from cluewise._sklearn import StrOptions
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.base import Problem
+from cluewise.centroid._starts import NeighborhoodStart
+from cluewise.clues import Clues
+from cluewise.core import assign, centers, lloyd, loop
+from cluewise.core.centers import Tally
+from cluewise.core.links import Links, links_of
+from cluewise.core.order import others, visiting_order
+from cluewise.core.rows import Rows
+from cluewise.exceptions import UnusedClueWarning
+
+__all__ = ["Given", "LinkStart", "given_of", "step"]
+
+STILL = 1e-10
+"""Centers that move by less than this share of the spread of the data stand still."""
+
+
+class Given(NamedTuple):
+    """What stays the same during a run."""
+
+    rows: Rows
+    links: Links
+    order: Ints  # in which links are visited
+    free: Bools  # rows without links
+    total: float  # scatter of the rows
+
+
+class Labelled(Protocol):
+    """A state of any of these methods."""
+
+    @property
+    def labels(self) -> Ints:
+        """Cluster of each row."""
+        ...
+
+    @property
+    def centers(self) -> Floats:
+        """Centers relative to the shift of the rows."""
+        ...
+
+
+S = TypeVar("S", bound=Labelled)
+Relabel = Callable[[S, Given], tuple[Ints, Any]]
+Settle = Callable[[S, Given, Ints, Tally, Any], tuple[S, float]]
+
+
+def step(state: S, *, given: Given, relabel: Relabel[S], settle: Settle[S]) -> tuple[S, loop.Info]:
+    """Free rows to the nearest center, tied rows as ``relabel`` says, then centers by ``settle``.
+
+    ``relabel`` gives the labels of the tied rows and a note for ``settle``, which gives the new state and its
+    objective. Filling an empty cluster may cost more in links than it gains in distances; then it stays empty.
+    """
+    rows, tied, k = given.rows, given.links.rows, len(state.centers)
+    labels = state.labels.copy()
+    found = assign.nearest(rows, state.centers, labels, given.free)
+    labels[tied], note = relabel(state, given)
+    moved = found.moved + int(np.count_nonzero(labels[tied] != state.labels[tied]))
+    tally = found.tally.plus(centers.tally_of(rows, labels, tied, k))
+    new, value = settle(state, given, labels, tally, note)
+    if (tally.mass == 0).any():
+        filled = labels.copy()
+        refilled, count = centers.refill(rows, tally, state.centers, filled, given.free)
+        other, lower = settle(state, given, filled, refilled, note)
+        if count and lower < value:
+            new, value, moved = other, lower, moved + count
+    way = float(np.abs(new.centers - state.centers).max())
+    shifted = way > STILL * np.sqrt(given.total / rows.mass)  # centers may move on when no row does
+    return new, loop.Info(value, max(moved, int(shifted)))
+
+
+def given_of(problem: Problem, order: Any) -> Given:
+    """The frame of one start; ``order="random"`` draws a permutation of the links."""
+    links = problem.shared
+    visits = np.arange(len(links))
+    if isinstance(order, str) and order == "random":
+        visits = problem.rng.permutation(len(links))
+    return Given(problem.rows, links, visits, others(links.rows, problem.rows.n), problem.total)
+
+
+class LinkStart(NeighborhoodStart):
+    """Base of the methods that take all clues as links; ``update="published"`` need not descend."""
+
+    _parameter_constraints = NeighborhoodStart._parameter_constraints | {
+        "order": [StrOptions({"index", "random"}), "array-like"],
+    }
+
+    order: Any
+    update: str
+
+    def _check_clues(self, clues: Any, n: int) -> Clues:
+        known = super()._check_clues(clues, n)
+        apart = known.kinds & {"cannot", "apart"} or len(np.unique(known.labels[known.labels >= 0])) > 1
+        if self.n_clusters == 1 and apart:
+            warnings.warn(
+                f"{type(self).__name__} with one cluster cannot keep anything apart; cannot-links cost nothing.",
+                UnusedClueWarning,
+                stacklevel=4,
+            )
+        return known
+
+    def _prepare(self, problem: Problem) -> Links:
+        """The links, in the order of the rows or of a given permutation; all starts share them."""
+        if isinstance(self.order, str):
+            return links_of(problem.clues)
+        n = problem.rows.n
+        rank = np.empty(n, dtype=np.int64)
+        rank[visiting_order(self.order, np.arange(n), n, problem.rng)] = np.arange(n)
+        return links_of(problem.clues, rank)
+
+    def _loop(self, move: Any, state: Any, problem: Problem, highest: float) -> loop.Result[Any]:
+        """The loop; an objective that starts at ``highest`` is rounded in proportion to it."""
+        slack = None if self.update == "published" else lloyd.rounding(problem.rows, problem.total + highest)
+        return loop.run(move, state, max_iter=self.max_iter, tol=self.tol, watch=problem.watch, slack=slack)
