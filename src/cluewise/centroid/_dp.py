@@ -57,7 +57,7 @@ class DPMeans(FoundClusterer):
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters_, d)
+    cluster_centers_ : ndarray of shape (k, d)
         Means of the clusters (of the smoothed rows, if they are smoothed).
     n_clusters_ : int
         Number of clusters found.

@@ -120,7 +120,7 @@ class FoundClusterer(CentroidClusterer):
 
         Returns
         -------
-        distances : ndarray of shape (m, n_clusters_)
+        distances : ndarray of shape (m, k)
             Euclidean or Mahalanobis distances; divergences where the divergence is no squared distance.
         """
         points, centers = self._new_points(X)

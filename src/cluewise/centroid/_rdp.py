@@ -115,7 +115,7 @@ class RDPMeans(FoundClusterer):
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters_, d)
+    cluster_centers_ : ndarray of shape (k, d)
         Means of the clusters (of the smoothed rows, if they are smoothed).
     n_clusters_ : int
         Number of clusters found.
@@ -140,14 +140,14 @@ class RDPMeans(FoundClusterer):
     .. math:: J = \sum_i w_i D(x_i, \mu_{z_i}) - \xi \sum_{(i,j) \in M} w_{ij} [z_i = z_j]
        + \xi \sum_{(i,j) \in C} w_{ij} [z_i = z_j] + \lambda K
 
-    ============================ ==============================
-    paper                        code
-    ============================ ==============================
-    :math:`\lambda`              ``cluster_cost``
-    :math:`\xi_0`                ``link_gain``
+    ================================ ==================================
+    paper                            code
+    ================================ ==================================
+    :math:`\lambda`                  ``cluster_cost``
+    :math:`\xi_0`                    ``link_gain``
     :math:`\xi_1 / \xi, \xi_2 / \xi` ``must_weight``, ``cannot_weight``
-    :math:`\mu_k`                ``cluster_centers_[k]``
-    ============================ ==============================
+    :math:`\mu_k`                    ``cluster_centers_[k]``
+    ================================ ==================================
 
     Links that are right with probability p (must) and q (cannot) are worth :math:`\xi_1 = \log p/(1-q)` and
     :math:`\xi_2 = \log q/(1-p)`, in units of twice the variance inside clusters for squared distances.
