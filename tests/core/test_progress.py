@@ -5,6 +5,7 @@ import pytest
 
 import cluewise as cw
 from cluewise import PCKMeans
+from cluewise.checks._fits import changed
 from cluewise.core import centers
 from cluewise.core.progress import Progress, Task
 
@@ -114,34 +115,46 @@ def test_not_a_callback(thing):
         PCKMeans().set_callbacks(thing)
 
 
+class Press(Diary):
+    """Ctrl-C right after the second iteration."""
+
+    def on_fit_task_end(self, *, estimator, context):
+        super().on_fit_task_end(estimator=estimator, context=context)
+        if context.task_name == "iteration" and context.task_id == 1:
+            raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("name", cw.clusterers())
-def test_interrupted(name, monkeypatch):
-    """Ctrl-C within the third iteration: the second is what stays, and nothing of an earlier fit."""
+def test_interrupted(name):
+    """Ctrl-C: the last complete iteration is what stays, and nothing of an earlier fit."""
     rng = np.random.default_rng(3)
     data = rng.normal(size=(400, 3))
-    model = cw.clusterers()[name](6, init=data[:6], tol=0)
-    expected = cw.clusterers()[name](6, init=data[:6], tol=0, max_iter=2).fit(data)
+    model = changed(cw.clusterers()[name](6, random_state=0), init=data[:6], tol=0.0)
+    expected = changed(model, max_iter=2).fit(data)
     model.fit(data[:50])
-    calls = []
-
-    def press(*args):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return refill(*args)
-
-    refill = centers.refill
-    monkeypatch.setattr(centers, "refill", press)
-    diary = Diary()
+    press = Press()
     with pytest.raises(KeyboardInterrupt):
-        model.set_callbacks(diary).fit(data)
-    assert diary.lines[-1] == ("teardown", "fit", 0)
+        model.set_callbacks(press).fit(data)
+    assert press.lines[-1] == ("teardown", "fit", 0)
     assert model.n_iter_ == 2
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
     np.testing.assert_array_equal(model.predict(data[:9]), expected.predict(data[:9]))
     assert not hasattr(model, "margin_")  # it would be that of the earlier fit
     assert not hasattr(model, "broken_")
+
+
+def test_interrupted_in_a_later_start_keeps_the_best_of_all():
+    """A start that has only begun does not replace one that ended better."""
+    with Progress(PCKMeans(), (), 2, 9) as progress:
+        progress.begin_start(0)
+        progress("first", [3.0])
+        progress("better", [3.0, 2.0])
+        progress.begin_start(1)
+        progress("worse", [2.5])
+        assert progress.last == ("better", [3.0, 2.0])
+        progress("best", [2.5, 1.0])
+        assert progress.last == ("best", [2.5, 1.0])
 
 
 def test_interrupted_before_the_first_iteration(monkeypatch):

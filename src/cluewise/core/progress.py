@@ -45,6 +45,7 @@ class Progress:
         self.root = Task("fit", None, self.name, 0, n_init)
         self.start: Task | None = None
         self.last: tuple[Any, list[float]] | None = None
+        self.earlier: tuple[Any, list[float]] | None = None  # the best of the starts before this one
 
     def __enter__(self) -> Progress:
         with ExitStack() as stack:
@@ -62,6 +63,7 @@ class Progress:
 
     def begin_start(self, number: int) -> None:
         """A new start begins."""
+        self.earlier = self.last
         self.start = Task("start", self.root, self.name, number, self.max_iter)
         self._call("on_fit_task_begin", self.start)
 
@@ -72,8 +74,9 @@ class Progress:
 
     def __call__(self, state: Any, trace: list[float]) -> bool:
         """An iteration is complete; true when a callback wants to stop here."""
-        if self.last is None or trace[-1] <= self.last[1][-1]:
-            self.last = (state, trace)
+        # The newest state of this start, unless an earlier start has ended better.
+        earlier = self.earlier
+        self.last = earlier if earlier is not None and earlier[1][-1] < trace[-1] else (state, trace)
         if not self.callbacks:
             return False
         task = Task("iteration", self.start, self.name, len(trace) - 1, 0)
