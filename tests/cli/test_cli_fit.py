@@ -106,6 +106,21 @@ def test_labels_alone_choose_the_method_and_the_number_of_clusters(run, write):
     assert told["classes"] == [{"flower": 1}, {"tree": 1}]
 
 
+@pytest.mark.parametrize(
+    ("line", "method"),
+    [
+        ("*,3..3,size", "SizedKMeans"),
+        ("rose,wild,partition", "PartitionKMeans"),
+        ("rose,oak,must", "PCKMeans"),
+        ("rose,red,label\n*,1..3,size", "PCKMeans"),
+    ],
+)
+def test_clues_of_one_kind_choose_the_method(run, write, line, method):
+    write("clues.csv", f"a,b,kind\n{line}\n")
+    told = json.loads(run(*FIT, "--clues", "clues.csv", "-k", "2", "--json").out)
+    assert told["method"] == method
+
+
 def test_labels_in_a_column_of_the_data(run, write):
     write("some.csv", "x,kind\n0,low\n1,\n9,high\n8,\n")
     told = json.loads(run("fit", "some.csv", "--label-column", "kind", "--json").out)

@@ -18,7 +18,8 @@ def choose(clues: Clues, name: str | None) -> type[Any]:
 
     if name is not None:
         return catalogue.get(name)
-    return catalogue.get("ConstrainedKMeans" if clues.kinds == {"labels"} else "PCKMeans")
+    alone = {"labels": "ConstrainedKMeans", "partitions": "PartitionKMeans", "sizes": "SizedKMeans"}
+    return catalogue.get(alone.get(next(iter(clues.kinds)), "PCKMeans") if len(clues.kinds) == 1 else "PCKMeans")
 
 
 def count_clusters(clues: Clues, asked: int | None) -> int:
