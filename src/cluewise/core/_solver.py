@@ -108,7 +108,9 @@ def _rows(program: Program) -> Any:
     from scipy.sparse import csr_array
 
     shape = len(program.indptr) - 1, len(program.cost)
-    return csr_array((np.ones(len(program.indices)), program.indices, program.indptr), shape=shape)
+    # HiGHS counts in 32 bits, and older SciPy does not convert.
+    indices, indptr = (np.asarray(part, dtype=np.int32) for part in (program.indices, program.indptr))
+    return csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
 
 
 def solve_in_child(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
