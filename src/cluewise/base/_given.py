@@ -22,7 +22,7 @@ def checked_data(estimator: Any, X: Any, *, reset: bool) -> Any:
             estimator,
             X,
             reset=reset,
-            accept_sparse="csr",
+            accept_sparse="csr" if estimator.card.sparse else False,
             dtype=[np.float64, np.float32],
             accept_large_sparse=False,
             ensure_all_finite=False,
