@@ -19,7 +19,18 @@ from time import perf_counter
 
 from measuring import Figure
 
-NAMES = ("sweep", "preparing", "memory", "growth", "digits", "startup", "threads", "partition")
+NAMES = (
+    "sweep",
+    "preparing",
+    "memory",
+    "growth",
+    "digits",
+    "startup",
+    "threads",
+    "partition",
+    "linked",
+    "sized",
+)
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")
 

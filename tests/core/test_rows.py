@@ -66,6 +66,24 @@ def test_the_shift_survives_extremes():
         assert np.isfinite(coarse_mean(scale * np.array([[1.0, 2.0], [3.0, -4.0]]))).all()
 
 
+@pytest.mark.parametrize(("mean", "moved"), [(0.0, False), (3.0, False), (5.0, True), (1e4, True)])
+def test_a_large_matrix_is_moved_only_when_that_saves_digits(mean, moved):
+    X = np.random.default_rng(0).normal(size=(module.SMALL // 32 + 1, 9)).astype(np.float32)
+    X[:, 4] += np.float32(mean)  # one column decides for all
+    rows = Rows(X)
+    assert rows.shift.any() == moved
+    assert np.shares_memory(rows.take(slice(0, 9)), X) != moved
+    centers = X[:3].astype(np.float64) - rows.shift
+    exact = ((X[:100].astype(np.float64)[None] - X[:3].astype(np.float64)[:, None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(rows.squared(rows.take(slice(0, 100)), rows.table(centers)), exact, atol=1e-4)
+
+
+def test_a_constant_column_far_away_moves_a_large_matrix():
+    X = np.random.default_rng(0).normal(size=(module.SMALL // 64 + 1, 9))
+    X[:, 0] = 7.0
+    assert Rows(X).shift[0] == 7.0
+
+
 @pytest.mark.parametrize("k", [1, 50, 10**6])
 def test_blocks_cover_every_row_once(k):
     rows = Rows(np.zeros((20000, 3)))

@@ -15,14 +15,14 @@ from cluewise.exceptions import ClueError, Infeasible
 __all__ = ["as_clues", "checked_data", "class_clusters", "generator"]
 
 
-def checked_data(estimator: Any, X: Any, *, reset: bool) -> Any:
+def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """X as a matrix of finite floats, dense or CSR; what is wrong with it is said with its row and column."""
     try:
         X = validate_data(
             estimator,
             X,
             reset=reset,
-            accept_sparse="csr" if estimator.card.sparse else False,
+            accept_sparse="csr" if sparse else False,
             dtype=[np.float64, np.float32],
             accept_large_sparse=False,
             ensure_all_finite=False,

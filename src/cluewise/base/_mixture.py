@@ -108,7 +108,7 @@ class MixtureClusterer(StartedClusterer):
     def _all_log_joint(self, X: Any) -> Floats:
         """(m, k)"""
         check_is_fitted(self)
-        rows = rows_of(checked_data(self, X, reset=False))
+        rows = rows_of(checked_data(self, X, reset=False, sparse=self.card.sparse))
         with one_blas_thread():
             blocks = rows.blocks(self.n_clusters)
             parts = list(map_blocks(lambda block: self._log_joint(rows, block).T, blocks))

@@ -81,7 +81,7 @@ class StartedClusterer(Clusterer):
         self : object
             The fitted estimator.
         """
-        X = checked_data(self, X, reset=True)
+        X = checked_data(self, X, reset=True, sparse=self.card.sparse)
         n = X.shape[0]
         self._check_count(n)
         known = self._check_clues(clues, n)
@@ -176,7 +176,7 @@ class StartedClusterer(Clusterer):
     def _publish_state(self, rows: Rows, state: Any, trace: list[float]) -> None:
         """Results that an interrupted fit leaves as well."""
         self.labels_ = state.labels
-        self.n_clusters_ = len(np.unique(state.labels))
+        self.n_clusters_ = int(np.count_nonzero(np.bincount(state.labels)))
         self.n_iter_ = len(trace)
         self.trace_ = np.array(trace)
         self.objective_ = trace[-1]

@@ -104,8 +104,9 @@ def shares_of_starts(rows: Rows, sides: list[Side], centers: Floats) -> list[Flo
     closest = _closest(rows, covered, centers)
     on = (rows.dense(closest) == centers.astype(rows.dtype)).all(axis=1)
     for side, share in zip(sides, shares):
-        known = np.flatnonzero(on & np.isin(closest, side.rows))
-        share[known, side.codes[np.searchsorted(side.rows, closest[known])]] = 1.0
+        place = np.searchsorted(side.rows, closest)
+        known = np.flatnonzero(on & (np.append(side.rows, -1)[place] == closest))
+        share[known, side.codes[place[known]]] = 1.0
     return shares
 
 

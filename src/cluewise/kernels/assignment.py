@@ -186,16 +186,16 @@ def assign_penalized(
 @kernel
 def margins(scores: Floats, offset: Floats, labels: Ints, out: Floats) -> None:
     """Lead of each row's own cluster over the best other one: difference of half squared distances."""
-    k = offset.shape[0]
     for i in range(labels.shape[0]):
-        own = labels[i]
-        best = np.inf
-        for h in range(k):
-            if h != own:
-                value = scores[h, i] + offset[h]
-                if value < best:
-                    best = value
-        out[i] = best - (scores[own, i] + offset[own])
+        out[i] = np.inf
+    for h in range(offset.shape[0]):
+        shift = offset[h]
+        for i in range(labels.shape[0]):
+            value = scores[h, i] + shift
+            closer = (value < out[i]) & (labels[i] != h)
+            out[i] = value if closer else out[i]
+    for i in range(labels.shape[0]):
+        out[i] -= scores[labels[i], i] + offset[labels[i]]
 
 
 @kernel
