@@ -2,21 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
 
 from cluewise import Clues
 from cluewise.base import Problem
 from cluewise.centroid._balanced import BalancedKMeans, step
 from cluewise.centroid._sized import SizedKMeans
-from cluewise.checks import check_clusterer, laws_for
 from cluewise.core import assign, balance
 from cluewise.core.centers import scatter
 from cluewise.core.flow import Bounds
@@ -162,37 +156,3 @@ def test_golden():
     X, _ = load_iris(return_X_y=True)
     model = BalancedKMeans(3, balance=1.0, random_state=0).fit(X)
     assert model.objective_ == pytest.approx(81.2778, abs=1e-6)
-
-
-@pytest.mark.parametrize("law", laws_for(BalancedKMeans), ids=lambda law: law.__name__)
-def test_law(law):
-    few = {"law_within_budget": 1, "law_threads_change_nothing": 2, "law_two_fits_at_once": 3}
-
-    @settings(max_examples=few.get(law.__name__, 10), deadline=None)
-    @given(cases({"sizes"}))
-    def obeys(case):
-        law(BalancedKMeans(case.k), case.X, case.clues, case.rng)
-
-    obeys()
-
-
-def test_all_laws_as_a_user_checks_them():
-    check_clusterer(BalancedKMeans(sample_size=20), random_state=2)
-
-
-WHY = "a random start of the repeated rows is another start"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
-_everything = parametrize_with_checks([BalancedKMeans()], expected_failed_checks=lambda _: EXPECTED)
-CHECKS = [case for case in _everything.args[1] if "array_api" not in str(getattr(case, "values", case))]
-
-
-@pytest.mark.filterwarnings("ignore:only 4 of 8 clusters")  # some checks fit eight clusters to four distinct rows
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=_everything.kwargs["ids"])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-def test_weights_from_a_given_start():
-    model = BalancedKMeans(3, init=np.random.default_rng(0).random((3, 30)), tol=0)
-    check_sample_weight_equivalence_on_dense_data("BalancedKMeans", model)
-    check_sample_weight_equivalence_on_sparse_data("BalancedKMeans", model)

@@ -10,11 +10,6 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
 
 from cluewise import Clues
 from cluewise.centroid._closure import ClosurePCKMeans, Rule, State, inside, step
@@ -425,18 +420,6 @@ def test_golden():
 
 
 # Laws that fit large data or many times over see fewer examples.
-FEW = {"law_within_budget": 1, "law_threads_change_nothing": 1, "law_two_fits_at_once": 2}
-
-
-@pytest.mark.parametrize("law", laws_for(ClosurePCKMeans), ids=lambda law: law.__name__)
-def test_law(law):
-    @settings(max_examples=FEW.get(law.__name__, 8))
-    @given(cases(PAIR_KINDS, noise=0.05))
-    def obeys(case):
-        assume(not case.clues.contradictions)
-        law(ClosurePCKMeans(case.k), case.X, case.clues, case.rng)
-
-    obeys()
 
 
 @pytest.mark.parametrize("params", [{"violations": "one", "penalty": 3.7}, {"threshold": "mean"}, {"order": "random"}])
@@ -454,23 +437,3 @@ def test_laws_of_the_paper_rule():
     for law in laws_for(estimator):
         if law.__name__ != "law_objective_never_rises":
             law(estimator, X, clues, np.random.default_rng(1))
-
-
-WHY = "a random start of the repeated rows is another start"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
-_everything = parametrize_with_checks([ClosurePCKMeans()], expected_failed_checks=lambda _: EXPECTED)
-# The check with array API dispatch skips itself unless scipy was imported with SCIPY_ARRAY_API=1.
-CHECKS = [case for case in _everything.args[1] if "array_api" not in str(getattr(case, "values", case))]
-
-
-@pytest.mark.filterwarnings("ignore:only 4 of 8 clusters")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=_everything.kwargs["ids"])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-def test_weights_from_a_given_start():
-    start = np.random.default_rng(0).random((3, 30))
-    given_start = ClosurePCKMeans(3, init=start, tol=0)
-    check_sample_weight_equivalence_on_dense_data("ClosurePCKMeans", given_start)
-    check_sample_weight_equivalence_on_sparse_data("ClosurePCKMeans", given_start)

@@ -8,11 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
 
 from cluewise import Clues
 from cluewise.centroid._cvqe import CVQE, State, half_between, jointly, one_sided, relabel, settle
@@ -410,21 +405,3 @@ def test_which_laws():
     names = {law.__name__ for law in laws_for(CVQE)}
     assert "law_objective_never_rises" in names
     assert "law_centers_are_means" not in names
-
-
-WHY = "a random start of the repeated rows is another start"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
-_every = parametrize_with_checks([CVQE()], expected_failed_checks=lambda _: EXPECTED)
-CHECKS = [case for case in _every.args[1] if "array_api" not in str(getattr(case, "values", case))]
-
-
-@pytest.mark.filterwarnings("ignore:only 4 of 8 clusters")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=_every.kwargs["ids"])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-def test_weights_from_a_given_start():
-    model = CVQE(3, init=np.random.default_rng(0).random((3, 30)), tol=0)
-    check_sample_weight_equivalence_on_dense_data("CVQE", model)
-    check_sample_weight_equivalence_on_sparse_data("CVQE", model)

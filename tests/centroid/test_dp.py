@@ -4,43 +4,19 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cluewise import Clues
 from cluewise.centroid._dp import DPMeans
-from cluewise.checks import laws_for
 from cluewise.core.divergences import smooth
 from strategies import cases
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)
 COUNTS = np.array([[4, 0, 1], [3, 1, 1], [0, 5, 0], [1, 4, 0]])
 PAIRED = np.array([[1, 2], [2, 1], [8, 9], [9, 8]], dtype=float)
-
-WHY = "n_clusters is an expectation that sets the cost of a cluster; as many as needed are opened"
-_everything = parametrize_with_checks([DPMeans()], expected_failed_checks=lambda _: {"check_clustering": WHY})
-CHECKS = [case for case in _everything.args[1] if "array_api" not in str(getattr(case, "values", case))]
-
-
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("law", laws_for(DPMeans), ids=lambda law: law.__name__)
-def test_law(law):
-    few = 1 if "budget" in law.__name__ or "threads" in law.__name__ else 6
-
-    @settings(max_examples=few)
-    @given(cases(()))
-    def obeys(case):
-        model = DPMeans(case.k)
-        law(model, case.X, case.clues, case.rng)
-
-    obeys()
 
 
 def plain(X, cost, order):

@@ -4,55 +4,15 @@ import csv
 
 import numpy as np
 import pytest
-from hypothesis import given, note, settings
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
 
 from cluewise.centroid._partition import PartitionKMeans
-from cluewise.checks import check_clusterer, laws_for
+from cluewise.checks import check_clusterer
 from cluewise.metrics import nmi
-from strategies import cases
-
-KINDS = frozenset({"labels", "partitions"})
-LAWS = [pytest.param(law, id=law.__name__) for law in laws_for(PartitionKMeans)]
-FEW = {"law_within_budget": 1, "law_threads_change_nothing": 2, "law_two_fits_at_once": 4}
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_law(law):
-    @settings(max_examples=FEW.get(law.__name__, 8))
-    @given(cases(KINDS, noise=0.25))
-    def obeys(case):
-        note(f"{case.clues}")
-        law(PartitionKMeans(case.k), case.X, case.clues, case.rng)
-
-    obeys()
 
 
 @pytest.mark.parametrize("trust", [0.0, 3.7])
 def test_laws_with_a_trust(trust):
     check_clusterer(PartitionKMeans(trust=trust, init="random"), random_state=1)
-
-
-WHY = "a random start of the repeated rows is another start"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
-_everything = parametrize_with_checks([PartitionKMeans()], expected_failed_checks=lambda _: EXPECTED)
-CHECKS = [case for case in _everything.args[1] if "array_api" not in str(getattr(case, "values", case))]
-
-
-@pytest.mark.filterwarnings("ignore:only 4 of 8 clusters")
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=_everything.kwargs["ids"])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-def test_weights_from_a_given_start():
-    model = PartitionKMeans(3, init=np.random.default_rng(0).random((3, 30)), tol=0)
-    check_sample_weight_equivalence_on_dense_data("PartitionKMeans", model)
-    check_sample_weight_equivalence_on_sparse_data("PartitionKMeans", model)
 
 
 PUBLISHED = [(name, share) for name in ("breast", "ecoli", "glass", "iris") for share in (10, 50)]

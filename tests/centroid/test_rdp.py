@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cluewise import Clues, metrics
 from cluewise.centroid._dp import DPMeans
@@ -18,27 +17,6 @@ from strategies import cases
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)
 LINKS = Clues(8, must=[(2, 3), (4, 6)], cannot=[(3, 5)])
-
-FEW = {"law_within_budget": 1, "law_threads_change_nothing": 1, "law_two_fits_at_once": 2}
-WHY = "n_clusters is an expectation that sets the cost of a cluster; as many as needed are opened"
-_everything = parametrize_with_checks([RDPMeans()], expected_failed_checks=lambda _: {"check_clustering": WHY})
-CHECKS = [case for case in _everything.args[1] if "array_api" not in str(getattr(case, "values", case))]
-
-
-@pytest.mark.parametrize(("estimator", "check"), CHECKS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("law", laws_for(RDPMeans), ids=lambda law: law.__name__)
-def test_law(law):
-    @settings(max_examples=FEW.get(law.__name__, 6))
-    @given(cases(noise=0.25))
-    def obeys(case):
-        model = RDPMeans(case.k)
-        law(model, case.X, case.clues, case.rng)
-
-    obeys()
 
 
 @pytest.mark.parametrize("parameters", [{"gain_rate": 1.0, "link_gain": 2.0}, {"profile": "published"}], ids=str)

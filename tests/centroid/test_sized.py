@@ -4,21 +4,15 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
-from sklearn.utils.estimator_checks import (
-    check_sample_weight_equivalence_on_dense_data,
-    check_sample_weight_equivalence_on_sparse_data,
-    parametrize_with_checks,
-)
 
 from cluewise import Clues
 from cluewise.centroid._sized import SizedKMeans, State, step
-from cluewise.checks import check_clusterer, laws_for
 from cluewise.core import assign, flow
 from cluewise.core.centers import scatter
 from cluewise.core.rows import Rows
@@ -289,37 +283,3 @@ def test_golden():
     model = SizedKMeans(3, random_state=0).fit(X, clues=Clues(150, sizes=(50, 50)))
     assert model.objective_ == pytest.approx(81.2778, abs=1e-6)
     assert (model.labels_[y == 0] == model.labels_[0]).all()
-
-
-@pytest.mark.parametrize("law", laws_for(SizedKMeans), ids=lambda law: law.__name__)
-def test_law(law):
-    few = {"law_within_budget": 1, "law_threads_change_nothing": 2, "law_two_fits_at_once": 3}
-
-    @settings(max_examples=few.get(law.__name__, 10), deadline=None)
-    @given(cases({"sizes"}))
-    def obeys(case):
-        law(SizedKMeans(case.k), case.X, case.clues, case.rng)
-
-    obeys()
-
-
-def test_all_laws_as_a_user_checks_them():
-    check_clusterer(SizedKMeans(), random_state=2)
-
-
-WHY = "a random start of the repeated rows is another start"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": WHY for kind in ("dense", "sparse")}
-_everything = parametrize_with_checks([SizedKMeans()], expected_failed_checks=lambda _: EXPECTED)
-CHECKS = [case for case in _everything.args[1] if "array_api" not in str(getattr(case, "values", case))]
-
-
-@pytest.mark.filterwarnings("ignore:only 4 of 8 clusters")  # some checks fit eight clusters to four distinct rows
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=_everything.kwargs["ids"])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
-
-
-def test_weights_from_a_given_start():
-    model = SizedKMeans(3, init=np.random.default_rng(0).random((3, 30)), tol=0)
-    check_sample_weight_equivalence_on_dense_data("SizedKMeans", model)
-    check_sample_weight_equivalence_on_sparse_data("SizedKMeans", model)
