@@ -5,43 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from cluewise.base import CentroidClusterer
-from cluewise.centroid import (
-    CVQE,
-    LCVQE,
-    BalancedKMeans,
-    ClosurePCKMeans,
-    ConstrainedKMeans,
-    COPKMeans,
-    DPMeans,
-    PartitionKMeans,
-    PCKMeans,
-    RDPMeans,
-    SeededKMeans,
-    SizedKMeans,
-)
+from cluewise import centroid
+from cluewise.base import Clusterer
 
 __all__ = ["clusterers", "get"]
 
-_ALL: tuple[type[CentroidClusterer], ...] = (
-    BalancedKMeans,
-    COPKMeans,
-    CVQE,
-    ClosurePCKMeans,
-    ConstrainedKMeans,
-    DPMeans,
-    LCVQE,
-    PCKMeans,
-    PartitionKMeans,
-    RDPMeans,
-    SeededKMeans,
-    SizedKMeans,
+_FAMILIES = (centroid,)
+_ALL: tuple[type[Clusterer], ...] = tuple(
+    cls
+    for family in _FAMILIES
+    for cls in map(vars(family).get, family.__all__)
+    if isinstance(cls, type) and issubclass(cls, Clusterer)
 )
 
 
 def clusterers(
     *, accepts: Iterable[str] = (), hard: bool | None = None, predicts: bool | None = None
-) -> dict[str, type[CentroidClusterer]]:
+) -> dict[str, type[Clusterer]]:
     """Clusterers by name, those that take all the given kinds of clues.
 
     Parameters
@@ -74,7 +54,7 @@ def clusterers(
     }
 
 
-def get(name: str) -> type[CentroidClusterer]:
+def get(name: str) -> type[Clusterer]:
     """The clusterer of this name or alias, whatever the case.
 
     Parameters
