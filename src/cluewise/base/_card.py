@@ -37,6 +37,8 @@ class Card:
         Whether there is ``predict``, sparse X is taken, ``sample_weight`` is honored.
     deterministic : bool
         Whether the result does not depend on ``random_state``.
+    judges : bool
+        Whether the method says how likely each link is wrong: ``doubt_``, and ``clues_``, the clues that it speaks of.
     named : bool
         Whether label class c becomes cluster c.
     plain : str
@@ -71,6 +73,7 @@ class Card:
     sparse: bool = True
     weights: bool = True
     deterministic: bool = False
+    judges: bool = False
     named: bool = False
     plain: str = "k-means"
     means: bool = True

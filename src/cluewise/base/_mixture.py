@@ -46,7 +46,7 @@ class MixtureClusterer(StartedClusterer):
         if isinstance(self.init, str) and self.init == "k-means":
             move = partial(lloyd.step, rows=rows, total=problem.total)
             start = lloyd.State(labels, chosen)
-            return loop.run(move, start, max_iter=300, tol=1e-4, watch=_unwatched).state.labels
+            return loop.run(move, start, max_iter=300, tol=1e-4, watch=loop.unwatched).state.labels
         assign.nearest(rows, chosen, labels)
         return labels
 
@@ -113,8 +113,3 @@ class MixtureClusterer(StartedClusterer):
             blocks = rows.blocks(self.n_clusters)
             parts = list(map_blocks(lambda block: self._log_joint(rows, block).T, blocks))
         return np.concatenate(parts)
-
-
-def _unwatched(state: Any, trace: list[float]) -> bool:
-    """The run that only makes a start is not an iteration that anybody waits for."""
-    return False

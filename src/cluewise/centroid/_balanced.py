@@ -179,7 +179,7 @@ class BalancedKMeans(CentroidClusterer):
         if given is not None:
             return given
         sample = self._sample(problem)
-        small = problem._replace(rows=sample, total=centers.scatter(sample), watch=_unwatched)
+        small = problem._replace(rows=sample, total=centers.scatter(sample), watch=loop.unwatched)
         first = State(assign.nobody(sample.n), self._fill_centers(small, np.empty((0, sample.d))))
         found = self._run(partial(lloyd.step, rows=sample, total=small.total), first, small)
         return found.state.centers + (sample.shift.astype(np.float64) - problem.rows.shift)
@@ -194,8 +194,3 @@ class BalancedKMeans(CentroidClusterer):
             return rows
         drawn = np.sort(problem.rng.choice(some, size=wanted, replace=False))
         return rows_of(rows.X[drawn], None if rows.weight is None else rows.weight[drawn])
-
-
-def _unwatched(state: Any, trace: list[float]) -> bool:
-    """Nobody looks at the K-means of a sample."""
-    return False

@@ -12,6 +12,7 @@ from cluewise.clues import Clues
 
 __all__ = [
     "law_centers_are_means",
+    "law_doubts_are_probabilities",
     "law_labels_are_clusters",
     "law_objective_never_rises",
     "law_prediction_knows_its_rows",
@@ -63,6 +64,16 @@ def law_centers_are_means(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> 
                 at = model.cluster_centers_[h]
                 close = np.allclose(at, mean, rtol=1e-8, atol=1e-8 * np.abs(X).max())
                 assert close, f"center {h} is {at}, but the mean of its rows is {mean}."
+
+
+def law_doubts_are_probabilities(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """``doubt_`` holds a probability for every must-link of ``clues_``, then for every cannot-link."""
+    known = accepted(estimator, clues)
+    model = fit(changed(estimator, random_state=0), X, known)
+    assert model.clues_ == known, f"clues_ is {model.clues_}; {known} was given."
+    links = len(known.must) + len(known.cannot)
+    assert model.doubt_.shape == (links,), f"doubt_ has shape {model.doubt_.shape}; there are {links} links."
+    assert ((model.doubt_ >= 0) & (model.doubt_ <= 1)).all(), f"doubt_ holds {model.doubt_}."
 
 
 def law_prediction_knows_its_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from cluewise.exceptions import NotDescending
 
-__all__ = ["Info", "Result", "Watch", "run"]
+__all__ = ["Info", "Result", "Watch", "run", "unwatched"]
 
 S = TypeVar("S")
 
@@ -26,6 +26,11 @@ class Watch(Protocol):
     def __call__(self, state: Any, trace: list[float]) -> bool:
         """True to stop here."""
         ...
+
+
+def unwatched(state: Any, trace: list[float]) -> bool:
+    """The watch of a run that only makes a start: no iteration that anybody waits for."""
+    return False
 
 
 class Result(NamedTuple, Generic[S]):
