@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from measuring import Figure, one_thread, per_iteration
@@ -12,8 +13,17 @@ from cluewise import Clues
 
 FULL = {"n": 100_000, "d": 16, "k": 20, "pairs": 10_000, "few": 2, "many": 12, "repeats": 5}
 TINY = {"n": 2_000, "d": 4, "k": 4, "pairs": 100, "few": 1, "many": 2, "repeats": 1}
-GOALS = {"ClosurePCKMeans": 3.0, "LCVQE": 3.0}
-NAMES = ("PCKMeans", "ClosurePCKMeans", "CVQE", "LCVQE")
+GOAL = 3.0
+METHODS: dict[str, tuple[type[Any], dict[str, Any], float | None]] = {
+    "PCKMeans": (cluewise.PCKMeans, {}, None),
+    "ClosurePCKMeans": (cluewise.ClosurePCKMeans, {}, GOAL),
+    "CVQE": (cluewise.CVQE, {}, None),
+    "LCVQE": (cluewise.LCVQE, {}, GOAL),
+    "PKMeans": (cluewise.PKMeans, {}, None),
+    "MPCKMeans, diagonal": (cluewise.MPCKMeans, {}, GOAL),
+    "MPCKMeans, full": (cluewise.MPCKMeans, {"metric": "full"}, None),
+    "MPCKMeans, diagonal per cluster": (cluewise.MPCKMeans, {"per_cluster": True}, None),
+}
 
 
 def measure(n: int, d: int, k: int, pairs: int, few: int, many: int, repeats: int) -> list[Figure]:
@@ -22,11 +32,11 @@ def measure(n: int, d: int, k: int, pairs: int, few: int, many: int, repeats: in
     clues = Clues(n, **links(n, k, pairs))
 
     def ours(name: str, iterations: int) -> Any:
-        return getattr(cluewise, name)(k, init=init, n_init=1, max_iter=iterations, tol=0).fit(X, clues=clues)
+        method, more, _ = METHODS[name]
+        return method(k, init=init, n_init=1, max_iter=iterations, tol=0, **more).fit(X, clues=clues)
 
     fits = {"KMeans": lambda iterations: lloyd(X, init, iterations)}
-    for name in NAMES:
-        fits[name] = lambda iterations, name=name: ours(name, iterations)
+    fits |= {name: partial(ours, name) for name in METHODS}
     with one_thread():
         for fit in fits.values():
             fit(few)  # compiles or loads what is needed
@@ -40,7 +50,7 @@ def measure(n: int, d: int, k: int, pairs: int, few: int, many: int, repeats: in
             1e3 * anchor.best,
             "ms",
             against,
-            GOALS.get(name),
+            METHODS[name][2],
             noise=max(found.noise, anchor.noise),
         )
         for name, found in times.items()

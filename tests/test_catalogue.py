@@ -3,13 +3,13 @@
 import pytest
 
 import cluewise as cw
-from cluewise import centroid
+from cluewise import centroid, mixture
 from cluewise.catalogue import clusterers, get
 
 
 def test_all_of_them():
-    assert list(clusterers()) == sorted(centroid.__all__)
-    assert set(clusterers()) == set(centroid.__all__)
+    named = {*centroid.__all__, *mixture.__all__}
+    assert list(clusterers()) == sorted(named)
     assert all(getattr(cw, name) is cls for name, cls in clusterers().items())
 
 
@@ -20,7 +20,18 @@ def test_all_of_them():
         ({"accepts": ["cannot"], "hard": True}, ["COPKMeans"]),
         (
             {"accepts": ["cannot", "labels"], "hard": False},
-            ["CVQE", "ClosurePCKMeans", "LCVQE", "PCKMeans", "RDPMeans"],
+            [
+                "CVQE",
+                "ClosurePCKMeans",
+                "FeedbackNaiveBayes",
+                "HMRFKMeans",
+                "LCVQE",
+                "MKMeans",
+                "MPCKMeans",
+                "PCKMeans",
+                "PKMeans",
+                "RDPMeans",
+            ],
         ),
         ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "SizedKMeans"]),
         ({"hard": False, "accepts": ["partitions"]}, ["PartitionKMeans"]),

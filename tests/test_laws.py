@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, note, settings
 
-from cluewise import Card, Clues, COPKMeans, PCKMeans, SeededKMeans, clusterers
+from cluewise import Card, Clues, COPKMeans, PCKMeans, RDPMeans, SeededKMeans, clusterers
 from cluewise.base import as_clues
 from cluewise.checks import check_clusterer, laws_for, sample_clues
-from cluewise.checks._examples import placed
+from cluewise.checks._examples import placed, suited
 from cluewise.clues._clues import KINDS
 from cluewise.core.threads import usable_threads
 from strategies import cases
@@ -29,7 +29,7 @@ def test_law(cls, law):
     @given(cases(cls.card.accepts, noise=lies))
     def obeys(case):
         note(f"{case.clues}")
-        law(cls(case.k), case.X, case.clues, case.rng)
+        law(cls(case.k), suited(cls(), case.X), case.clues, case.rng)
 
     obeys()
 
@@ -181,6 +181,26 @@ def test_laws_catch_cards_that_are_not_true(cls, law):
     assert caught
 
 
+@pytest.mark.parametrize("lie", ["shape", "range", "clues"])
+def test_doubts_that_are_none_are_caught(lie):
+    class Gossip(RDPMeans):
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            super().fit(X, clues=clues, sample_weight=sample_weight)
+            if lie == "shape":
+                self.doubt_ = self.doubt_[1:]
+            if lie == "range":
+                self.doubt_ = self.doubt_ + 1
+            if lie == "clues":
+                self.clues_ = Clues(len(X))
+            return self
+
+    laws = {found.__name__: found for found in laws_for(Gossip)}
+    rng = np.random.default_rng(0)
+    clues = Clues(5, must=[(0, 1)], cannot=[(1, 2)])
+    with pytest.raises(AssertionError, match="clues_ is" if lie == "clues" else "doubt_"):
+        laws["law_doubts_are_probabilities"](Gossip(2), rng.normal(size=(5, 3)), clues, rng)
+
+
 def test_a_start_before_the_refusal_is_caught():
     class Late(COPKMeans):
         def _check_clues(self, clues, n):
@@ -217,7 +237,9 @@ def test_cards_choose_the_laws():
     assert "law_entailed_clues_change_nothing" in names["COPKMeans"]
     assert "law_entailed_clues_change_nothing" not in names["PCKMeans"]
     assert "law_infinite_weight_is_refused" in names["PCKMeans"]
-    assert {name for name, laws in names.items() if "law_no_clues_is_kmeans" not in laws} == {"DPMeans", "RDPMeans"}
+    own = {"DPMeans", "RDPMeans", "FeedbackNaiveBayes", "HMRFKMeans", "MKMeans", "MPCKMeans"}
+    assert {name for name, laws in names.items() if "law_no_clues_is_kmeans" not in laws} == own
+    assert {name for name, laws in names.items() if "law_doubts_are_probabilities" in laws} == {"RDPMeans"}
 
 
 def test_no_card_no_laws():

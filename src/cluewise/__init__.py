@@ -13,7 +13,7 @@ from cluewise._version import __version__
 
 if TYPE_CHECKING:
     from cluewise import checks, datasets, exceptions, metrics, plots
-    from cluewise.advice import compare
+    from cluewise.advice import compare, suspects
     from cluewise.base import Card
     from cluewise.catalogue import clusterers
     from cluewise.centroid import (
@@ -24,8 +24,12 @@ if TYPE_CHECKING:
         ConstrainedKMeans,
         COPKMeans,
         DPMeans,
+        HMRFKMeans,
+        MKMeans,
+        MPCKMeans,
         PartitionKMeans,
         PCKMeans,
+        PKMeans,
         RDPMeans,
         SeededKMeans,
         SizedKMeans,
@@ -33,6 +37,9 @@ if TYPE_CHECKING:
     from cluewise.clues import Clues
     from cluewise.core.threads import threads
     from cluewise.exceptions import Contradiction, Infeasible, Undecided
+    from cluewise.mixture import (
+        FeedbackNaiveBayes,
+    )
 
 _HOMES = {
     "BalancedKMeans": "cluewise.centroid",
@@ -44,9 +51,14 @@ _HOMES = {
     "ConstrainedKMeans": "cluewise.centroid",
     "Contradiction": "cluewise.exceptions",
     "DPMeans": "cluewise.centroid",
+    "FeedbackNaiveBayes": "cluewise.mixture",
+    "HMRFKMeans": "cluewise.centroid",
     "Infeasible": "cluewise.exceptions",
     "LCVQE": "cluewise.centroid",
+    "MKMeans": "cluewise.centroid",
+    "MPCKMeans": "cluewise.centroid",
     "PCKMeans": "cluewise.centroid",
+    "PKMeans": "cluewise.centroid",
     "PartitionKMeans": "cluewise.centroid",
     "RDPMeans": "cluewise.centroid",
     "SeededKMeans": "cluewise.centroid",
@@ -54,6 +66,7 @@ _HOMES = {
     "Undecided": "cluewise.exceptions",
     "clusterers": "cluewise.catalogue",
     "compare": "cluewise.advice",
+    "suspects": "cluewise.advice",
     "threads": "cluewise.core.threads",
 }
 _ROOMS = ("checks", "datasets", "exceptions", "metrics", "plots")
@@ -68,9 +81,14 @@ __all__ = [
     "ConstrainedKMeans",
     "Contradiction",
     "DPMeans",
+    "FeedbackNaiveBayes",
+    "HMRFKMeans",
     "Infeasible",
     "LCVQE",
+    "MKMeans",
+    "MPCKMeans",
     "PCKMeans",
+    "PKMeans",
     "PartitionKMeans",
     "RDPMeans",
     "SeededKMeans",
@@ -84,6 +102,7 @@ __all__ = [
     "exceptions",
     "metrics",
     "plots",
+    "suspects",
     "threads",
 ]
 

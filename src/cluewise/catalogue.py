@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from cluewise import centroid
+from cluewise import centroid, mixture
 from cluewise.base import Clusterer
 
 __all__ = ["clusterers", "get"]
 
-_FAMILIES = (centroid,)
+_FAMILIES = (centroid, mixture)
 _ALL: tuple[type[Clusterer], ...] = tuple(
     cls
     for family in _FAMILIES

@@ -73,6 +73,19 @@ def test_report_tells_everything(run, write):
     assert len(told["unsure"]) == 5
 
 
+def test_suspects_are_reported_by_methods_that_judge_their_clues(run, write):
+    write("doubt.csv", "a,b,kind\nrose,lily,must\nrose,oak,must\nelm,fir,must\niris,elm,cannot\n")
+    words = (*FIT, "--clues", "doubt.csv", "-k", 2, "--report", "r.json")
+    answer = run(*words, "--method", "RDPMeans")
+    (suspect,) = json.loads(Path("r.json").read_text("utf-8"))["suspects"]
+    assert suspect.pop("doubt") > 0.5
+    assert suspect == {"kind": "must", "rows": ["rose", "oak"], "source": "doubt.csv:3"}
+    assert "): must-link rose – oak (doubt.csv:3).\n" in answer.out
+    assert "Probably wrong (" in answer.out
+    assert "Probably wrong" not in run(*words, "--method", "PCKMeans").out
+    assert json.loads(Path("r.json").read_text("utf-8"))["suspects"] == []
+
+
 def test_broken_labels_and_groups_and_unused_kinds_are_reported(run, write):
     write(
         "mixed.csv",

@@ -6,7 +6,10 @@ from cluewise.centroid._constrained import ConstrainedKMeans
 from cluewise.centroid._cop import COPKMeans
 from cluewise.centroid._cvqe import CVQE
 from cluewise.centroid._dp import DPMeans
+from cluewise.centroid._hmrf import HMRFKMeans
+from cluewise.centroid._hmrf_cases import MKMeans, PKMeans
 from cluewise.centroid._lcvqe import LCVQE
+from cluewise.centroid._mpck import MPCKMeans
 from cluewise.centroid._partition import PartitionKMeans
 from cluewise.centroid._pck import PCKMeans
 from cluewise.centroid._rdp import RDPMeans
@@ -20,8 +23,12 @@ __all__ = [
     "ClosurePCKMeans",
     "ConstrainedKMeans",
     "DPMeans",
+    "HMRFKMeans",
     "LCVQE",
+    "MKMeans",
+    "MPCKMeans",
     "PCKMeans",
+    "PKMeans",
     "PartitionKMeans",
     "RDPMeans",
     "SeededKMeans",

@@ -14,10 +14,12 @@ from cluewise.base import Card, Problem
 from cluewise.centroid._found import FoundClusterer
 from cluewise.clues import Clues
 from cluewise.core import loop, opening
-from cluewise.core.divergences import EUCLIDEAN, Divergence
+from cluewise.core.divergences import EUCLIDEAN, Divergence, pairwise
+from cluewise.core.doubt import doubts, doubts_by, linked_rows
 from cluewise.core.opening import Points
 from cluewise.core.order import visiting_order
 from cluewise.core.pulls import broken_weight
+from cluewise.core.rows import Rows
 
 __all__ = ["RDPMeans"]
 
@@ -134,6 +136,10 @@ class RDPMeans(FoundClusterer):
         links keep a row in its cluster.
     broken_ : Clues
         The clues that the result breaks.
+    clues_ : Clues
+        The clues of the fit.
+    doubt_ : ndarray
+        Probability that each link is wrong: first those of ``clues_.must``, then those of ``clues_.cannot``.
 
     Notes
     -----
@@ -155,7 +161,9 @@ class RDPMeans(FoundClusterer):
     *Deviations.* Each pair counts once (Eq. (20) counts it twice, and Algorithm 1 does not descend that). A row that
     opens a cluster belongs to it (Algorithm 1 forgets to say so). Only links that were given count, with their weights;
     contradictory ones weigh against each other. A row of weight w > 1 opens a cluster when w equal rows would, one
-    after the other.
+    after the other. The paper has no ``doubt_``: it follows from what keeping a link costs at the result, in units of
+    the variance inside clusters, the share of wrong links being estimated; with a divergence other than "sqeuclidean"
+    the unit is the mean divergence, which is cautious.
 
     References
     ----------
@@ -182,6 +190,7 @@ class RDPMeans(FoundClusterer):
         invariant=frozenset({"shift", "rotation"}),
         deterministic=True,
         finds=True,
+        judges=True,
         plain="",
         equation="RDP-means, Algorithm 1, Eq. (20)",
         cost="O(nkd + pairs)",
@@ -260,6 +269,20 @@ class RDPMeans(FoundClusterer):
     def _publish_state(self, rows: Any, state: Any, trace: list[float]) -> None:
         super()._publish_state(rows, state, trace)
         self.link_gain_ = state.used
+
+    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
+        super()._publish(rows, clues, result)
+        self.clues_, self.doubt_ = clues, self._doubts(rows, clues, result.state.centers)
+
+    def _doubts(self, rows: Rows, clues: Clues, centers: Floats) -> Floats:
+        points = self._points(rows)
+        if points.divergence.is_distance and points.divergence.root is None:
+            return doubts(rows, centers, self.labels_, clues)
+        unit = 2 * opening.distortion(points, centers, self.labels_) / rows.mass
+        parts = [part for part in points.blocks(len(centers), linked_rows(clues)) if len(part)]
+        tables = [pairwise(points.take(part), centers, points.divergence).T for part in parts]
+        table = np.concatenate([np.empty((0, len(centers))), *tables])
+        return doubts_by(table, unit, self.labels_, clues, rows.weight)
 
 
 def _corner(points: Points, rng: np.random.Generator) -> Floats:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues, Groups
 
-__all__ = ["blobs", "placed", "sample_clues"]
+__all__ = ["blobs", "placed", "sample_clues", "suited"]
 
 
 def blobs(n: int, d: int, k: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
@@ -18,6 +19,11 @@ def blobs(n: int, d: int, k: int, rng: np.random.Generator) -> tuple[Floats, Int
     y = rng.permutation(np.append(np.arange(k), rng.integers(k, size=n - k)))
     centers = rng.uniform(-6, 6, size=(k, d))
     return centers[y] + rng.normal(size=(n, d)), y
+
+
+def suited(estimator: Any, X: Floats) -> Floats:
+    """The rows, moved where no number is negative for an estimator whose tags ask for that."""
+    return X - X.min(axis=0) if get_tags(estimator).input_tags.positive_only else X
 
 
 def sample_clues(y: Array, kinds: Iterable[str], rng: np.random.Generator, *, noise: float = 0.0) -> Clues:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 
 from cluewise._typing import Array, Floats
 from cluewise.clues import Clues
@@ -36,6 +37,8 @@ def given_start(estimator: Any, X: Floats, rng: np.random.Generator, **params: A
     """
     rows = rng.choice(len(X), size=getattr(estimator, "n_clusters", 1), replace=False)
     near = X[rows] + 1e-3 * X.std(axis=0) * rng.normal(size=(len(rows), X.shape[1]))
+    if get_tags(estimator).input_tags.positive_only:
+        near = np.maximum(near, 0)
     return changed(estimator, **({"init": near, "n_init": 1, "tol": 0.0, "random_state": 0} | params))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._typing import Floats
-from cluewise.checks._examples import blobs, placed, sample_clues
+from cluewise.checks._examples import blobs, placed, sample_clues, suited
 from cluewise.checks._fits import accepted, changed, fit, given_start, same
 from cluewise.clues import Clues
 from cluewise.core.threads import threads
@@ -53,9 +53,8 @@ def _several_blocks(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> tuple[
     n = max(600, len(X))
     more = X[rng.integers(len(X), size=n - len(X))]
     long = np.vstack([X, more]) + 0.01 * rng.normal(size=(n, X.shape[1]))
-    return np.hstack([long, 0.01 * rng.normal(size=(n, 2000))]), placed(
-        accepted(estimator, clues), np.arange(len(X)), n
-    )
+    wide = np.hstack([long, 0.01 * rng.normal(size=(n, 2000))])
+    return suited(estimator, wide), placed(accepted(estimator, clues), np.arange(len(X)), n)
 
 
 def law_two_fits_at_once(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
@@ -164,6 +163,7 @@ def law_within_budget(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None
     """2,000 rows take seconds, not minutes, and memory of the order of the data."""
     k = getattr(estimator, "n_clusters", 3)
     rows, y = blobs(2000, 4, k, rng)
+    rows = suited(estimator, rows)
     known = sample_clues(y, estimator.card.accepts, rng)
     model = changed(estimator, random_state=0)
     fit(clone(model), X, accepted(estimator, clues))  # compiled code is loaded, and does not count

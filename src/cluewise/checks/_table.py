@@ -14,7 +14,7 @@ from cluewise.checks import _laws_clues as of_clues
 from cluewise.checks import _laws_conduct as of_conduct
 from cluewise.checks import _laws_data as of_data
 from cluewise.checks import _laws_results as of_results
-from cluewise.checks._examples import blobs, sample_clues
+from cluewise.checks._examples import blobs, sample_clues, suited
 from cluewise.clues import Clues
 
 __all__ = ["Law", "check_clusterer", "laws_for"]
@@ -123,7 +123,7 @@ def check_clusterer(estimator: Any, *, random_state: int = 0) -> None:
         X, y = blobs(40, 3, 3, rng)
         clues = sample_clues(y, model.card.accepts, rng)
         try:
-            law(model, X, clues, rng)
+            law(model, suited(model, X), clues, rng)
         except AssertionError as error:
             raise AssertionError(f"{type(model).__name__} breaks {law.__name__}: {error}") from error
         except Exception as error:

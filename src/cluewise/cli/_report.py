@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._version import __version__
+from cluewise.advice import suspects
 from cluewise.cli import _show
 from cluewise.cli._data import Data
 from cluewise.clues import Clues
@@ -24,7 +25,8 @@ KINDS = {
     "partitions": "rows in partitions",
     "sizes": "cluster sizes",
 }
-_LISTED = 5  # broken clues, and unsure rows, that the text lists
+_LISTED = 5  # broken clues, suspects and unsure rows that the text lists
+_REPORTED = 100  # suspects in the report
 
 
 def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -> dict[str, Any]:
@@ -35,11 +37,13 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
     kept = satisfaction(labels, clues)
     if "labels" in kept:
         kept["labels"] = 1 - int((failed.labels >= 0).sum()) / int((clues.labels >= 0).sum())
+    # One price for all links, one for must-links and one for cannot-links, or None.
+    price = np.asarray(model.penalty_, dtype=float).tolist() if hasattr(model, "penalty_") else None
     return {
         "cluewise": __version__,
         "method": type(model).__name__,
         "parameters": model.get_params(),
-        "penalty": getattr(model, "penalty_", None),
+        "penalty": price,
         "data": data.table.name,
         "rows": len(labels),
         "columns": data.columns,
@@ -50,7 +54,8 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "objective": model.objective_,
         "iterations": model.n_iter_,
         "satisfaction": kept,
-        "broken": list(_broken(failed, data, getattr(model, "penalty_", None))),
+        "broken": list(_broken(failed, data, price if isinstance(price, float) else None)),
+        "suspects": _suspects(model, data),
         "unsure": _unsure(model, data),
         "seconds": round(seconds, 4),
         "seed": seed,
@@ -93,6 +98,16 @@ def _broken(failed: Clues, data: Data, price: float | None) -> Iterator[dict[str
         yield {"kind": "size"}
 
 
+def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
+    """The clues that are more likely wrong than right, if the method judges its clues."""
+    if not hasattr(model, "doubt_"):
+        return []
+    return [
+        {"kind": s.kind, "rows": [data.name(row) for row in s.rows], "source": s.source, "doubt": s.doubt}
+        for s in suspects(model, n=_REPORTED, above=0.5)
+    ]
+
+
 def _unsure(model: Any, data: Data) -> list[str]:
     """The rows whose cluster leads by least."""
     margin = getattr(model, "margin_", None)
@@ -123,6 +138,8 @@ def summary(told: dict[str, Any], clues: Clues) -> None:
             [[KINDS[kind], str(given.get(kind, "")), _show.percent(share)] for kind, share in kept.items()],
         )
     _list_broken(told["broken"])
+    for entry in told["suspects"][:_LISTED]:
+        _show.say(f"Probably wrong ({_show.percent(entry['doubt'])}): {_in_words(entry)}.")
     iterations = f"{told['iterations']} {'iteration' if told['iterations'] == 1 else 'iterations'}"
     _show.say(f"Objective {told['objective']:.6g} after {iterations} ({told['seconds']:.2f} s, seed {told['seed']}).")
     if told["unsure"]:

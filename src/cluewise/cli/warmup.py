@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["warmup"]
 
+_BESIDE = {"update": "published", "per_cluster": True}
+"""Parameters that lead to kernels of their own, where a method has them."""
+
 
 def warmup() -> None:
     """Compile everything once, so that the first fit does not wait.
@@ -41,15 +44,16 @@ def _use(method: type[Any], dtype: Any) -> None:
     import numpy as np
     from scipy.sparse import csr_array
 
-    X = np.random.default_rng(0).normal(size=(12, 3)).astype(dtype)
+    X = np.abs(np.random.default_rng(0).normal(size=(12, 3))).astype(dtype)  # some methods count
+    card = method.card
     for clues in _some_clues():
-        for data in (X, csr_array(X)):
-            for weight in (None, np.ones(12)):
-                model = method(3, random_state=0).fit(data, clues=clues, sample_weight=weight)
-            if model.card.predicts:
+        for data in (X, csr_array(X)) if card.sparse else (X,):
+            for more in ({}, {"sample_weight": np.ones(12)}) if card.weights else ({},):
+                model = method(3, random_state=0).fit(data, clues=clues, **more)
+            if card.predicts:
                 model.predict(data)
-    if "update" in model.get_params():  # the published rules have kernels of their own
-        model.set_params(update="published").fit(X, clues=_some_clues()[0])
+    for name in _BESIDE.keys() & model.get_params():
+        method(3, random_state=0, **{name: _BESIDE[name]}).fit(X, clues=_some_clues()[0])
 
 
 def _some_clues() -> list[Clues]:

@@ -1,0 +1,229 @@
+"""Distortions: how far rows are from centers and from each other, under a metric that is learned.
+
+A broken link costs by the distance φ of its two rows: φ for a must-link, a ceiling less φ for a cannot-link.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.core.centers import Tally
+from cluewise.core.rows import Rows
+
+__all__ = [
+    "Broken",
+    "Distortion",
+    "Found",
+    "Linear",
+    "Metric",
+    "Settled",
+    "broken_links",
+    "none_broken",
+    "products",
+    "weights_of",
+]
+
+
+class Metric(NamedTuple):
+    """One metric for all clusters (g = 1) or one for each (g = k); weights of columns, or matrices."""
+
+    weights: Floats  # (g, d) or (g, d, d)
+    roots: Floats  # x @ root (x * root for columns) is x in the metric
+    log_det: Floats  # (g,)
+
+    def times(self, factor: float) -> Metric:
+        """The same metric in other units."""
+        d = self.weights.shape[-1]
+        return Metric(factor * self.weights, np.sqrt(factor) * self.roots, self.log_det + d * np.log(factor))
+
+
+def weights_of(a: Floats) -> Metric:
+    """One metric with these weights of the columns; its determinant counts nothing."""
+    return Metric(a[None], np.sqrt(a)[None], np.zeros(1))
+
+
+class Found(NamedTuple):
+    """Sums of a labelling: what the next centers and the next metric need to know about the rows."""
+
+    tally: Tally
+    moments: Floats | None = None  # Σ w x² or Σ w x xᵀ of every cluster, where each has a metric of its own
+
+    def plus(self, other: Found) -> Found:
+        """Both together."""
+        moments = None if self.moments is None or other.moments is None else self.moments + other.moments
+        return Found(self.tally.plus(other.tally), moments)
+
+    def first(self, k: int) -> Found:
+        """The first k clusters alone."""
+        tally = Tally(self.tally.sums[:k], self.tally.mass[:k])
+        return Found(tally, None if self.moments is None else self.moments[:k])
+
+
+class Broken(NamedTuple):
+    """Links that a labelling breaks."""
+
+    first: Ints  # row numbers
+    second: Ints
+    pull: Floats  # weight of a must-link, minus that of a cannot-link
+    homes: Ints  # (m, 2) clusters of the two rows
+    joined: Floats  # (k,) weight of the broken cannot-links in every cluster
+
+    def __len__(self) -> int:
+        """Number of links."""
+        return len(self.pull)
+
+    def joined_in(self, g: int) -> Floats:
+        """(g,) the same for every metric."""
+        return self.joined if g > 1 else self.joined.sum(keepdims=True)
+
+    def shares(self, g: int, part: slice) -> Floats:
+        """(links, g) by how much each link counts in each metric: half in that of either row."""
+        pull = self.pull[part]
+        if g == 1:
+            return pull[:, None]
+        out, each = np.zeros((len(pull), g)), np.arange(len(pull))
+        for side in (0, 1):
+            out[each, self.homes[part, side]] += 0.5 * pull
+        return out
+
+
+def broken_links(ends: Ints, must: Floats, cannot: Floats, labels: Ints, k: int) -> Broken:
+    """The links between the rows ``ends`` that the labels break, with the given weights."""
+    homes = labels[ends]
+    same = homes[:, 0] == homes[:, 1]
+    broken = np.flatnonzero(np.where(same, cannot, must) > 0)
+    same = same[broken]
+    pull = np.where(same, -cannot[broken], must[broken])
+    joined = np.bincount(homes[broken[same], 0], weights=cannot[broken[same]], minlength=k).astype(np.float64)
+    return Broken(ends[broken, 0], ends[broken, 1], pull, homes[broken], joined)
+
+
+def none_broken(k: int) -> Broken:
+    """No link is broken."""
+    none = np.empty(0, dtype=np.int64)
+    return Broken(none, none, np.empty(0), np.empty((0, 2), dtype=np.int64), np.zeros(k))
+
+
+class Settled(NamedTuple):
+    """Centers and metric after a step, and what they cost."""
+
+    centers: Floats
+    metric: Metric
+    value: float  # the whole objective
+    still: bool = True  # whether the metric is the best one, not only a better one
+
+
+class Distortion(ABC):
+    """Base of the distortions; ``rows`` are the rows as they see them, ``g`` is the number of metrics."""
+
+    absolute = True  # whether a learned metric makes the unit of X irrelevant
+    unit = 1.0  # scores times this are distortions
+    reference: Any  # what the ceiling of φ is made of; set by `prepare`, as all that a fit needs and new rows do not
+
+    def __init__(self, rows: Rows, k: int, learns: bool, g: int = 1) -> None:
+        self.rows = rows
+        self.k = k
+        self.learns = learns
+        self.g = g
+
+    @abstractmethod
+    def prepare(self, total: float, counted: Ints, prior: float) -> None:
+        """Look at the rows: their scatter is known, ``counted`` ones span the data, ``prior`` ones support a metric."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse rows outside the domain of the distortion."""
+
+    def first_metric(self) -> Metric:
+        """Every column counts 1."""
+        ones = np.ones((self.g, self.rows.d))
+        return Metric(ones, ones, np.zeros(self.g))
+
+    def start(self, centers: Floats) -> Floats:
+        """First centers, made fit for this distortion."""
+        return centers
+
+    @abstractmethod
+    def table(self, centers: Floats, metric: Metric) -> Any:
+        """Centers prepared for `scores`; has an ``offset`` that scores lack."""
+
+    @abstractmethod
+    def scores(self, x: Any, table: Any) -> Floats:
+        """(k, rows) distortions less normalizers, divided by ``unit``, up to a constant of the row."""
+
+    @abstractmethod
+    def to_own(self, x: Any, centers: Floats, metric: Metric, labels: Ints) -> Floats:
+        """Distortion of every row from its own center, written out, without the normalizer."""
+
+    def add(self, x: Any, block: Any, labels: Ints, metric: Metric, found: Found) -> None:
+        """Add rows to the sums of their clusters."""
+        self.rows.add(x, block, labels, found.tally.sums, found.tally.mass)
+
+    def empty(self, k: int) -> Found:
+        """Nothing in any cluster."""
+        return Found(Tally(np.zeros((k, self.rows.d)), np.zeros(k)))
+
+    def pair_blocks(self, count: int) -> list[slice]:
+        """Numbers of pairs in blocks."""
+        size = max(2**17 // (self.rows.d + self.g), 16)
+        return [slice(start, start + size) for start in range(0, count, size)]
+
+    @abstractmethod
+    def between(self, first: Ints, second: Ints, metric: Metric) -> Floats:
+        """(pairs, g) the distance φ of two rows in every metric."""
+
+    @abstractmethod
+    def ceiling(self, metric: Metric, reference: Any) -> Floats:
+        """(g,) what φ is taken from in a broken cannot-link."""
+
+    @abstractmethod
+    def settle(
+        self, labels: Ints, found: Found, previous: Floats, metric: Metric, broken: Broken, reference: Any
+    ) -> Settled:
+        """Centers, then the metric, that are best for a labelling; what they cost."""
+
+    def normalizer(self, metric: Metric, labels: Ints) -> Floats:
+        """What every row pays beside its distortion."""
+        return np.zeros(len(labels))
+
+    @abstractmethod
+    def prior_cost(self, metric: Metric, centers: Floats) -> float:
+        """What metric and centers cost by themselves."""
+
+
+class Linear(Distortion):
+    """Base of the distortions that are linear in the weights of the columns: all terms add up to one scatter."""
+
+    @abstractmethod
+    def terms(self, first: Ints, second: Ints) -> Any:
+        """(pairs, d) what each column adds to φ when it counts 1; dense, or CSR for sparse rows."""
+
+    def between(self, first: Ints, second: Ints, metric: Metric) -> Floats:
+        """(pairs, g) Σ a·terms."""
+        out = np.empty((len(first), self.g))
+        for part in self.pair_blocks(len(first)):
+            out[part] = self.terms(first[part], second[part]) @ metric.weights.T
+        return out
+
+    def ceiling(self, metric: Metric, reference: Any) -> Floats:
+        """(g,) the scalar product of weights and reference."""
+        return np.asarray((metric.weights * reference).reshape(self.g, -1).sum(axis=1))
+
+    def link_scatter(self, broken: Broken, reference: Any) -> Floats:
+        """(g, d) what the broken links cost per unit of weight of each column."""
+        total = broken.joined_in(self.g)[:, None] * reference
+        for part in self.pair_blocks(len(broken)):
+            total += broken.shares(self.g, part).T @ self.terms(broken.first[part], broken.second[part])
+        return total
+
+
+def products(x: Any, near: Floats, labels: Ints) -> Floats:
+    """Inner product of every row with the line of its cluster; of sparse rows only stored numbers are touched."""
+    if isinstance(x, np.ndarray):
+        return np.einsum("ij,ij->i", x, near[labels])
+    row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    return np.bincount(row, weights=x.data * near[labels[row], x.indices], minlength=x.shape[0]).astype(np.float64)

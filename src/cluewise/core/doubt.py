@@ -1,0 +1,158 @@
+"""Doubt: how likely each link is wrong, from what keeping it costs at a result.
+
+In a mixture of spherical Gaussians of variance s², half a squared distance divided by s² is minus a log-likelihood
+(see `core.price`). All else fixed at the result, a row is in cluster h with probability ∝ size(h)·exp(−cost(h)), and
+both rows of a pair are together with probability S = Σ_h p_i(h)·p_j(h): the soft form of the cheapest way to put them
+together against the cheapest way to put them apart. A must-link is reported r times as often of rows that are apart as
+of rows that are together, so it is wrong with probability r(1 − S)/(r(1 − S) + S); a cannot-link likewise. What a link
+itself says is left out of p_i and p_j; what the other links of both rows say is not. The share of wrong links, and
+with it r, is found by a few steps of EM.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import softmax
+
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.clues import Clues
+from cluewise.core import objective
+from cluewise.core.links import squared_distances
+from cluewise.core.price import effective_dimension
+from cluewise.core.rows import Rows
+
+__all__ = ["doubts", "doubts_by", "linked_rows"]
+
+PRIOR = (1.0, 9.0)
+"""Wrong and right links that each kind is taken to have had before: nine out of ten are right, as in `core.price`."""
+
+ROUNDS = 30
+"""Most steps of EM; they mostly end after five to ten."""
+
+BLOCK = 2**20
+"""Numbers in a block of pairs times clusters."""
+
+
+def doubts(rows: Rows, centers: Floats, labels: Ints, clues: Clues) -> Floats:
+    """Probability that each must-link, then each cannot-link, is wrong, from squared distances to the centers."""
+    which = linked_rows(clues)
+    if not len(which):
+        return np.empty(0)
+    spread = objective.distortion(rows, centers, labels)
+    dimension = effective_dimension(rows, centers, labels)
+    squared = squared_distances(rows, centers, which)
+    return doubts_by(squared, 2 * spread / rows.mass / dimension, labels, clues, rows.weight)
+
+
+def linked_rows(clues: Clues) -> Ints:
+    """Rows that a must-link or a cannot-link names, sorted."""
+    return np.unique(np.concatenate([clues.must, clues.cannot]))
+
+
+def doubts_by(table: Floats, scale: float, labels: Ints, clues: Clues, weight: Floats | None = None) -> Floats:
+    """The same from any divergences: ``table[t, h]`` of the t-th linked row from center h, worth ``scale`` per nat."""
+    which = linked_rows(clues)
+    size: Floats = np.bincount(labels, weights=weight, minlength=table.shape[1]).astype(np.float64)
+    reports = _reports_of(clues, which, size / size.sum())
+    wrong = np.full(2, PRIOR[0] / sum(PRIOR))
+    if np.count_nonzero(size) < 2:  # one cluster says nothing about who is apart
+        return reports.before(wrong)
+    left = size[labels[which]] - (1.0 if weight is None else weight[which])
+    alone = softmax(-_costs(table, scale, labels[which], size, left, len(labels)), axis=1)
+    for _ in range(ROUNDS):
+        doubt = reports.doubt(wrong, _together(alone, reports, reports.odds(wrong)))
+        before, wrong = wrong, reports.shares(doubt)
+        if np.abs(wrong - before).max() < 1e-3:
+            break
+    return doubt
+
+
+class Reports(NamedTuple):
+    """Must-links, then cannot-links, between places among the linked rows."""
+
+    first: Ints
+    second: Ints
+    is_must: Bools
+    confidence: Floats  # nan where none was given
+    chance: float  # odds that two rows are together, before anything is known about them
+
+    def before(self, wrong: Floats) -> Floats:
+        """Probability that each link is wrong before its rows are looked at."""
+        share = np.where(self.is_must, wrong[0], wrong[1])
+        return np.where(np.isnan(self.confidence), share, 1 - self.confidence)
+
+    def odds(self, wrong: Floats) -> Floats:
+        """How much less often each link is reported of rows for which it is wrong; never more than equally often."""
+        share = np.clip(self.before(wrong), 1e-4, 1 - 1e-4)
+        return np.minimum(share / (1 - share) * np.where(self.is_must, self.chance, 1 / self.chance), 1.0)
+
+    def doubt(self, wrong: Floats, together: Floats) -> Floats:
+        """Bayes' rule."""
+        against = self.odds(wrong) * np.where(self.is_must, 1 - together, together)
+        return against / (against + np.where(self.is_must, together, 1 - together))
+
+    def shares(self, doubt: Floats) -> Floats:
+        """Share of wrong must-links and of wrong cannot-links."""
+        known = np.isnan(self.confidence)
+        found = [doubt[known & kind] for kind in (self.is_must, ~self.is_must)]
+        return np.array([(PRIOR[0] + d.sum()) / (sum(PRIOR) + len(d)) for d in found])
+
+
+def _reports_of(clues: Clues, which: Ints, share: Floats) -> Reports:
+    ends = np.searchsorted(which, np.concatenate([clues.must, clues.cannot]))
+    together = float(np.clip(share @ share, 1e-6, 1 - 1e-6))
+    return Reports(
+        ends[:, 0],
+        ends[:, 1],
+        np.arange(len(ends)) < len(clues.must),
+        np.concatenate([clues.must_confidence, clues.cannot_confidence]),
+        together / (1 - together),
+    )
+
+
+def _costs(table: Floats, scale: float, own: Ints, size: Floats, left: Floats, n: int) -> Floats:
+    """Minus log of size times likelihood, up to a constant; a row does not speak for the center that it made itself.
+
+    Without row i the center of its cluster lies n_h/(n_h − 1) times as far from it; a cluster of one row is gone.
+    """
+    share = max(n - int(np.count_nonzero(size)), 1) / n  # of the spread; the centers took the rest away
+    cost = table * (share / scale) if scale > 0 else np.where(table > 0, np.inf, 0.0)
+    each = np.arange(len(own))
+    others = np.tile(size, (len(own), 1))
+    others[each, own] = np.where(left > 1e-12 * size[own], left, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cost[each, own] *= (size[own] / others[each, own]) ** 2
+        cost = np.where(others > 0, cost - np.log(others), np.inf)
+    # A row that is infinitely far from every center is as far from one as from another.
+    far = ~np.isfinite(cost).any(axis=1)
+    cost[far] = np.where(size > 0, 0.0, np.inf)
+    return cost
+
+
+def _together(alone: Floats, reports: Reports, odds: Floats) -> Floats:
+    """Probability that both rows of each pair are together, from their costs and the other links of both.
+
+    A link tells row i about cluster h: it is reported p_j(h) + odds·(1 − p_j(h)) as often (must; cannot: the reverse).
+    """
+    slope = np.where(reports.is_must, 1 / odds - 1, odds - 1)[:, None]
+    size = max(BLOCK // alone.shape[1], 1)
+    blocks = [slice(start, start + size) for start in range(0, len(odds), size)]
+
+    def told(by: Ints, block: slice) -> Floats:
+        return np.log1p(slope[block] * alone[by[block]])
+
+    belief = np.log(np.maximum(alone, np.finfo(float).tiny))
+    for block in blocks:
+        for to, by in ((reports.first, reports.second), (reports.second, reports.first)):
+            count = len(to[block])
+            spot = (np.ones(count), (to[block], np.arange(count)))
+            belief += csr_array(spot, shape=(len(alone), count)) @ told(by, block)
+    out = np.empty(len(odds))
+    for block in blocks:
+        one = softmax(belief[reports.first[block]] - told(reports.second, block), axis=1)
+        other = softmax(belief[reports.second[block]] - told(reports.first, block), axis=1)
+        out[block] = np.einsum("ph,ph->p", one, other)
+    return np.minimum(out, 1.0)

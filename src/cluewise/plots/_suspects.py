@@ -1,0 +1,122 @@
+"""The clues that a model takes to be wrong: as bars, or on the map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cluewise import advice
+from cluewise.advice import Suspects
+from cluewise.clues import Clues
+from cluewise.plots._map import draw, legend, prepare
+from cluewise.plots._style import BROKEN, GRAY, INK, dress, new_figure
+
+__all__ = ["suspects"]
+
+_STYLES = {"must": "solid", "cannot": (0, (4, 3))}
+
+
+def suspects(
+    model: Any,
+    X: Any = None,
+    *,
+    n: int = 15,
+    names: Sequence[Any] | None = None,
+    columns: Sequence[str | int] | None = None,
+    ax: Any = None,
+    title: str | None = None,
+) -> Any:
+    """Draw the clues that are probably wrong, the most doubtful first.
+
+    Without X each clue is a bar as long as its probability of being wrong. With X the rows are a map, and the same
+    clues are lines on it: the redder, the more doubtful.
+
+    Parameters
+    ----------
+    model : fitted clusterer
+        One that judges its clues, as for :func:`cluewise.advice.suspects`.
+    X : array-like, sparse matrix or frame of shape (n, d), optional
+        The data of the fit, for a map.
+    n : int, default=15
+        At most so many clues.
+    names : sequence of n_rows names, optional
+        What to call the rows on the bars; their numbers by default.
+    columns : two names or numbers of columns, optional
+        Axes of the map, as for :func:`map`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+    title : str, optional
+        Title; by default, how many clues are expected to be wrong.
+
+    Returns
+    -------
+    matplotlib Axes
+        ``ax.figure.savefig("suspects.png")`` saves it.
+
+    Examples
+    --------
+    >>> from cluewise import Clues, RDPMeans, plots
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [9.0], [10.0], [11.0], [12.0]]
+    >>> model = RDPMeans(cluster_cost=6).fit(X, clues=Clues(8, must=[(0, 1), (3, 4), (5, 7)]))
+    >>> ax = plots.suspects(model, n=2)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['must-link 3 – 4 (given)', 'must-link 5 – 7 (given)']
+    """
+    found = advice.suspects(model, n=n)
+    if not len(found):
+        raise ValueError(f"there are no suspects to draw: {found}")
+    heading = title or f"About {found.expected:.1f} of {found.clues} clues are wrong"
+    if X is not None:
+        return _on_map(found, X, model.labels_, columns, ax, heading)
+    return _as_bars(found, names, len(model.labels_), ax, heading)
+
+
+def _as_bars(found: Suspects, names: Sequence[Any] | None, n_rows: int, ax: Any, title: str) -> Any:
+    from matplotlib.patches import Patch
+
+    called = list(range(n_rows)) if names is None else list(names)
+    if len(called) != n_rows:
+        raise ValueError(f"names has {len(called)} names, but there are {n_rows} rows.")
+    axes = new_figure(7.0, 1.2 + 0.28 * len(found)).add_subplot() if ax is None else ax
+    doubt = [100 * suspect.doubt for suspect in found]
+    color = [BROKEN if suspect.broken else GRAY for suspect in found]
+    bars = axes.barh(np.arange(len(found)), doubt, color=color, height=0.7)
+    words = [f"{s.kind}-link {called[s.rows[0]]} – {called[s.rows[1]]} ({s.source})" for s in found]
+    dress(axes, ("probability that the clue is wrong (%)", ""), title)
+    axes.bar_label(bars, labels=[f"{value:.0f}" for value in doubt], padding=3, fontsize=8, color=INK)
+    axes.set_yticks(np.arange(len(found)), labels=words)
+    axes.invert_yaxis()  # the worst on top
+    axes.set_xlim(0, 108)
+    shown = {"kept by the result": GRAY, "broken by the result": BROKEN}
+    handles = [Patch(color=ink, label=word) for word, ink in shown.items() if ink in color]
+    axes.legend(handles=handles, fontsize=8, frameon=False, loc="lower right")
+    return axes
+
+
+def _on_map(found: Suspects, X: Any, labels: Any, columns: Sequence[str | int] | None, ax: Any, title: str) -> Any:
+    from matplotlib.collections import LineCollection
+    from matplotlib.lines import Line2D
+
+    pairs = {kind: np.array([s.rows for s in found if s.kind == kind]).reshape(-1, 2) for kind in _STYLES}
+    scene = prepare(X, labels, Clues.from_pairs(len(labels), pairs["must"], pairs["cannot"]), None, columns)
+    nothing = scene.must._replace(pairs=scene.must.pairs[:0], broken=scene.must.broken[:0], total=0, failed=0)
+    scene = scene._replace(must=nothing, cannot=nothing)  # the clues are drawn here, by doubt
+    axes = new_figure(7.6, 5.0).add_subplot() if ax is None else ax
+    draw(axes, scene, faint=True)
+    handles = legend(scene)
+    for kind, style in _STYLES.items():
+        doubt = np.array([s.doubt for s in found if s.kind == kind])
+        if not len(doubt):
+            continue
+        ends = np.stack([scene.view.place(pairs[kind][:, 0]), scene.view.place(pairs[kind][:, 1])], axis=1)
+        alpha = 0.15 + 0.85 * doubt
+        axes.add_collection(
+            LineCollection(list(ends), colors=BROKEN, linewidths=1.5, linestyles=[style], alpha=alpha, zorder=4)
+        )
+        label = f"{kind}-link ({100 * doubt.min():.0f}–{100 * doubt.max():.0f} % wrong)"
+        handles.append(Line2D([], [], color=BROKEN, lw=1.5, ls=style, label=label))
+    dress(axes, scene.view.names, title)
+    axes.legend(handles=handles, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return axes
