@@ -17,7 +17,7 @@ def test_all_of_them():
     ("filters", "names"),
     [
         ({"accepts": ["partitions"]}, ["PartitionKMeans"]),
-        ({"accepts": ["cannot"], "hard": True}, ["COPKMeans"]),
+        ({"accepts": ["cannot"], "hard": True}, ["COPKMeans", "EquivalenceGMM"]),
         (
             {"accepts": ["cannot", "labels"], "hard": False},
             [
@@ -30,13 +30,14 @@ def test_all_of_them():
                 "MPCKMeans",
                 "PCKMeans",
                 "PKMeans",
+                "PenalizedGMM",
                 "RDPMeans",
             ],
         ),
-        ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "SizedKMeans"]),
+        ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "SizedKMeans"]),
         ({"hard": False, "accepts": ["partitions"]}, ["PartitionKMeans"]),
         ({"predicts": False}, []),
-        ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans"]),
+        ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans", "EquivalenceGMM"]),
         ({"accepts": ["sizes"]}, ["BalancedKMeans", "SizedKMeans"]),
         ({"accepts": ["avoid"]}, []),
     ],

@@ -156,6 +156,16 @@ class Stickler(COPKMeans):
         return as_clues(clues, n)
 
 
+class Mixer(PCKMeans):
+    """A soft method that calls itself able to mix, and takes infinite weights for a light word."""
+
+    card = replace(PCKMeans.card, mixes=True)
+
+    def _check_clues(self, clues, n):
+        known = as_clues(clues, n)
+        return Clues(n, must=known.must, cannot=known.cannot, must_weight=1e-9)
+
+
 @pytest.mark.parametrize(
     ("cls", "law"),
     [
@@ -165,6 +175,7 @@ class Stickler(COPKMeans):
         (Pretender, "law_entailed_clues_change_nothing"),
         (Pretender, "law_unequal_weights_warn"),
         (Stickler, "law_infinite_weight_is_refused"),
+        (Mixer, "law_infinite_weight_is_hard"),
     ],
 )
 def test_laws_catch_cards_that_are_not_true(cls, law):
@@ -230,15 +241,17 @@ def test_other_errors_tell_where_they_come_from():
 
 def test_cards_choose_the_laws():
     names = {name: {law.__name__ for law in laws_for(cls)} for name, cls in clusterers().items()}
-    hard = {"BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "SizedKMeans"}
+    hard = {"BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "SizedKMeans"}
     assert {name for name, laws in names.items() if "law_hard_is_hard" in laws} == hard
-    joins = {"COPKMeans", "ClosurePCKMeans"}
+    joins = {"COPKMeans", "ClosurePCKMeans", "EquivalenceGMM"}
     assert {name for name, laws in names.items() if "law_contradiction_raises_first" in laws} == joins
     assert "law_entailed_clues_change_nothing" in names["COPKMeans"]
     assert "law_entailed_clues_change_nothing" not in names["PCKMeans"]
     assert "law_infinite_weight_is_refused" in names["PCKMeans"]
-    own = {"DPMeans", "RDPMeans", "FeedbackNaiveBayes", "HMRFKMeans", "MKMeans", "MPCKMeans"}
+    mixtures = {"EquivalenceGMM", "FeedbackNaiveBayes", "PenalizedGMM"}
+    own = {"DPMeans", "RDPMeans", "HMRFKMeans", "MKMeans", "MPCKMeans"} | mixtures
     assert {name for name, laws in names.items() if "law_no_clues_is_kmeans" not in laws} == own
+    assert {name for name, laws in names.items() if "law_infinite_weight_is_hard" in laws} == {"PenalizedGMM"}
     assert {name for name, laws in names.items() if "law_doubts_are_probabilities" in laws} == {"RDPMeans"}
 
 

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from cluewise.core.threads import threads
     from cluewise.exceptions import Contradiction, Infeasible, Undecided
     from cluewise.mixture import (
+        EquivalenceGMM,
         FeedbackNaiveBayes,
+        PenalizedGMM,
     )
 
 _HOMES = {
@@ -51,6 +53,7 @@ _HOMES = {
     "ConstrainedKMeans": "cluewise.centroid",
     "Contradiction": "cluewise.exceptions",
     "DPMeans": "cluewise.centroid",
+    "EquivalenceGMM": "cluewise.mixture",
     "FeedbackNaiveBayes": "cluewise.mixture",
     "HMRFKMeans": "cluewise.centroid",
     "Infeasible": "cluewise.exceptions",
@@ -60,6 +63,7 @@ _HOMES = {
     "PCKMeans": "cluewise.centroid",
     "PKMeans": "cluewise.centroid",
     "PartitionKMeans": "cluewise.centroid",
+    "PenalizedGMM": "cluewise.mixture",
     "RDPMeans": "cluewise.centroid",
     "SeededKMeans": "cluewise.centroid",
     "SizedKMeans": "cluewise.centroid",
@@ -81,6 +85,7 @@ __all__ = [
     "ConstrainedKMeans",
     "Contradiction",
     "DPMeans",
+    "EquivalenceGMM",
     "FeedbackNaiveBayes",
     "HMRFKMeans",
     "Infeasible",
@@ -90,6 +95,7 @@ __all__ = [
     "PCKMeans",
     "PKMeans",
     "PartitionKMeans",
+    "PenalizedGMM",
     "RDPMeans",
     "SeededKMeans",
     "SizedKMeans",

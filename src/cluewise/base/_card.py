@@ -21,6 +21,8 @@ class Card:
         Kinds of clues that the method uses.
     hard : bool
         Whether every clue that is accepted holds in the result.
+    mixes : bool
+        Whether a link of infinite weight holds in the result, beside others that may not.
     joins : bool
         Whether must-links, together groups and equal labels hold in the result, even if others may not.
     closes : bool
@@ -63,6 +65,7 @@ class Card:
     title: str
     accepts: frozenset[str]
     hard: bool = False
+    mixes: bool = False
     joins: bool = False
     closes: bool = False
     descends: bool = True

@@ -73,6 +73,11 @@ class Clusterer(ClusterMixin, BaseEstimator):
                 stacklevel=4,
             )
             known = known.only(known.kinds & self.card.accepts)
+        self._check_weights(known)
+        return known
+
+    def _check_weights(self, known: Clues) -> None:
+        """Warn where weights that differ are ignored, and refuse infinite ones where nothing can be hard."""
         weights = np.concatenate(
             [known.must_weight, known.cannot_weight, *(g.weights for g in (*known.together, *known.apart))]
         )
@@ -81,14 +86,13 @@ class Clusterer(ClusterMixin, BaseEstimator):
                 warnings.warn(
                     f"{type(self).__name__} takes every clue as hard; the weights, which differ, are ignored.",
                     SoftClueWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
-        elif np.isinf(weights).any():
+        elif np.isinf(weights).any() and not self.card.mixes:
             raise ClueError(
                 f"{type(self).__name__} cannot mix hard and soft clues: a weight is infinite. "
-                "Give it a finite weight, or use a method whose card says hard."
+                "Give it a finite weight, or use a method whose card says hard or mixes."
             )
-        return known
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -34,14 +34,19 @@ class MixtureClusterer(StartedClusterer):
         """(k, rows) log of weight times density of each cluster, by the published distributions."""
         raise TypeError(f"{type(self).__name__} does not say how likely a row is in a cluster.")
 
-    def _first_labels(self, problem: Problem) -> Ints:
-        """Labels to start from: of k-means, or of the nearest center among drawn rows or given centers."""
+    def _first_centers(self, problem: Problem) -> Floats:
+        """Given centers, or rows drawn as ``init`` says."""
         rows, k = problem.rows, problem.k
         chosen = self._centers_from_init(problem)
-        if chosen is None and self.init == "random":
-            chosen = rows.dense(np.sort(problem.rng.choice(rows.n, size=k, replace=False)))
-        elif chosen is None:
-            chosen = seeding.plus_plus(rows, np.empty((0, rows.d)), k, problem.rng)
+        if chosen is not None:
+            return chosen
+        if self.init == "random":
+            return rows.dense(np.sort(problem.rng.choice(rows.n, size=k, replace=False))).astype(np.float64)
+        return seeding.plus_plus(rows, np.empty((0, rows.d)), k, problem.rng)
+
+    def _first_labels(self, problem: Problem) -> Ints:
+        """Labels to start from: of k-means, or of the nearest center among drawn rows or given centers."""
+        rows, chosen = problem.rows, self._first_centers(problem)
         labels = assign.nobody(rows.n)
         if isinstance(self.init, str) and self.init == "k-means":
             move = partial(lloyd.step, rows=rows, total=problem.total)

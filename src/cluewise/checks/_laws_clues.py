@@ -23,6 +23,7 @@ __all__ = [
     "law_groups_are_their_pairs",
     "law_hard_is_hard",
     "law_infeasible_raises_first",
+    "law_infinite_weight_is_hard",
     "law_infinite_weight_is_refused",
     "law_order_of_clues_is_irrelevant",
     "law_unequal_weights_warn",
@@ -176,6 +177,18 @@ def law_infinite_weight_is_refused(estimator: Any, X: Floats, clues: Clues, rng:
     for given in _weighted(estimator, len(X), np.inf, rng):
         error = _error(given_start(estimator, X, rng), X, given)
         assert "infinite" in str(error), f"an infinite weight in {given} gave {error!r} in a soft method."
+
+
+def law_infinite_weight_is_hard(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Where hard and soft clues mix, links of infinite weight hold, and contradictions among them are refused."""
+    known = accepted(estimator, clues).only(["must", "cannot"])
+    sure = Clues(len(X), must=rng.choice(len(X), size=(2, 2), replace=False), must_weight=np.inf)
+    model = fit(given_start(estimator, X, rng), X, known | sure)
+    split = sure.must[model.labels_[sure.must[:, 0]] != model.labels_[sure.must[:, 1]]]
+    assert not len(split), f"must-link {split[0]} of infinite weight is broken."
+    a, b = sure.must[0]
+    both = Clues(len(X), must=[(a, b)], cannot=[(a, b)], must_weight=np.inf, cannot_weight=np.inf)
+    assert isinstance(_error(changed(model), X, both), Contradiction), "a hard contradiction was not refused."
 
 
 def law_unequal_weights_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:

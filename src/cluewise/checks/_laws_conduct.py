@@ -49,11 +49,11 @@ def law_threads_change_nothing(estimator: Any, X: Floats, clues: Clues, rng: Rng
 
 
 def _several_blocks(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> tuple[Floats, Clues]:
-    """A table of few rows that is cut into several blocks all the same, because it is wide."""
-    n = max(600, len(X))
+    """A table that is cut into several blocks: of few rows, but wide; longer where columns count by their square."""
+    n, d = (8000, 100) if "d²" in estimator.card.cost else (max(600, len(X)), 2000)
     more = X[rng.integers(len(X), size=n - len(X))]
     long = np.vstack([X, more]) + 0.01 * rng.normal(size=(n, X.shape[1]))
-    wide = np.hstack([long, 0.01 * rng.normal(size=(n, 2000))])
+    wide = np.hstack([long, 0.01 * rng.normal(size=(n, d))])
     return suited(estimator, wide), placed(accepted(estimator, clues), np.arange(len(X)), n)
 
 

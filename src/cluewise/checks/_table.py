@@ -29,6 +29,10 @@ def _always(card: Card) -> bool:
     return True
 
 
+def _soft(card: Card) -> bool:
+    return not (card.hard or card.mixes) and bool(card.accepts & LINKS)
+
+
 _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_data.law_no_clues_is_kmeans, lambda card: card.plain == "k-means"),
     (of_clues.law_hard_is_hard, lambda card: card.hard),
@@ -40,7 +44,8 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_clues.law_contradiction_raises_first, lambda card: (card.hard or card.joins) and card.accepts >= LINKS),
     (of_clues.law_infeasible_raises_first, lambda card: card.hard),
     (of_clues.law_unused_kinds_warn, _always),
-    (of_clues.law_infinite_weight_is_refused, lambda card: not card.hard and bool(card.accepts & LINKS)),
+    (of_clues.law_infinite_weight_is_refused, _soft),
+    (of_clues.law_infinite_weight_is_hard, lambda card: card.mixes and card.accepts >= LINKS),
     (of_clues.law_unequal_weights_warn, lambda card: card.hard and bool(card.accepts & LINKS)),
     (of_clues.law_bare_pairs_are_refused, _always),
     (of_results.law_objective_never_rises, lambda card: card.descends),
