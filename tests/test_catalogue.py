@@ -3,12 +3,12 @@
 import pytest
 
 import cluewise as cw
-from cluewise import centroid, mixture
+from cluewise import centroid, ensemble, mixture
 from cluewise.catalogue import clusterers, get
 
 
 def test_all_of_them():
-    named = {*centroid.__all__, *mixture.__all__}
+    named = {*centroid.__all__, *mixture.__all__, *ensemble.__all__} - {"partitions"}  # which is a function
     assert list(clusterers()) == sorted(named)
     assert all(getattr(cw, name) is cls for name, cls in clusterers().items())
 
@@ -16,8 +16,8 @@ def test_all_of_them():
 @pytest.mark.parametrize(
     ("filters", "names"),
     [
-        ({"accepts": ["partitions"]}, ["PartitionKMeans"]),
-        ({"accepts": ["cannot"], "hard": True}, ["COPKMeans", "EquivalenceGMM"]),
+        ({"accepts": ["partitions"]}, ["KCC", "PartitionKMeans"]),
+        ({"accepts": ["cannot"], "hard": True}, ["COPKMeans", "EquivalenceGMM", "PCCC"]),
         (
             {"accepts": ["cannot", "labels"], "hard": False},
             [
@@ -32,13 +32,14 @@ def test_all_of_them():
                 "PKMeans",
                 "PenalizedGMM",
                 "RDPMeans",
+                "SCSC",
             ],
         ),
-        ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "SizedKMeans"]),
-        ({"hard": False, "accepts": ["partitions"]}, ["PartitionKMeans"]),
-        ({"predicts": False}, []),
-        ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans", "EquivalenceGMM"]),
-        ({"accepts": ["sizes"]}, ["BalancedKMeans", "SizedKMeans"]),
+        ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "PCCC", "SizedKMeans"]),
+        ({"hard": False, "accepts": ["partitions"]}, ["KCC", "PartitionKMeans"]),
+        ({"predicts": False}, ["KCC", "SCSC"]),
+        ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans", "EquivalenceGMM", "PCCC"]),
+        ({"accepts": ["sizes"]}, ["BalancedKMeans", "PCCC", "SizedKMeans"]),
         ({"accepts": ["avoid"]}, []),
     ],
 )

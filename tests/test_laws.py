@@ -241,18 +241,19 @@ def test_other_errors_tell_where_they_come_from():
 
 def test_cards_choose_the_laws():
     names = {name: {law.__name__ for law in laws_for(cls)} for name, cls in clusterers().items()}
-    hard = {"BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "SizedKMeans"}
+    hard = {"BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "PCCC", "SizedKMeans"}
     assert {name for name, laws in names.items() if "law_hard_is_hard" in laws} == hard
-    joins = {"COPKMeans", "ClosurePCKMeans", "EquivalenceGMM"}
+    joins = {"COPKMeans", "ClosurePCKMeans", "EquivalenceGMM", "PCCC"}
     assert {name for name, laws in names.items() if "law_contradiction_raises_first" in laws} == joins
     assert "law_entailed_clues_change_nothing" in names["COPKMeans"]
     assert "law_entailed_clues_change_nothing" not in names["PCKMeans"]
     assert "law_infinite_weight_is_refused" in names["PCKMeans"]
     mixtures = {"EquivalenceGMM", "FeedbackNaiveBayes", "PenalizedGMM"}
-    own = {"DPMeans", "RDPMeans", "HMRFKMeans", "MKMeans", "MPCKMeans"} | mixtures
+    votes = {"ApproxKernelKMeans", "KCC", "SCSC"}
+    own = {"DPMeans", "RDPMeans", "HMRFKMeans", "MKMeans", "MPCKMeans"} | mixtures | votes
     assert {name for name, laws in names.items() if "law_no_clues_is_kmeans" not in laws} == own
     assert {name for name, laws in names.items() if "law_infinite_weight_is_hard" in laws} == {"PenalizedGMM"}
-    assert {name for name, laws in names.items() if "law_doubts_are_probabilities" in laws} == {"RDPMeans"}
+    assert {name for name, laws in names.items() if "law_doubts_are_probabilities" in laws} == {"PCCC", "RDPMeans"}
 
 
 def test_no_card_no_laws():

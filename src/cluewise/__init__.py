@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cluewise.centroid import (
         CVQE,
         LCVQE,
+        PCCC,
         BalancedKMeans,
         ClosurePCKMeans,
         ConstrainedKMeans,
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
     )
     from cluewise.clues import Clues
     from cluewise.core.threads import threads
+    from cluewise.ensemble import (
+        KCC,
+        SCSC,
+        ApproxKernelKMeans,
+    )
     from cluewise.exceptions import Contradiction, Infeasible, Undecided
     from cluewise.mixture import (
         EquivalenceGMM,
@@ -44,6 +50,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "ApproxKernelKMeans": "cluewise.ensemble",
     "BalancedKMeans": "cluewise.centroid",
     "COPKMeans": "cluewise.centroid",
     "CVQE": "cluewise.centroid",
@@ -57,14 +64,17 @@ _HOMES = {
     "FeedbackNaiveBayes": "cluewise.mixture",
     "HMRFKMeans": "cluewise.centroid",
     "Infeasible": "cluewise.exceptions",
+    "KCC": "cluewise.ensemble",
     "LCVQE": "cluewise.centroid",
     "MKMeans": "cluewise.centroid",
     "MPCKMeans": "cluewise.centroid",
+    "PCCC": "cluewise.centroid",
     "PCKMeans": "cluewise.centroid",
     "PKMeans": "cluewise.centroid",
     "PartitionKMeans": "cluewise.centroid",
     "PenalizedGMM": "cluewise.mixture",
     "RDPMeans": "cluewise.centroid",
+    "SCSC": "cluewise.ensemble",
     "SeededKMeans": "cluewise.centroid",
     "SizedKMeans": "cluewise.centroid",
     "Undecided": "cluewise.exceptions",
@@ -76,6 +86,7 @@ _HOMES = {
 _ROOMS = ("checks", "datasets", "exceptions", "metrics", "plots")
 
 __all__ = [
+    "ApproxKernelKMeans",
     "BalancedKMeans",
     "COPKMeans",
     "CVQE",
@@ -89,14 +100,17 @@ __all__ = [
     "FeedbackNaiveBayes",
     "HMRFKMeans",
     "Infeasible",
+    "KCC",
     "LCVQE",
     "MKMeans",
     "MPCKMeans",
+    "PCCC",
     "PCKMeans",
     "PKMeans",
     "PartitionKMeans",
     "PenalizedGMM",
     "RDPMeans",
+    "SCSC",
     "SeededKMeans",
     "SizedKMeans",
     "Undecided",

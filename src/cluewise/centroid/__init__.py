@@ -11,6 +11,7 @@ from cluewise.centroid._hmrf_cases import MKMeans, PKMeans
 from cluewise.centroid._lcvqe import LCVQE
 from cluewise.centroid._mpck import MPCKMeans
 from cluewise.centroid._partition import PartitionKMeans
+from cluewise.centroid._pccc import PCCC
 from cluewise.centroid._pck import PCKMeans
 from cluewise.centroid._rdp import RDPMeans
 from cluewise.centroid._seeded import SeededKMeans
@@ -27,6 +28,7 @@ __all__ = [
     "LCVQE",
     "MKMeans",
     "MPCKMeans",
+    "PCCC",
     "PCKMeans",
     "PKMeans",
     "PartitionKMeans",

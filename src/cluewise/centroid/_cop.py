@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Real
-from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from cluewise.base import Card, Problem
 from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
+from cluewise.core.clock import Clock
 from cluewise.core.conflicts import Conflicts, conflicts_of, place
 from cluewise.core.nodes import Nodes, node_order, nodes_of
 from cluewise.core.rows import Rows
@@ -29,20 +29,6 @@ class State(NamedTuple):
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     nodes: Ints  # (m,) int32, cluster of each node
     gap: float  # how far the last searched assignment may be from the cheapest
-
-
-class Clock:
-    """Seconds left for searching."""
-
-    def __init__(self, seconds: float) -> None:
-        self.left = seconds
-
-    def __enter__(self) -> float:
-        self._began = monotonic()
-        return max(self.left, 0.0)
-
-    def __exit__(self, *_: object) -> None:
-        self.left -= monotonic() - self._began
 
 
 def step(

@@ -100,6 +100,7 @@ def law_groups_are_their_pairs(estimator: Any, X: Floats, clues: Clues, rng: Rng
     known = accepted(estimator, clues)
     must, must_weight, cannot, cannot_weight = known.pairs(expand=True)
     pairs = Clues(known.n, must=must, cannot=cannot, must_weight=must_weight, cannot_weight=cannot_weight)
+    pairs |= known.only(known.kinds & {"sizes"})
     model = given_start(estimator, X, rng, order="index")
     with warnings.catch_warnings():  # a pair in two groups weighs 2, which a hard method remarks upon
         warnings.simplefilter("ignore", SoftClueWarning)

@@ -45,7 +45,7 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_clues.law_infeasible_raises_first, lambda card: card.hard),
     (of_clues.law_unused_kinds_warn, _always),
     (of_clues.law_infinite_weight_is_refused, _soft),
-    (of_clues.law_infinite_weight_is_hard, lambda card: card.mixes and card.accepts >= LINKS),
+    (of_clues.law_infinite_weight_is_hard, lambda card: card.mixes and not card.hard),
     (of_clues.law_unequal_weights_warn, lambda card: card.hard and bool(card.accepts & LINKS)),
     (of_clues.law_bare_pairs_are_refused, _always),
     (of_results.law_objective_never_rises, lambda card: card.descends),

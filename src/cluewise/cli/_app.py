@@ -19,6 +19,7 @@ from cluewise.cli.datasets import datasets
 from cluewise.cli.demo import demo
 from cluewise.cli.fit import fit
 from cluewise.cli.methods import methods
+from cluewise.cli.update import update
 from cluewise.cli.warmup import warmup
 
 __all__ = ["app", "main"]
@@ -88,6 +89,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit,
     "check": check,
     "compare": compare,
+    "update": update,
     "list": methods,
     "datasets": datasets,
     "demo": demo,

@@ -11,8 +11,15 @@ if TYPE_CHECKING:
 
 __all__ = ["warmup"]
 
-_BESIDE = {"update": "published", "per_cluster": True}
-"""Parameters that lead to kernels of their own, where a method has them."""
+_BESIDE: dict[str, tuple[dict[str, Any], ...]] = {
+    "CVQE": ({"update": "published"},),
+    "LCVQE": ({"update": "published"},),
+    "MPCKMeans": ({"per_cluster": True},),
+    "PCCC": ({"hard": "infinite"},),
+    "PenalizedGMM": ({"inference": "belief-propagation"}, {"inference": "mean-field"}, {"inference": "gibbs"}),
+    "SCSC": ({"update_rule": "exact"},),
+}
+"""Parameters that lead to kernels of their own."""
 
 
 def warmup() -> None:
@@ -36,6 +43,7 @@ def warmup() -> None:
             for method in clusterers().values():
                 _use(method, dtype)
         _search(rng)
+        _update()
     _show.say(f"cluewise: the kernels are compiled ({perf_counter() - began:.1f} s).")
 
 
@@ -52,8 +60,28 @@ def _use(method: type[Any], dtype: Any) -> None:
                 model = method(3, random_state=0).fit(data, clues=clues, **more)
             if card.predicts:
                 model.predict(data)
-    for name in _BESIDE.keys() & model.get_params():
-        method(3, random_state=0, **{name: _BESIDE[name]}).fit(X, clues=_some_clues()[0])
+    for more in _BESIDE.get(method.__name__, ()):
+        method(3, random_state=0, **more).fit(X, clues=_some_clues()[0])
+
+
+def _update() -> None:
+    """New clues for an ensemble, in memory and read back from a file, where arrays are read-only."""
+    import tempfile
+
+    import numpy as np
+
+    from cluewise.ensemble import SCSC
+
+    rng = np.random.default_rng(0)
+    model = SCSC(3, n_partitions=8, random_state=0).fit(rng.normal(size=(40, 4)))
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(folder)
+        for ensemble in (model, SCSC.load(folder)):
+            for clues in _some_clues()[1:3]:
+                assert len(ensemble.labels_)
+                ensemble.update(type(clues)(40, must=clues.must, cannot=clues.cannot))
+            assert len(ensemble.labels_)
+        del ensemble
 
 
 def _some_clues() -> list[Clues]:

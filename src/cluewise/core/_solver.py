@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Answer", "Program", "solve", "solve_here", "solve_in_child"]
+__all__ = ["Answer", "General", "Program", "solve", "solve_here", "solve_in_child"]
 
 SHORT = 0.2  # seconds that Ctrl-C may have to wait
 SMALL = 4_000  # entries of a program that HiGHS reads and presolves in much less than that
@@ -41,6 +41,19 @@ class Program(NamedTuple):
     ceiling: float
 
 
+class General(NamedTuple):
+    """Minimize cost · x over x between 0 and 1, some of them whole numbers, with least ≤ rows · x ≤ most."""
+
+    cost: Any
+    indptr: Any  # rows, CSR
+    indices: Any
+    values: Any
+    least: Any
+    most: Any
+    whole: Any  # 1 for variables that are whole numbers, 0 for the others
+    ceiling: float
+
+
 class Answer(NamedTuple):
     """``status`` is "optimal", "infeasible" or "limit"; ``x`` the best solution found, or None."""
 
@@ -49,7 +62,18 @@ class Answer(NamedTuple):
     bound: float
 
 
-def solve(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
+def general(program: Program | General) -> General:
+    """A program of either kind as one of the general kind."""
+    if isinstance(program, General):
+        return program
+    rows = len(program.indptr) - 1
+    least = np.where(np.arange(rows) < program.exact, 1.0, -np.inf)
+    entries, ones = np.ones(len(program.indices)), np.ones(rows)
+    whole = np.ones(len(program.cost))
+    return General(program.cost, program.indptr, program.indices, entries, least, ones, whole, program.ceiling)
+
+
+def solve(program: Program | General, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
     """Solve until ``deadline`` (of ``time.monotonic``) or the relative ``gap``.
 
     ``meanwhile`` is a short piece of work to repeat while a child process is busy.
@@ -62,19 +86,18 @@ def solve(program: Program, deadline: float, gap: float, meanwhile: Callable[[],
     return solve_in_child(program, deadline, gap, meanwhile)
 
 
-def solve_here(program: Program, seconds: float, gap: float, largest: Any = 1.0) -> Answer:
+def solve_here(program: Program | General, seconds: float, gap: float, largest: Any = 1.0) -> Answer:
     """Solve in this process; ``largest`` is the upper bound of each variable."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if seconds <= 0:
         return Answer("limit", None, -np.inf)
-    rows = _rows(program)
-    least = np.where(np.arange(rows.shape[0]) < program.exact, 1.0, -np.inf)
+    made = general(program)
     result = milp(
-        program.cost,
-        integrality=np.ones(len(program.cost)),
+        made.cost,
+        integrality=made.whole,
         bounds=Bounds(0.0, largest),
-        constraints=LinearConstraint(rows, least, 1.0),
+        constraints=LinearConstraint(_rows(made), made.least, made.most),
         options={"time_limit": seconds, "mip_rel_gap": gap},
     )
     if result.status == 2:
@@ -83,37 +106,42 @@ def solve_here(program: Program, seconds: float, gap: float, largest: Any = 1.0)
     return Answer("optimal" if result.status == 0 else "limit", result.x, bound)
 
 
-def relax(program: Program, seconds: float) -> tuple[float, Any]:
+def relax(program: Program | General, seconds: float) -> tuple[float, Any]:
     """Bound by linear programming, and which variables a solution below the ceiling may use (reduced costs)."""
     from scipy.optimize import linprog
+    from scipy.sparse import vstack
 
-    rows = _rows(program)
-    exact = program.exact
+    made = general(program)
+    rows, least, most = _rows(made), made.least, made.most
+    equal = least == most
+    above, below = ~equal & np.isfinite(most), ~equal & np.isfinite(least)
     result = linprog(
-        program.cost,
-        A_ub=rows[exact:],
-        b_ub=np.ones(rows.shape[0] - exact),
-        A_eq=rows[:exact],
-        b_eq=np.ones(exact),
+        made.cost,
+        A_ub=vstack([rows[above], -rows[below]]),
+        b_ub=np.concatenate([most[above], -least[below]]),
+        A_eq=rows[equal],
+        b_eq=most[equal],
         bounds=(0.0, None),
         options={"time_limit": max(seconds, 0.0)},
     )
     if result.status != 0:
-        return -np.inf, np.ones(len(program.cost), bool)
-    room = program.ceiling - result.fun
+        return -np.inf, np.ones(len(made.cost), bool)
+    room = made.ceiling - result.fun
     return float(result.fun), result.lower.marginals <= room + 1e-7 * (1.0 + abs(room))
 
 
-def _rows(program: Program) -> Any:
+def _rows(program: General) -> Any:
     from scipy.sparse import csr_array
 
     shape = len(program.indptr) - 1, len(program.cost)
     # HiGHS counts in 32 bits, and older SciPy does not convert.
     indices, indptr = (np.asarray(part, dtype=np.int32) for part in (program.indices, program.indptr))
-    return csr_array((np.ones(len(indices)), indices, indptr), shape=shape)
+    return csr_array((program.values, indices, indptr), shape=shape)
 
 
-def solve_in_child(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
+def solve_in_child(
+    program: Program | General, deadline: float, gap: float, meanwhile: Callable[[], None] | None
+) -> Answer:
     """Solve in a child process, which dies with the deadline or with any exception here."""
     nothing = Answer("limit", None, -np.inf)
     if not sys.executable or time.monotonic() > deadline:
@@ -162,8 +190,9 @@ def _read(path: Path) -> Answer:
 def main(folder: str) -> None:
     """What the child does: a bound first, in case that the time is too short for more."""
     with np.load(Path(folder, "problem.npz")) as data:
-        cost, indptr, indices, exact, ceiling, end, gap = (data[f"arr_{i}"] for i in range(7))
-    program = Program(cost, indptr, indices, int(exact), float(ceiling))
+        *fields, end, gap = (data[f"arr_{i}"] for i in range(len(data.files)))
+    kind = Program if len(fields) == len(Program._fields) else General
+    program = kind(*fields)
     bound, useful = relax(program, float(end) - time.time() - STOP[0])
     _write(Path(folder, "first.npz"), Answer("limit", None, bound))
     seconds = (float(end) - time.time()) * (1 - STOP[1]) - STOP[0]

@@ -1,0 +1,179 @@
+"""``cluewise update``: new clues for a saved model, as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cluewise.cli import _options as opt
+
+if TYPE_CHECKING:
+    from cluewise.stream import Batch, StreamingClues
+
+__all__ = ["update"]
+
+PAUSE = 0.2  # seconds without a line after which the lines that are there are applied
+INTERRUPTED = 130
+
+Folder = Annotated[Path, typer.Argument(metavar="STATE", help="Folder of the model; --data begins a new one.")]
+NewClues = Annotated[
+    str | None,
+    typer.Option("--clues", metavar="FILE", help="New clues, one per line, such as a17,b3,must; - for standard input."),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FILE", help="Begin a new model: rows to cluster.", rich_help_panel="New model"),
+]
+Partitions = Annotated[
+    int,
+    typer.Option("--partitions", metavar="M", min=1, help="Partitions of a new model.", rich_help_panel="New model"),
+]
+BatchSize = Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Most lines that are applied at once.")]
+Follow = Annotated[bool, typer.Option("--follow", help="Go on waiting for lines that FILE may get; Ctrl-C ends it.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write each row with its cluster.", rich_help_panel="Output"),
+]
+
+
+def update(
+    state: Folder,
+    clues: NewClues = None,
+    batch: BatchSize = 500,
+    follow: Follow = False,
+    data: Data = None,
+    clusters: opt.Clusters = None,
+    partitions: Partitions = 300,
+    seed: opt.Seed = 0,
+    id_column: opt.IdColumn = None,
+    columns: opt.Columns = None,
+    ignore: opt.Ignore = None,
+    raw: opt.Raw = False,
+    out: Out = None,
+    json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Apply new clues to a saved model in batches, and say what changed.
+
+    Each line is applied exactly once, even if the command is killed and started again. Lines that make no sense are
+    named and set aside.
+
+    Examples: cluewise update state/ --data wine.csv -k 3; cluewise update state/ --clues answers.csv
+    """
+    from cluewise.cli import _outputs
+    from cluewise.stream import StreamingClues
+
+    _outputs.table_format(out)
+    if data is not None:
+        _begin(state, data, clusters, partitions, seed, id_column, columns, ignore, raw)
+    with StreamingClues(state, batch_size=batch) as stream:
+        try:
+            for found in _batches(stream, clues, follow):
+                _report(found, json, quiet)
+        except KeyboardInterrupt:
+            typer.echo(f"cluewise: stopped; {stream.n_batches} batches are applied and saved.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        if out is not None:
+            _write(stream, out)
+
+
+def _begin(
+    state: Path,
+    data: Path,
+    clusters: int | None,
+    partitions: int,
+    seed: int,
+    id_column: str | None,
+    columns: str | None,
+    ignore: str | None,
+    raw: bool,
+) -> None:
+    """Cluster the rows of a file into a new model."""
+    from cluewise.cli._data import names_in, open_data, scaled
+    from cluewise.ensemble._scsc import SCSC
+    from cluewise.ensemble._state import INDEX
+    from cluewise.stream import StreamingClues
+
+    if clusters is None:
+        raise ValueError("a new model needs the number of clusters: -k.")
+    if (state / INDEX).exists():  # before the work, not after it
+        raise ValueError(f"'{state}' holds a model already.")
+    opened = open_data(data, None, id_column=id_column, columns=columns, ignore=names_in(ignore))
+    X = opened.X if raw else scaled(opened.X)
+    model = SCSC(clusters, n_partitions=partitions, random_state=seed).fit(X)
+    StreamingClues.begin(state, model, opened.ids)
+
+
+def _batches(stream: StreamingClues, clues: str | None, follow: bool) -> Iterator[Batch]:
+    """Apply what an earlier run has left, then what comes in."""
+    yield from stream.apply()
+    if clues == "-":
+        for lines in _standard_input(stream.batch_size):
+            stream.append(lines)
+            yield from stream.apply()
+    elif clues is not None:
+        from time import sleep
+
+        waiting = stream.read(clues)
+        yield from stream.apply()
+        while follow:
+            sleep(PAUSE)
+            stream.read(clues)
+            yield from stream.apply()
+        if waiting.strip():
+            typer.echo(f"cluewise: the last line of '{clues}' has no line break and waits for one.", err=True)
+
+
+def _standard_input(size: int) -> Iterator[list[str]]:
+    """Lines as they come: when there are enough of them, or when no more come for a moment."""
+    import sys
+    from queue import Empty, Queue
+    from threading import Thread
+
+    lines: Queue[str | None] = Queue(10 * size)
+
+    def listen() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        lines.put(None)
+
+    Thread(target=listen, daemon=True).start()
+    waiting: list[str] = []
+    while True:
+        try:
+            line = lines.get(timeout=PAUSE if waiting else None)
+        except Empty:
+            line = ""
+        if line:
+            waiting.append(line)
+        if waiting and (not line or len(waiting) == size):
+            yield waiting
+            waiting = []
+        if line is None:
+            return
+
+
+def _report(batch: Batch, json: bool, quiet: bool) -> None:
+    from cluewise.cli import _outputs, _show
+
+    for bad in batch.aside:
+        typer.echo(f"cluewise: {bad} (set aside)", err=True)
+    if json:
+        found: dict[str, Any] = {"batch": batch.number, "lines": batch.counts, "changed": batch.changed}
+        found["aside"] = [bad._asdict() for bad in batch.aside]
+        _show.say(" ".join(_outputs.as_json(found).split()))
+    elif not quiet:
+        said = ", ".join(f"{count} {kind}" for kind, count in batch.counts.items()) or "no clue"
+        rows = "1 row" if len(batch.changed) == 1 else f"{len(batch.changed)} rows"
+        _show.say(f"batch {batch.number}: {said}; {rows} changed")
+
+
+def _write(stream: StreamingClues, out: Path) -> None:
+    from cluewise import tables
+
+    labels = stream.model.labels_
+    names = list(range(len(labels))) if stream.ids is None else stream.ids
+    tables.write(out, {"id": names, "cluster": labels})

@@ -1,0 +1,233 @@
+"""Bonds: clues between nodes in one form, as forces. Negative attracts, positive repels, infinite forbids.
+
+A node is what hard must-links join. Putting node i into cluster h costs its distance, plus the pull of every neighbor
+that is there; up to a constant, the sum over all is the price of the broken links. Groups of more than `LARGE` nodes
+stay groups, so that memory is O(n).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.clues import Clues, _network
+from cluewise.clues._network import Network
+from cluewise.core.pulls import broken_weight
+
+__all__ = ["Bonds", "bonds_of", "fold", "hard_alone", "parts", "price_of", "priced", "troubled"]
+
+LARGE = 32  # nodes; a larger soft group is not written out as pairs
+
+
+class Bonds(NamedTuple):
+    """Forces between nodes, and the nodes that exclude each other once more as a network."""
+
+    indptr: Ints  # (m + 1,) symmetric CSR
+    indices: Ints
+    pull: Floats
+    node_indptr: Ints  # (m + 1,) large groups of each node
+    groups: Ints
+    shares: Floats  # rows of the group in the node
+    group_pull: Floats  # (g,)
+    net: Network  # hard exclusions alone
+    constant: float  # what labels cost beside distances and pulls
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.indptr) - 1
+
+    @property
+    def soft(self) -> bool:
+        """Whether there are forces that may be resisted."""
+        return bool(len(self.groups) or np.isfinite(self.pull).any())
+
+    def counts(self, labels: Ints, k: int) -> Floats:
+        """(g, k) shares of the large groups in every cluster."""
+        out = np.zeros((len(self.group_pull), k))
+        node = np.repeat(np.arange(self.size), np.diff(self.node_indptr))
+        np.add.at(out, (self.groups, labels[node]), self.shares)
+        return out
+
+
+def bonds_of(hard: Clues, soft: Clues, component: Ints) -> Bonds:
+    """Bonds between some components of the hard clues, sorted; weights of soft clues are not yet multiplied."""
+    m = len(component)
+    number = np.full(hard.n_components, -1, dtype=np.int64)
+    number[component] = np.arange(m)
+    node = number[hard.components]
+    ends = [node[soft.must], node[soft.cannot]]
+    pull = [-soft.must_weight, soft.cannot_weight]
+    members, owner, shares, strength = _groups(soft, node)
+    size = np.bincount(owner, minlength=len(strength))
+    for s in np.unique(size[(size > 1) & (size <= LARGE)]):
+        table = np.flatnonzero(size[owner] == s).reshape(-1, s)
+        a, b = np.triu_indices(s, 1)
+        first, second = table[:, a].ravel(), table[:, b].ravel()
+        ends.append(np.column_stack([members[first], members[second]]))
+        pull.append(strength[owner[first]] * shares[first] * shares[second])
+    kept = size[owner] > LARGE
+    number_of_group = np.cumsum(size > LARGE) - 1
+    by_node = np.argsort(members[kept], kind="stable")
+    net = _network_of(hard, number, m)
+    pairs, pulls = np.concatenate(ends), np.concatenate(pull)
+    made = Bonds(
+        *_csr(m, pairs, pulls, _network.plain(net)),
+        _pointers(members[kept], m),
+        number_of_group[owner[kept]][by_node],
+        shares[kept][by_node],
+        strength[size > LARGE],
+        net,
+        0.0,
+    )
+    # With all rows in one cluster, what breaks beside the pulls is the constant; hard links play no part in it.
+    everything = float(pulls[pairs[:, 0] != pairs[:, 1]].sum()) + _pulled_by_groups(made, np.zeros(m, dtype=np.int32))
+    return made._replace(constant=broken_weight(soft, np.zeros(soft.n, dtype=np.int32)) - everything)
+
+
+def _network_of(hard: Clues, number: Ints, m: int) -> Network:
+    names, *linked = _network.busy(hard.graph, hard.cliques)
+    net, place = _network.network(*linked), number[names]
+    pairs = _network.from_edges(m, place[_network.edges(net)])
+    return _network.network(pairs, (net.clique_indptr, place[net.clique_members]))
+
+
+def _groups(soft: Clues, node: Ints) -> tuple[Ints, Ints, Floats, Floats]:
+    """(node, group, rows) of every membership, sorted by group and node, and the pull of every group."""
+    columns = [(g.codes, -g.weights) for g in soft.together] + [(g.codes, g.weights) for g in soft.apart]
+    keys, start = [np.empty(0, np.int64)], 0
+    strength: list[Floats] = [np.empty(0)]
+    for codes, weight in columns:
+        rows = np.flatnonzero(codes >= 0)
+        rows = rows[node[rows] >= 0]  # a group of one row ties nobody
+        keys.append((start + codes[rows].astype(np.int64)) * (len(node) + 1) + node[rows])
+        strength.append(weight)
+        start += len(weight)
+    key, shares = np.unique(np.concatenate(keys), return_counts=True)
+    return key % (len(node) + 1), key // (len(node) + 1), shares.astype(np.float64), np.concatenate(strength)
+
+
+def _csr(m: int, ends: Ints, pull: Floats, hard: tuple[Ints, Ints]) -> tuple[Ints, Ints, Floats]:
+    """All pairs as one CSR, parallel ones added up, pulls of 0 left out."""
+    from scipy.sparse import coo_array
+
+    rows = np.repeat(np.arange(m), np.diff(hard[0]))
+    apart = ends[:, 0] != ends[:, 1]
+    ends, pull = ends[apart], pull[apart]
+    first = np.concatenate([ends[:, 0], ends[:, 1], rows])
+    second = np.concatenate([ends[:, 1], ends[:, 0], hard[1]])
+    value = np.concatenate([pull, pull, np.full(len(rows), np.inf)])
+    made = coo_array((value, (first, second)), shape=(m, m)).tocsr()
+    made.sum_duplicates()
+    made.eliminate_zeros()
+    return made.indptr.astype(np.int64), made.indices.astype(np.int32), made.data
+
+
+def priced(bonds: Bonds, penalty: float) -> Bonds:
+    """The same bonds, each unit of soft weight at a price; 0 leaves the hard ones."""
+    if penalty > 0:
+        return bonds._replace(
+            pull=bonds.pull * penalty, group_pull=bonds.group_pull * penalty, constant=bonds.constant * penalty
+        )
+    return hard_alone(bonds.net)
+
+
+def hard_alone(net: Network) -> Bonds:
+    """A network without any soft link."""
+    nobody, nothing = np.zeros(net.size + 1, np.int64), np.empty(0)
+    pairs = _csr(net.size, np.empty((0, 2), np.int64), nothing, _network.plain(net))
+    return Bonds(*pairs, nobody, nobody[:0], nothing, nothing, net, 0.0)
+
+
+def price_of(bonds: Bonds, labels: Ints) -> float:
+    """Price of the soft links that labels break; infinite when they break a hard one."""
+    if _network.broken(bonds.net, labels).any():
+        return float("inf")
+    return max(bonds.constant + _pulled(bonds, labels), 0.0)
+
+
+def _pulled(bonds: Bonds, labels: Ints) -> float:
+    """Sum of the pulls between nodes that share a cluster, hard ones left out."""
+    row = np.repeat(np.arange(bonds.size), np.diff(bonds.indptr))
+    same = (labels[row] == labels[bonds.indices]) & np.isfinite(bonds.pull)
+    return 0.5 * float(bonds.pull[same].sum()) + _pulled_by_groups(bonds, labels)
+
+
+def _pulled_by_groups(bonds: Bonds, labels: Ints) -> float:
+    counts = bonds.counts(labels, int(labels.max(initial=0)) + 1)
+    alone = np.bincount(bonds.groups, weights=bonds.shares**2, minlength=len(counts))
+    return 0.5 * float(bonds.group_pull @ ((counts**2).sum(axis=1) - alone))
+
+
+def troubled(bonds: Bonds, labels: Ints, k: int) -> Bools:
+    """Nodes that labels put together with one that repels them, or apart from one that attracts them."""
+    row = np.repeat(np.arange(bonds.size), np.diff(bonds.indptr))
+    same = labels[row] == labels[bonds.indices]
+    wrong = np.zeros(bonds.size, dtype=bool)
+    wrong[row[same == (bonds.pull > 0)]] = True
+    if len(bonds.groups):
+        node = np.repeat(np.arange(bonds.size), np.diff(bonds.node_indptr))
+        counts = bonds.counts(labels, k)
+        around = counts[bonds.groups, labels[node]]
+        split = around < counts.sum(axis=1)[bonds.groups]
+        wrong[node[np.where(bonds.group_pull[bonds.groups] > 0, around > bonds.shares, split)]] = True
+    return wrong
+
+
+def parts(bonds: Bonds) -> Ints:
+    """Connected part of every node."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    m, g = bonds.size, len(bonds.group_pull)
+    pointers = np.concatenate([bonds.indptr + bonds.node_indptr, np.full(g, len(bonds.indices) + len(bonds.groups))])
+    target = np.empty(pointers[-1], np.int64)
+    # Each node lists its neighbors, then its groups, which are nodes of their own here.
+    at = np.arange(len(bonds.indices)) + np.repeat(bonds.node_indptr[:-1], np.diff(bonds.indptr))
+    target[at] = bonds.indices
+    at = np.arange(len(bonds.groups)) + np.repeat(bonds.indptr[1:], np.diff(bonds.node_indptr))
+    target[at] = m + bonds.groups
+    graph = csr_array((np.ones(len(target), np.int8), target, pointers), shape=(m + g, m + g))
+    return connected_components(graph, directed=False)[1][:m]
+
+
+def fold(bonds: Bonds, costs: Floats, labels: Ints, nodes: Ints) -> tuple[Floats, Bonds]:
+    """Costs of and bonds between some nodes, while all others keep their labels.
+
+    Nobody's label may be missing among the others; costs leave out what the others cost themselves.
+    """
+    k = costs.shape[1]
+    number = np.full(bonds.size, -1, dtype=np.int64)
+    number[nodes] = np.arange(len(nodes))
+    out = costs[nodes].copy()
+    row = number[np.repeat(np.arange(bonds.size), np.diff(bonds.indptr))]
+    other = number[bonds.indices]
+    outward = (row >= 0) & (other < 0)
+    np.add.at(out, (row[outward], labels[bonds.indices[outward]]), bonds.pull[outward])
+    inward = (row >= 0) & (other >= 0)
+    order = np.argsort(row[inward], kind="stable")
+    member = number[np.repeat(np.arange(bonds.size), np.diff(bonds.node_indptr))]
+    mine = member >= 0
+    if mine.any():
+        counts = bonds.counts(labels, k)
+        np.subtract.at(counts, (bonds.groups[mine], labels[nodes][member[mine]]), bonds.shares[mine])
+        strength = bonds.group_pull[bonds.groups[mine]] * bonds.shares[mine]
+        np.add.at(out, member[mine], strength[:, None] * counts[bonds.groups[mine]])
+    by_node = np.argsort(member[mine], kind="stable")
+    return out, Bonds(
+        _pointers(row[inward], len(nodes)),
+        other[inward][order].astype(np.int32),
+        bonds.pull[inward][order],
+        _pointers(member[mine], len(nodes)),
+        bonds.groups[mine][by_node],
+        bonds.shares[mine][by_node],
+        bonds.group_pull,
+        _network.restrict(bonds.net, nodes),
+        0.0,
+    )
+
+
+def _pointers(owner: Ints, m: int) -> Ints:
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=m))]).astype(np.int64)

@@ -1,0 +1,298 @@
+"""K-means-based consensus clustering: one partition that tells most about several others [Wu2015]_."""
+
+from __future__ import annotations
+
+from math import isqrt
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from cluewise._sklearn import Interval
+from cluewise._typing import Array, Floats
+from cluewise.base import Card, Problem, StartedClusterer
+from cluewise.clues import Clues
+from cluewise.core import loop
+from cluewise.core.consensus import Basis, State, basis_of, begin, step
+from cluewise.core.labelings import Labelings, costs_in, distinct_rows
+from cluewise.core.rows import Rows
+from cluewise.core.utilities import information, utility_of
+from cluewise.ensemble._partitions import Partitioner, partitions
+
+__all__ = ["KCC"]
+
+
+class KCC(StartedClusterer):
+    r"""Fuse many partitions of the rows, complete or not, into the one that tells most about them.
+
+    Use it when there are several clusterings of the same rows, from different people, columns or methods, and one is
+    wanted that agrees with them as far as possible; or to make many quick clusterings of difficult data and let them
+    vote. Labels and partial partitions among the clues are further partitions, which count as much as they are
+    trusted. It looks at partitions only: two rows that no partition separates are never separated.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    utility : {"shannon", "category", "cosine"} or float, default="shannon"
+        How much clusters tell about the labels of a partition: mutual information in bits, category utility, the norm
+        of the label frequencies, or their norm of an order above 1 (5 and 8 are usual).
+    normalized : bool, default=False
+        Whether each utility is divided by what could be told, so that partitions into few clusters count as much as
+        those into many.
+    partitions : array-like of shape (m, n) or callable, default=None
+        The partitions: whole numbers, one line per partition, negative where a row has no label (in an unsigned array:
+        the largest number of its type). Or a function that makes them, called as ``partitions(X, n_partitions=,
+        n_clusters=, random_state=)``. By default k-means with ``n_clusters`` up to :math:`\sqrt n` clusters, at most
+        50 unless more are asked for; where there are more than 20 columns, each in some of them.
+    n_partitions : int, default=100
+        Number of partitions that are made.
+    weights : array-like of shape (m,), default=None
+        How much each of the partitions counts; equal by default. They are scaled to a sum of 1.
+    trust : float or array-like of shape (n_labelings,), default=100.0
+        How much labels and partitions among the clues count, against 1 for all other partitions together: a number,
+        or one per labeling (``labels`` first where there are some, then ``partitions``).
+    n_init : int, default=10
+        Number of starts, each from rows drawn at random; the lowest objective wins.
+    max_iter : int, default=100
+        Most iterations of one start.
+    tol : float, default=1e-5
+        Stop when the objective changes by at most this share of its value.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of partitions and starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    objective_ : float
+        What the clusters fail to tell about all partitions, summed over the rows; see Notes.
+    trace_ : ndarray
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    utilities_ : ndarray of shape (n_labelings,)
+        What the clusters tell about each partition: first those given or made, then the clues.
+    label_shares_ : list of ndarrays of shape (n_clusters, n_codes)
+        Which part of a cluster's rows has which label of each partition, in the same order.
+    uncovered_ : ndarray
+        Rows that no partition covers; they stand in the largest cluster.
+    margin_ : ndarray of shape (n,)
+        Lead of each row's cluster: cost in the best other cluster minus cost in its own.
+    broken_ : Clues
+        Labels of a partition that are not the most frequent one in their row's cluster, and ``labels`` that do not
+        agree with the best one-to-one matching of classes and clusters.
+
+    See Also
+    --------
+    PartitionKMeans : Clues of the same kinds beside the rows themselves.
+
+    Notes
+    -----
+    With :math:`P_k^i` the label frequencies of partition i in cluster k, :math:`P^i` those in all of its :math:`n_i`
+    covered rows and :math:`\phi` convex, the utility
+
+    .. math:: U(\pi, \pi_i) = \sum_k p_k^i \phi(P_k^i) - \phi(P^i)
+
+    is maximized in the mean :math:`\sum_i w_i n_i U(\pi, \pi_i)`, by minimizing
+
+    .. math:: J = \sum_i w_i \sum_{l : b_{li} \ge 0} D_\phi(e(b_{li}), m_{z_l}^i)
+        = \sum_i w_i n_i \left(\phi(e) - \phi(P^i) - U(\pi, \pi_i)\right)
+
+    over clusters :math:`z` and centroids :math:`m`, whose best values are label frequencies: k-means on one-hot rows,
+    which are never written out. Normalized, :math:`w_i` is divided by :math:`|\phi(P^i)|`.
+
+    =========== ============================ ==========================================
+    utility     :math:`\phi(y)`              cost of label j
+    =========== ============================ ==========================================
+    "category"  :math:`\lVert y \rVert^2`    :math:`1 - 2 y_j + \lVert y \rVert^2`
+    "shannon"   :math:`\sum y_j \log_2 y_j`  :math:`-\log_2 y_j`
+    "cosine"    :math:`\lVert y \rVert`      :math:`1 - y_j / \lVert y \rVert`
+    p           :math:`\lVert y \rVert_p`    :math:`1 - (y_j / \lVert y \rVert_p)^{p-1}`
+    =========== ============================ ==========================================
+
+    ======================================== =====================================
+    paper                                    code
+    ======================================== =====================================
+    :math:`\Pi`, :math:`r`                   ``partitions``, ``n_partitions``
+    :math:`w_i`                              ``weights``, ``trust``
+    :math:`m_k^i`                            ``label_shares_[i][k]``
+    :math:`U(\pi, \pi_i)`                    ``utilities_[i]``
+    ======================================== =====================================
+
+    *Deviations.* A label that a cluster does not know costs 52 bits under "shannon" instead of infinity. A cluster
+    without a covered row keeps its frequencies, those of all rows at first; the authors' program draws a random label.
+    An empty cluster takes the row that pays most, with all rows that have the same labels; it stays empty when there
+    are fewer kinds of rows than clusters. A row that no partition covers goes to the largest cluster. As competitor in
+    [Liu2015]_ the method fuses one k-means partition with labels of trust 100.
+
+    References
+    ----------
+    .. [Wu2015] J. Wu, H. Liu, H. Xiong, J. Cao and J. Chen, "K-means-based consensus clustering: a unified view", IEEE
+       Transactions on Knowledge and Data Engineering 27(1), 2015.
+    .. [Liu2015] H. Liu and Y. Fu, "Clustering with partition level side information", ICDM 2015.
+
+    Examples
+    --------
+    >>> from cluewise import KCC
+    >>> X = [[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]]
+    >>> views = [[0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 2, 2, 2], [0, 0, 0, 1, 1, 1, -1, -1]]
+    >>> model = KCC(3, partitions=views, random_state=0).fit(X)
+    >>> model.labels_
+    array([1, 1, 1, 2, 2, 2, 0, 0], dtype=int32)
+    >>> model.utilities_.round(2)  # bits
+    array([1.56, 0.87, 1.  ])
+    """
+
+    card = Card(
+        paper="Wu2015",
+        title="consensus of partitions by k-means",
+        accepts=frozenset({"labels", "partitions"}),
+        invariant=frozenset({"shift", "scale"}),
+        predicts=False,
+        weights=False,
+        plain="",
+        means=False,
+        equation="Eqs. (7) and (9), Algorithm 1",
+        cost="O(nkm)",
+        aliases=("K-means-based consensus clustering",),
+    )
+    _parameter_constraints = {
+        name: rule for name, rule in StartedClusterer._parameter_constraints.items() if name != "init"
+    } | {
+        "utility": [str, Interval(Real, 1, None, closed="neither")],
+        "normalized": ["boolean"],
+        "partitions": ["array-like", callable, None],
+        "n_partitions": [Interval(Integral, 1, None, closed="left")],
+        "weights": ["array-like", None],
+        "trust": [Interval(Real, 0, None, closed="left"), "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        utility: str | float = "shannon",
+        normalized: bool = False,
+        partitions: Any = None,
+        n_partitions: int = 100,
+        weights: Any = None,
+        trust: Any = 100.0,
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.utility = utility
+        self.normalized = normalized
+        self.partitions = partitions
+        self.n_partitions = n_partitions
+        self.weights = weights
+        self.trust = trust
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+        """Make partitions of the rows of X, if none are given, and fuse them with those among the clues.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data; not looked at where partitions are given.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+
+        Returns
+        -------
+        KCC
+            The fitted estimator.
+        """
+        return super().fit(X, clues=clues)
+
+    def _n_starts(self, problem: Problem) -> int:
+        return self.n_init
+
+    def _prepare(self, problem: Problem) -> Basis:
+        utility = utility_of(self.utility)
+        lines = self._made(problem)
+        weights = _checked(self.weights, len(lines), "weights", "partition")
+        if not weights.any():
+            raise ValueError("weights are zero for every partition.")
+        told = _told(problem.clues)
+        trust = _checked(self.trust, len(told), "trust", "labeling")
+        weight = np.concatenate([weights / weights.sum(), trust])
+        return basis_of([*lines, *told], weight, utility, self.normalized, problem.rng)
+
+    def _made(self, problem: Problem) -> list[Array]:
+        """The partitions beside the clues."""
+        rows, k = problem.rows, problem.k
+        given = self.partitions
+        if given is None:
+            high = max(k, min(isqrt(rows.n), 50))
+            width = min(rows.d, max(20, -(-rows.d // 20)))
+            given = partitions(
+                rows.X,
+                n_partitions=self.n_partitions,
+                n_clusters=(k, high),
+                n_columns=width,
+                random_state=problem.rng,
+            )
+        elif callable(given):
+            make: Partitioner = given
+            given = make(rows.X, n_partitions=self.n_partitions, n_clusters=k, random_state=problem.rng)
+        lines = given if isinstance(given, np.ndarray) else np.asarray(given)
+        if lines.ndim != 2 or not lines.size or lines.dtype.kind not in "iu":
+            raise ValueError(
+                f"partitions are whole numbers in a table of shape (m, n); these are {lines.dtype} in {lines.shape}."
+            )
+        if lines.shape[1] != rows.n:
+            raise ValueError(f"the partitions speak of {lines.shape[1]} rows, but X has {rows.n}.")
+        return list(lines)
+
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        start = begin(problem.shared, distinct_rows(problem.shared.place, problem.k, problem.rng))
+        return self._run(step, start, problem)
+
+    def _slack(self, problem: Problem) -> float:
+        labelings: Labelings = problem.shared.labelings
+        return 1e-10 * (1 + float(labelings.weights @ labelings.covered))
+
+    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
+        super()._publish(rows, clues, result)
+        _, shares, held, (labelings, utility, scale, _, known) = result.state
+        self.utilities_ = scale * [information(utility, own) for own in held]
+        self.label_shares_ = shares
+        self.uncovered_ = np.flatnonzero(~known)
+        self.margin_ = np.full(rows.n, np.inf, dtype=rows.dtype)
+
+        def lead(block: slice, costs: Floats) -> None:
+            own, here = self.labels_[block], np.arange(len(costs))
+            mine = costs[here, own]
+            costs[here, own] = np.inf
+            self.margin_[block] = costs.min(axis=1) - mine
+
+        if self.n_clusters > 1:
+            costs_in(labelings, utility, shares, lead)
+
+
+def _told(clues: Clues) -> list[Array]:
+    """Labels and partitions among the clues."""
+    lines: list[Array] = [clues.labels] if len(clues.classes_) else []
+    return lines + [clues.partition_codes(t) for t in range(len(clues.partitions))]
+
+
+def _checked(given: Any, count: int, name: str, noun: str) -> Floats:
+    """One number per partition."""
+    values = np.asarray(1.0 if given is None else given, dtype=np.float64)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"{name} needs finite numbers of at least 0; it is {given!r}.")
+    if values.ndim and count and values.shape != (count,):
+        raise ValueError(f"{name} is one number or one per {noun}; it has shape {values.shape} for {count} of them.")
+    return np.full(count, values) if not values.ndim else values[:count]

@@ -1,0 +1,259 @@
+"""Approximate kernel k-means: clusters of any shape, with centers in the span of a few rows [Chitta2011]_."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card, Problem, StartedClusterer, checked_data
+from cluewise.clues import Clues
+from cluewise.core import assign, lloyd, loop, seeding
+from cluewise.core.landmarks import (
+    NAMES,
+    Kernel,
+    KernelRows,
+    drawn_rows,
+    landmarks_of,
+    total_of,
+    typical_gamma,
+)
+from cluewise.core.lloyd import State
+from cluewise.core.rows import Rows, rows_of
+from cluewise.core.threads import one_blas_thread
+
+__all__ = ["ApproxKernelKMeans"]
+
+
+class ApproxKernelKMeans(StartedClusterer):
+    r"""K-means in the space of a kernel, for clusters that are no round clouds.
+
+    Use it where straight lines do not separate the clusters: rings, bananas, texts, histograms. Kernel k-means needs
+    all pairs of rows; here centers are combinations of a few hundred rows, the landmarks, and time and memory grow with
+    the number of rows as those of k-means do. It takes no clues: partitions made with it can be fused by `KCC`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    kernel : {"rbf", "polynomial", "linear", "cosine"} or callable, default="rbf"
+        The kernel: :math:`e^{-\gamma \lVert x - y \rVert^2}`, :math:`(\gamma\, x \cdot y + c_0)^{degree}`,
+        :math:`x \cdot y`, the cosine of the angle, or a function of two matrices that gives one number per pair of
+        their rows.
+    gamma : float or "auto", default="auto"
+        The :math:`\gamma` of "rbf" and "polynomial". "auto": one over the median squared distance between different
+        landmarks, and one over the number of columns. That suits clouds; bent clusters, such as rings, want a
+        "rbf" about ten times as narrow, and the result depends on it.
+    degree : int, default=3
+        Degree of "polynomial".
+    coef0 : float, default=1.0
+        The :math:`c_0` of "polynomial".
+    landmarks : int or array-like of shape (m, d), default=500
+        Number of rows to draw as landmarks (all if there are fewer), in proportion to their weights, or the landmarks
+        themselves.
+    init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
+        Start: landmarks chosen by k-means++ or at random, or rows of one's own.
+    n_init : int, default=10
+        Number of starts; the lowest objective wins. Given centers are one start.
+    max_iter : int, default=300
+        Most iterations of one start.
+    tol : float, default=1e-4
+        Stop when the objective changes by at most this share of its value.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of landmarks and starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+    landmarks_ : {ndarray, sparse matrix} of shape (m, d)
+        The landmarks.
+    coefficients_ : ndarray of shape (n_clusters, m)
+        Centers as combinations of the landmarks.
+    gamma_ : float
+        The value used for ``gamma``.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    objective_ : float
+        Sum of squared distances to the centers in the space of the kernel.
+    trace_ : ndarray
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    margin_ : ndarray of shape (n,)
+        Lead of each row's cluster: half the squared distance to the best other center minus that to its own.
+    broken_ : Clues
+        Always empty: no clue is used.
+
+    Notes
+    -----
+    With :math:`K_B` the kernel of all rows with the landmarks and :math:`\hat K` its rows at the landmarks, centers
+    :math:`c_k = \sum_j \alpha_{kj}\, \phi(l_j)` minimize
+
+    .. math:: J = \sum_i w_i \lVert \phi(x_i) - c_{z_i} \rVert^2
+        = \sum_i w_i \left(k(x_i, x_i) - 2 (K_B)_i \alpha_{z_i}^T + \alpha_{z_i} \hat K \alpha_{z_i}^T\right)
+
+    whose best :math:`\alpha` for given clusters is :math:`\hat U K_B \hat K^{-1}`, the rows of :math:`\hat U` being the
+    shares of the rows in the clusters. This is k-means on the coordinates :math:`K_B \hat K^{-1/2}`, and is computed as
+    such. With all rows as landmarks it is kernel k-means, with the linear kernel and as many independent landmarks as
+    columns k-means.
+
+    ================================ =====================================
+    paper                            code
+    ================================ =====================================
+    :math:`\hat x_j`, :math:`m`      ``landmarks_``, ``landmarks``
+    :math:`\kappa`                   ``kernel``
+    :math:`\alpha`                   ``coefficients_``
+    ================================ =====================================
+
+    *Deviations.* Directions in which landmarks do not differ but for rounding are dropped (eigenvalues of
+    :math:`\hat K` below :math:`10^{-12}` of the largest). Ten starts by k-means++ among the landmarks instead of random
+    labels. An empty cluster takes the row farthest from its center. Kernel values beyond 256 MiB are computed again in
+    every iteration instead of being kept.
+
+    References
+    ----------
+    .. [Chitta2011] R. Chitta, R. Jin, T. C. Havens and A. K. Jain, "Approximate kernel k-means: solution to large scale
+       kernel clustering", KDD 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from cluewise import ApproxKernelKMeans
+    >>> from cluewise.metrics import ari
+    >>> X, y = make_circles(400, factor=0.3, noise=0.03, random_state=0)
+    >>> model = ApproxKernelKMeans(2, gamma=5, landmarks=100, random_state=0).fit(X)
+    >>> ari(y, model.labels_)
+    1.0
+    """
+
+    card = Card(
+        paper="Chitta2011",
+        title="kernel k-means with landmarks",
+        accepts=frozenset(),
+        invariant=frozenset({"shift", "scale"}),
+        plain="",
+        means=False,
+        equation="Eqs. (5) and (7), Algorithm 2",
+        cost="O(nm(d + k))",
+        aliases=("aKKm",),
+    )
+    _parameter_constraints = StartedClusterer._parameter_constraints | {
+        "kernel": [StrOptions(set(NAMES)), callable],
+        "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Integral, 1, None, closed="left")],
+        "coef0": [Interval(Real, 0, None, closed="left")],
+        "landmarks": [Interval(Integral, 1, None, closed="left"), "array-like", "sparse matrix"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "auto",
+        degree: int = 3,
+        coef0: float = 1.0,
+        landmarks: Any = 500,
+        init: Any = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.landmarks = landmarks
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _prepare(self, problem: Problem) -> tuple[KernelRows, Rows, float]:
+        """Rows and landmarks in the space of the kernel, and the scatter of the rows."""
+        rows = problem.rows
+        chosen, weight = self._chosen(problem)
+        # The digits of differences are those of rows near the origin; other kernels ask where the rows are.
+        origin = rows.shift if self.kernel == "rbf" else np.zeros_like(rows.shift)
+        self.gamma_ = self._gamma(chosen, origin, weight)
+        kernel = Kernel(self.kernel, self.gamma_, int(self.degree), float(self.coef0))
+        self._landmarks = landmarks_of(chosen, origin, kernel)
+        self.landmarks_ = chosen
+        near = self._landmarks.of(chosen) @ self._landmarks.root
+        self._known = KernelRows(rows, self._landmarks)
+        return self._known, Rows(near, weight, np.zeros(near.shape[1])), total_of(rows, self._landmarks)
+
+    def _chosen(self, problem: Problem) -> tuple[Any, Floats | None]:
+        """The landmarks, and how much each weighs as a start."""
+        rows = problem.rows
+        if isinstance(self.landmarks, Integral):
+            drawn = drawn_rows(rows, int(self.landmarks), problem.rng)
+            chosen, weight = rows.X[drawn], None if rows.weight is None else rows.weight[drawn]
+        else:
+            chosen, weight = checked_data(self, self.landmarks, reset=False), None
+            if hasattr(rows.X, "toarray") != hasattr(chosen, "toarray"):
+                chosen = chosen.toarray() if hasattr(chosen, "toarray") else type(rows.X)(chosen)
+        if chosen.shape[0] < problem.k:
+            raise ValueError(f"{chosen.shape[0]} landmarks are fewer than n_clusters={problem.k}.")
+        return chosen, weight
+
+    def _gamma(self, chosen: Any, origin: Floats, weight: Floats | None) -> float:
+        if not isinstance(self.gamma, str):
+            return float(self.gamma)
+        return typical_gamma(chosen, origin, weight) if self.kernel == "rbf" else 1 / chosen.shape[1]
+
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        rows, near, total = problem.shared
+        given = self._centers_from_init(problem)
+        if given is not None:
+            start: Floats = self._landmarks.of(given + problem.rows.shift) @ self._landmarks.root
+        elif self.init == "random":
+            start = near.dense(np.sort(problem.rng.choice(near.n, size=problem.k, replace=False)))
+        else:
+            start = seeding.plus_plus(near, np.empty((0, near.d)), problem.k, problem.rng)
+        move = partial(lloyd.step, rows=rows, total=total)
+        return self._run(move, State(assign.nobody(rows.n), start), problem._replace(total=total))
+
+    def _slack(self, problem: Problem) -> float:
+        # The coordinates carry the rounding of the smallest directions that are kept.
+        return 1e-8 * (1.0 + abs(problem.total))
+
+    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
+        super()._publish_state(rows, state, trace)
+        del self._known  # larger than X, and of no use any more
+        self._centers = state.centers
+        self.coefficients_ = state.centers @ self._landmarks.root.T
+
+    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
+        lead = assign.lead(self._known, result.state.centers, result.state.labels)
+        super()._publish(rows, clues, result)
+        self.margin_ = lead.astype(rows.dtype)
+
+    def predict(self, X: Any) -> Ints:
+        """Cluster of the nearest center in the space of the kernel for new rows; clues play no part.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, d)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Cluster of each row.
+        """
+        check_is_fitted(self)
+        rows = KernelRows(rows_of(checked_data(self, X, reset=False)), self._landmarks, keep=False)
+        labels = assign.nobody(rows.n)
+        with one_blas_thread():
+            assign.nearest(rows, self._centers, labels)
+        return labels
