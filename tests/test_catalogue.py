@@ -8,7 +8,8 @@ from cluewise.catalogue import clusterers, get
 
 
 def test_all_of_them():
-    named = {*centroid.__all__, *mixture.__all__, *ensemble.__all__} - {"partitions"}  # which is a function
+    others = {"DirichletMultinomial", "NormalInverseWishart", "partitions"}  # priors, and a function
+    named = {*centroid.__all__, *mixture.__all__, *ensemble.__all__} - others
     assert list(clusterers()) == sorted(named)
     assert all(getattr(cw, name) is cls for name, cls in clusterers().items())
 
@@ -33,6 +34,7 @@ def test_all_of_them():
                 "PenalizedGMM",
                 "RDPMeans",
                 "SCSC",
+                "TVClust",
             ],
         ),
         ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "PCCC", "SizedKMeans"]),

@@ -147,7 +147,7 @@ def test_readme_lists_the_methods_and_their_clues() -> None:
         assert bool(hard) == card.hard
 
 
-@pytest.mark.parametrize("family", ["centroid", "mixture"])
+@pytest.mark.parametrize("family", ["centroid", "mixture", "ensemble"])
 def test_guide_says_what_the_cards_promise(family: str) -> None:
     _, *lines = rows_of(DOCS / "guide" / f"{family}.md", "What each promises")
     cards = {name: c.card for name, c in clusterers().items() if c.__module__.startswith(f"cluewise.{family}.")}

@@ -248,12 +248,13 @@ def test_cards_choose_the_laws():
     assert "law_entailed_clues_change_nothing" in names["COPKMeans"]
     assert "law_entailed_clues_change_nothing" not in names["PCKMeans"]
     assert "law_infinite_weight_is_refused" in names["PCKMeans"]
-    mixtures = {"EquivalenceGMM", "FeedbackNaiveBayes", "PenalizedGMM"}
+    mixtures = {"EquivalenceGMM", "FeedbackNaiveBayes", "PenalizedGMM", "TVClust"}
     votes = {"ApproxKernelKMeans", "KCC", "SCSC"}
     own = {"DPMeans", "RDPMeans", "HMRFKMeans", "MKMeans", "MPCKMeans"} | mixtures | votes
     assert {name for name, laws in names.items() if "law_no_clues_is_kmeans" not in laws} == own
     assert {name for name, laws in names.items() if "law_infinite_weight_is_hard" in laws} == {"PenalizedGMM"}
-    assert {name for name, laws in names.items() if "law_doubts_are_probabilities" in laws} == {"PCCC", "RDPMeans"}
+    judges = {"PCCC", "RDPMeans", "TVClust"}
+    assert {name for name, laws in names.items() if "law_doubts_are_probabilities" in laws} == judges
 
 
 def test_no_card_no_laws():

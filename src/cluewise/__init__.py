@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         EquivalenceGMM,
         FeedbackNaiveBayes,
         PenalizedGMM,
+        TVClust,
     )
 
 _HOMES = {
@@ -77,6 +78,7 @@ _HOMES = {
     "SCSC": "cluewise.ensemble",
     "SeededKMeans": "cluewise.centroid",
     "SizedKMeans": "cluewise.centroid",
+    "TVClust": "cluewise.mixture",
     "Undecided": "cluewise.exceptions",
     "clusterers": "cluewise.catalogue",
     "compare": "cluewise.advice",
@@ -113,6 +115,7 @@ __all__ = [
     "SCSC",
     "SeededKMeans",
     "SizedKMeans",
+    "TVClust",
     "Undecided",
     "__version__",
     "checks",

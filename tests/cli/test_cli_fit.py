@@ -51,7 +51,21 @@ def test_broken_clues_are_named_with_their_line_dearest_first(run, write):
 def test_report_tells_everything(run, write):
     write("wrong.csv", "rose,oak,must\niris,oak,cannot\nrose,red,label\nelm,tree,label\n")
     answer = run(
-        *FIT, "--clues", "wrong.csv", "-k", 2, "--penalty", 0.25, "--seed", 7, "--report", "r.json", "--out", "o.csv"
+        *FIT,
+        "--method",
+        "PCKMeans",
+        "--clues",
+        "wrong.csv",
+        "-k",
+        2,
+        "--penalty",
+        0.25,
+        "--seed",
+        7,
+        "--report",
+        "r.json",
+        "--out",
+        "o.csv",
     )
     assert answer.code == 0
     told = json.loads(Path("r.json").read_text("utf-8"))
@@ -125,10 +139,13 @@ def test_labels_alone_choose_the_method_and_the_number_of_clusters(run, write):
         ("*,3..3,size", "SizedKMeans"),
         ("rose,wild,partition", "PartitionKMeans"),
         ("rose,oak,must", "PCKMeans"),
-        ("rose,red,label\n*,1..3,size", "PCKMeans"),
+        ("rose,red,label\n*,1..4,size", "PCCC"),
+        ("rose,red,label\nrose,oak,must", "PCCC"),
+        ("rose,red,label\noak,1,partition", "PartitionKMeans"),
+        ("rose,oak,must\noak,1,apart", "PCKMeans"),
     ],
 )
-def test_clues_of_one_kind_choose_the_method(run, write, line, method):
+def test_kinds_of_clues_choose_the_method(run, write, line, method):
     write("clues.csv", f"a,b,kind\n{line}\n")
     told = json.loads(run(*FIT, "--clues", "clues.csv", "-k", "2", "--json").out)
     assert told["method"] == method
@@ -146,7 +163,7 @@ def test_labels_in_a_column_join_the_clues_in_a_file(run, write):
     write("some.csv", "x,kind\n0,low\n1,\n9,high\n8,\n")
     write("more.csv", "0,2,cannot\n")
     told = json.loads(run("fit", "some.csv", "--label-column", "kind", "--clues", "more.csv", "--json").out)
-    assert told["method"] == "PCKMeans"
+    assert told["method"] == "PCCC"
     assert told["satisfaction"] == {"labels": 1.0, "cannot": 1.0}
 
 

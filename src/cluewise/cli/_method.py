@@ -9,17 +9,21 @@ import numpy as np
 
 from cluewise.clues import Clues
 
-__all__ = ["build", "choose", "count_clusters"]
+__all__ = ["build", "count_clusters"]
+
+_LINKS = frozenset({"must", "cannot", "together", "apart"})
 
 
-def choose(clues: Clues, name: str | None) -> type[Any]:
-    """The class that was named, or the one that suits the clues."""
-    from cluewise import catalogue
-
-    if name is not None:
-        return catalogue.get(name)
-    alone = {"labels": "ConstrainedKMeans", "partitions": "PartitionKMeans", "sizes": "SizedKMeans"}
-    return catalogue.get(alone.get(next(iter(clues.kinds)), "PCKMeans") if len(clues.kinds) == 1 else "PCKMeans")
+def _suited(clues: Clues) -> tuple[str, dict[str, Any]]:
+    """The method that suits the clues, and its parameters: links may be wrong, labels and sizes hold."""
+    kinds = clues.kinds - {"avoid"}
+    if kinds <= _LINKS:
+        return "PCKMeans", {}
+    if "partitions" in kinds and kinds <= {"labels", "partitions"}:
+        return "PartitionKMeans", {}
+    if len(kinds) == 1:
+        return {"labels": "ConstrainedKMeans", "sizes": "SizedKMeans"}[next(iter(kinds))], {}
+    return "PCCC", {"hard": "infinite"}
 
 
 def count_clusters(clues: Clues, asked: int | None) -> int:
@@ -34,9 +38,13 @@ def count_clusters(clues: Clues, asked: int | None) -> int:
     return classes
 
 
-def build(method: type[Any], k: int, seed: int, penalty: str | None) -> Any:
-    """The estimator with its parameters."""
-    chosen: dict[str, Any] = {"n_clusters": k, "random_state": seed}
+def build(clues: Clues, name: str | None, k: int, seed: int, penalty: str | None) -> Any:
+    """The estimator that was named, or the one that suits the clues, with its parameters."""
+    from cluewise import catalogue
+
+    name, chosen = _suited(clues) if name is None else (name, {})
+    method: type[Any] = catalogue.get(name)
+    chosen |= {"n_clusters": k, "random_state": seed}
     if penalty is not None:
         if "penalty" not in method().get_params():
             raise ValueError(f"{method.__name__} has no penalty; leave --penalty out, or use --method PCKMeans.")

@@ -60,7 +60,7 @@ Method: TypeAlias = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="A method that `cluewise list` names; by default ConstrainedKMeans for labels alone, else PCKMeans.",
+        help="A method that `cluewise list` names; by default one that suits the kinds of clues.",
     ),
 ]
 Penalty: TypeAlias = Annotated[

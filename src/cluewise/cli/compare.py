@@ -48,9 +48,8 @@ def compare(
 
     left_out = [*names_in(ignore), *([] if truth is None else [truth])]
     opened = open_data(data, clues, id_column=id_column, columns=columns, ignore=left_out, label_column=label_column)
-    model = _method.build(
-        _method.choose(opened.clues, method), _method.count_clusters(opened.clues, clusters), seed, penalty
-    )
+    k = _method.count_clusters(opened.clues, clusters)
+    model = _method.build(opened.clues, method, k, seed, penalty)
     with named_rows(opened):
         result = advice.compare(
             model,

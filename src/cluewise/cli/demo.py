@@ -94,9 +94,9 @@ def _next(out: Path) -> list[tuple[str, str]]:
     files = f"{_quoted(out / 'wine.csv')} --clues {_quoted(out / 'clues.csv')}"
     picture = _quoted(out / "map.png")
     return [
-        ("the same from files: clusters, summary and a map", f"fit {files} --map {picture}"),
+        ("the same from files: clusters, summary and a map", f"fit {files} --method PCKMeans --map {picture}"),
         ("which of the clues contradict each other", f"check {files} -k 3"),
-        ("whether they help on wines that they do not mention", f"compare {files}"),
+        ("whether they help on wines that they do not mention", f"compare {files} --method PCKMeans"),
         ("all methods, and which clues they use", "list"),
     ]
 

@@ -78,9 +78,8 @@ def fit(
         data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
     )
     axes = _axes(opened, map_columns)
-    model = _method.build(
-        _method.choose(opened.clues, method), _method.count_clusters(opened.clues, clusters), seed, penalty
-    )
+    k = _method.count_clusters(opened.clues, clusters)
+    model = _method.build(opened.clues, method, k, seed, penalty)
     _progress.watch(model, quiet)
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
     wanted = {"--out": target, "--report": report, "--map": picture}

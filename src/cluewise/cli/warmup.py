@@ -18,6 +18,13 @@ _BESIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "PCCC": ({"hard": "infinite"},),
     "PenalizedGMM": ({"inference": "belief-propagation"}, {"inference": "mean-field"}, {"inference": "gibbs"}),
     "SCSC": ({"update_rule": "exact"},),
+    "TVClust": (
+        {"base": "multinomial"},
+        {"engine": "gibbs", "sweeps": 20},
+        {"engine": "gibbs", "sweeps": 20, "collapsed": False},
+        {"engine": "gibbs", "sweeps": 20, "base": "multinomial"},
+        {"engine": "gibbs", "sweeps": 20, "base": "multinomial", "collapsed": False},
+    ),
 }
 """Parameters that lead to kernels of their own."""
 

@@ -1,11 +1,16 @@
 """Mixtures: clusters as distributions, with clues as evidence about who belongs together."""
 
+from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.mixture._equivalence import EquivalenceGMM
 from cluewise.mixture._feedback import FeedbackNaiveBayes
 from cluewise.mixture._penalized import PenalizedGMM
+from cluewise.mixture._tv import TVClust
 
 __all__ = [
+    "DirichletMultinomial",
     "EquivalenceGMM",
     "FeedbackNaiveBayes",
+    "NormalInverseWishart",
     "PenalizedGMM",
+    "TVClust",
 ]

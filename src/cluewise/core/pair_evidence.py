@@ -1,0 +1,111 @@
+"""Pair evidence: clues as noisy reports about pairs, and what is believed about their noise [Khashabi2015]_.
+
+A report says "together" (a must clue, E = 1) or "apart" (a cannot clue, E = 0) about a pair that is together (H = 1)
+or not: P(E=1 | H=1) = p, P(E=0 | H=0) = q, with p ~ Beta(a_p, b_p) and q ~ Beta(a_q, b_q).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaln, digamma
+
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.clues import Clues
+from cluewise.kernels import graphs
+
+__all__ = ["Noise", "Pairs", "of_links", "pairs_of"]
+
+LIMIT = 10**7
+"""Labels and groups that make more pairs than this are refused."""
+
+
+class Pairs(NamedTuple):
+    """All reports, sorted by their ends (first < second), must before cannot where a pair is told both."""
+
+    first: Ints  # (m,) int64
+    second: Ints  # (m,) int64
+    is_must: Bools  # (m,)
+    weight: Floats  # (m,) how many independent reports each counts for; 1 unless the clues say otherwise
+    indptr: Ints  # (n + 1,) int64: row i has the neighbors neighbor[indptr[i]:indptr[i + 1]]
+    neighbor: Ints  # (2m,) int64
+    report: Ints  # (2m,) int64: number of the report that makes them neighbors
+
+    def __len__(self) -> int:
+        """Number of reports."""
+        return len(self.first)
+
+
+def pairs_of(clues: Clues) -> Pairs:
+    """Links, labels and groups as reports about pairs; labels and groups are written out, up to `LIMIT` pairs."""
+    must, must_weight, cannot, cannot_weight = clues.pairs(expand=True, limit=LIMIT)
+    ends = np.concatenate([must, cannot]).astype(np.int64).reshape(-1, 2)
+    ends.sort(axis=1)
+    kind = np.repeat([True, False], [len(must), len(cannot)])
+    weight = np.concatenate([must_weight, cannot_weight]).astype(np.float64)
+    order = np.lexsort((~kind, ends[:, 1], ends[:, 0]))
+    ends, kind, weight = ends[order], kind[order], weight[order]
+    number = np.arange(len(ends), dtype=np.int32)
+    indptr, neighbor, report = graphs.adjacency(clues.n, ends[:, 0], ends[:, 1], number)
+    wide = (a.astype(np.int64) for a in (indptr, neighbor, report))
+    return Pairs(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]), kind, weight, *wide)
+
+
+def of_links(values: Floats, pairs: Pairs, clues: Clues) -> Floats:
+    """Those of the values per report that belong to ``clues.must``, then ``clues.cannot``, in their order."""
+    key = 2 * (pairs.first * clues.n + pairs.second) + ~pairs.is_must
+    links = np.concatenate([clues.must, clues.cannot]).astype(np.int64).reshape(-1, 2)
+    links.sort(axis=1)
+    wanted = 2 * (links[:, 0] * clues.n + links[:, 1]) + np.repeat([0, 1], [len(clues.must), len(clues.cannot)])
+    return values[np.searchsorted(key, wanted)]
+
+
+class Noise(NamedTuple):
+    """Beta beliefs about p and q, before or after the reports."""
+
+    must_right: float  # a_p
+    must_wrong: float  # b_p
+    cannot_right: float  # a_q
+    cannot_wrong: float  # b_q
+
+    def updated(self, pairs: Pairs, together: Floats) -> Noise:
+        """Posterior when report e is about a pair that is together with probability ``together[e]``."""
+        near, far = pairs.weight * together, pairs.weight * (1 - together)
+        must = pairs.is_must
+        return Noise(
+            self.must_right + float(near[must].sum()),
+            self.must_wrong + float(near[~must].sum()),
+            self.cannot_right + float(far[~must].sum()),
+            self.cannot_wrong + float(far[must].sum()),
+        )
+
+    def logs(self) -> tuple[float, float, float, float]:
+        """⟨ln p⟩, ⟨ln(1 − p)⟩, ⟨ln q⟩, ⟨ln(1 − q)⟩."""
+        a, b, c, e = self
+        p, q = digamma(a + b), digamma(c + e)
+        return float(digamma(a) - p), float(digamma(b) - p), float(digamma(c) - q), float(digamma(e) - q)
+
+    def means(self) -> tuple[float, float]:
+        """Posterior means of p and q."""
+        a, b, c, e = self
+        return a / (a + b), c / (c + e)
+
+    def reliabilities(self, near: float) -> tuple[float, float]:
+        """Probability that a must report, and that a cannot report, is right, by Bayes' rule.
+
+        p and q say how often pairs that are together, or apart, are reported as such; how far a report can be trusted
+        depends on ``near``, the share of reported pairs that are together, as well.
+        """
+        p, q = self.means()
+        must, cannot = p * near, q * (1 - near)
+        return must / (must + (1 - q) * (1 - near)), cannot / (cannot + (1 - p) * near)
+
+    def divergence(self, prior: Noise) -> float:
+        """KL(this belief ‖ prior) for p and q together."""
+        value = 0.0
+        for (a, b), (before_a, before_b) in ((self[:2], prior[:2]), (self[2:], prior[2:])):
+            both = digamma(a + b)
+            value += (a - before_a) * (digamma(a) - both) + (b - before_b) * (digamma(b) - both)
+            value += betaln(before_a, before_b) - betaln(a, b)
+        return float(value)
