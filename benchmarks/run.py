@@ -30,6 +30,11 @@ NAMES = (
     "partition",
     "linked",
     "sized",
+    "mixture",
+    "gibbs",
+    "tvclust",
+    "consensus",
+    "scsc",
 )
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")

@@ -15,9 +15,8 @@ from sklearn.metrics.cluster import pair_confusion_matrix
 from sklearn.mixture import BayesianGaussianMixture
 from workload import quietly
 
-from cluewise import Clues
+from cluewise import Clues, TVClust
 from cluewise.datasets import load
-from cluewise import TVClust
 
 FULL = {"seeds": 10, "trials": 5, "repeats": 2, "pairs": 100_000, "rows": 10_992}
 TINY = {"seeds": 1, "trials": 1, "repeats": 1, "pairs": 1000, "rows": 600}

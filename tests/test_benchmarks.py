@@ -26,6 +26,11 @@ NAMES = (
     "partition",
     "linked",
     "sized",
+    "mixture",
+    "gibbs",
+    "tvclust",
+    "consensus",
+    "scsc",
 )
 
 
