@@ -275,6 +275,30 @@ def test_gallery_wrong_clues(monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.abs(series(said, f"{name}, SeededKMeans") - plain).max() < 0.03
 
 
+def test_gallery_which_clues_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_which_clues_are_wrong.py", monkeypatch)
+    for name in ("TVClust", "PCCC", "RDPMeans"):
+        found = series(said, name)
+        assert (found[:3] > 0.9).all()  # up to three wrong links in ten
+        assert found[0] > found[3]
+    for kind in ("must", "cannot"):
+        right, learned = map(float, re.search(rf"^{kind}-links right: (\S+), learned: (\S+)$", said, re.M).groups())
+        assert abs(right - learned) < 0.05
+
+
+def test_gallery_mixed_clues(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_mixed_clues.py", monkeypatch)
+    before, after = (
+        np.array(re.search(rf"^sizes {words} clues: (.*)$", said, re.M)[1].split(), dtype=int)
+        for words in ("without", "with")
+    )
+    assert before.sum() == after.sum() == 60
+    assert before.max() > 22
+    assert after.min() >= 18
+    assert after.max() <= 22
+    assert float(re.search(r"at most (\S+) % dearer", said)[1]) < 1
+
+
 def test_gallery_labels_or_links(monkeypatch: pytest.MonkeyPatch) -> None:
     said = said_by("plot_labels_or_links.py", monkeypatch)
     two, five = "breast cancer, 2 classes", "digits 0 to 4, 5 classes"

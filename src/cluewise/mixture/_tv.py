@@ -67,7 +67,7 @@ class TVClust(MixtureClusterer):
         Order in which the variational engine visits rows with clues.
     init : {"auto", "k-means", "random"}, array of shape (n_clusters, d) or callable, default="auto"
         Start: k-means on the rows, on the clues and on both in turn; on the rows alone; random centers; or centers.
-    n_init : int, default=4
+    n_init : int, default=8
         Starts of the variational engine, of which the one with the highest bound is kept.
     max_iter : int, default=300
         Most iterations of the variational engine.
@@ -217,7 +217,7 @@ class TVClust(MixtureClusterer):
         n_components: int = 16,
         order: Any = "index",
         init: Any = "auto",
-        n_init: int = 4,
+        n_init: int = 8,
         max_iter: int = 300,
         tol: float = 1e-5,
         sweeps: int = 200,
