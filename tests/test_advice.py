@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import cluewise as cw
 from cluewise import Clues, clusterers, metrics
 from cluewise.advice import Comparison, Outcome, _held_out, compare
+from cluewise.checks._examples import suited
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError, Contradiction, UnusedClueWarning
 
@@ -138,7 +139,8 @@ def test_clues_that_lie_do_harm(iris):
 def test_every_clusterer_of_the_catalogue(iris, name):
     method = clusterers()[name]
     clues = Clues.sample(iris.y, labels=0.2, pairs=40, random_state=1).only(method.card.accepts)
-    result = compare(method(3), iris.X, clues, truth=iris.y, n_splits=3, random_state=0)
+    rows = suited(method(), iris.X)
+    result = compare(method(3), rows, clues, truth=iris.y, n_splits=3, random_state=0)
     assert set(result.with_clues.satisfaction) == clues.kinds
     assert len(result.gains) == 3
     if method.card.hard:

@@ -151,6 +151,12 @@ def test_kinds_of_clues_choose_the_method(run, write, line, method):
     assert told["method"] == method
 
 
+def test_clusters_are_counted_where_the_method_finds_them(run):
+    told = json.loads(run(*FIT, "--method", "DPMeans", "-k", "2", "--json").out)
+    assert told["clusters"] == len(told["sizes"]) == 3
+    assert sum(told["sizes"]) == 6
+
+
 def test_labels_in_a_column_of_the_data(run, write):
     write("some.csv", "x,kind\n0,low\n1,\n9,high\n8,\n")
     told = json.loads(run("fit", "some.csv", "--label-column", "kind", "--json").out)

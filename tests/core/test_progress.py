@@ -124,12 +124,12 @@ class Press(Diary):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("name", cw.clusterers())
+@pytest.mark.parametrize("name", [name for name, cls in cw.clusterers().items() if "max_iter" in cls().get_params()])
 def test_interrupted(name):
     """Ctrl-C: the last complete iteration is what stays, and nothing of an earlier fit."""
     rng = np.random.default_rng(3)
-    data = rng.normal(size=(400, 3))
-    model = changed(cw.clusterers()[name](6, random_state=0), init=data[:6], tol=0.0)
+    data = rng.exponential(size=(400, 3))  # some methods count
+    model = changed(cw.clusterers()[name](6, random_state=0), init=data[:6], n_init=1, tol=0.0)
     expected = changed(model, max_iter=2).fit(data)
     model.fit(data[:50])
     press = Press()
@@ -138,8 +138,10 @@ def test_interrupted(name):
     assert press.lines[-1] == ("teardown", "fit", 0)
     assert model.n_iter_ == 2
     np.testing.assert_array_equal(model.labels_, expected.labels_)
-    np.testing.assert_array_equal(model.cluster_centers_, expected.cluster_centers_)
-    np.testing.assert_array_equal(model.predict(data[:9]), expected.predict(data[:9]))
+    for place in {"cluster_centers_", "means_"} & set(vars(expected)):
+        np.testing.assert_array_equal(getattr(model, place), getattr(expected, place))
+    if model.card.predicts:
+        np.testing.assert_array_equal(model.predict(data[:9]), expected.predict(data[:9]))
     assert not hasattr(model, "margin_")  # it would be that of the earlier fit
     assert not hasattr(model, "broken_")
 

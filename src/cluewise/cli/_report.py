@@ -39,6 +39,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         kept["labels"] = 1 - int((failed.labels >= 0).sum()) / int((clues.labels >= 0).sum())
     # One price for all links, one for must-links and one for cannot-links, or None.
     price = np.asarray(model.penalty_, dtype=float).tolist() if hasattr(model, "penalty_") else None
+    k = model.n_clusters_ if model.card.finds else model.n_clusters
     return {
         "cluewise": __version__,
         "method": type(model).__name__,
@@ -48,9 +49,9 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "rows": len(labels),
         "columns": data.columns,
         "standardized": scaled,
-        "clusters": model.n_clusters,
-        "sizes": np.bincount(labels[labels >= 0], minlength=model.n_clusters),
-        "classes": _classes(labels, clues, model.n_clusters),
+        "clusters": k,
+        "sizes": np.bincount(labels[labels >= 0], minlength=k),
+        "classes": _classes(labels, clues, k),
         "objective": model.objective_,
         "iterations": model.n_iter_,
         "satisfaction": kept,
