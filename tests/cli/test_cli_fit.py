@@ -151,10 +151,11 @@ def test_kinds_of_clues_choose_the_method(run, write, line, method):
     assert told["method"] == method
 
 
-def test_clusters_are_counted_where_the_method_finds_them(run):
-    told = json.loads(run(*FIT, "--method", "DPMeans", "-k", "2", "--json").out)
-    assert told["clusters"] == len(told["sizes"]) == 3
-    assert sum(told["sizes"]) == 6
+def test_clusters_are_counted_where_the_method_finds_them(run, write):
+    write("more.csv", "x,y\n0,0\n1,0.5\n0.2,1\n8,8\n9,8.5\n8.5,9\n0.5,0.7\n8.2,8.4\n")
+    told = json.loads(run("fit", "more.csv", "--raw", "--method", "DPMeans", "-k", "2", "--json").out)
+    assert told["clusters"] == len(told["sizes"]) == 3  # n_clusters is what it expects, not a bound
+    assert sum(told["sizes"]) == 8
 
 
 def test_labels_in_a_column_of_the_data(run, write):

@@ -119,14 +119,14 @@ class FeedbackNaiveBayes(MixtureClusterer):
     EM lowers J. Then :math:`\gamma` follows the gradient of D summed over the broken links: up for cannot-links, down
     for must-links; it never falls below 0 and is 1 on average.
 
-    ================================= ==================================
-    paper                             code
-    ================================= ==================================
-    :math:`\gamma_t`                  ``word_weight_[t]``
+    ================================== ====================================
+    paper                              code
+    ================================== ====================================
+    :math:`\gamma_t`                   ``word_weight_[t]``
     :math:`p(c_j)`, :math:`p(w_t|c_j)` ``weights_``, ``word_probability_``
-    :math:`N(w_t, x_i)`               ``X[i, t]``
-    :math:`\eta`                      ``step``, relative to the largest gradient
-    ================================= ==================================
+    :math:`N(w_t, x_i)`                ``X[i, t]``
+    :math:`\eta`                       ``step``, relative to the largest slope
+    ================================== ====================================
 
     *Deviations.* Words are weighed in the M-step too, so that EM descends (``profile="published"``: E-step only). All
     broken links act at once and the round that breaks least is kept, because one link at a time with EM run again for
