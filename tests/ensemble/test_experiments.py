@@ -35,7 +35,7 @@ def script(monkeypatch):
     """``script(name)`` imports a file of experiments/; afterwards it is forgotten."""
     monkeypatch.syspath_prepend(str(EXPERIMENTS))
     yield import_module
-    for name in ("scsc_8m", "scsc_tiers"):
+    for name in ("scsc_8m", "scsc_tiers", "scsc_favored"):
         sys.modules.pop(name, None)
 
 
@@ -105,6 +105,15 @@ def test_tiers_are_written_as_a_table_and_as_curves(script, tmp_path, capsys):
     starts = {(row["draw"], row["nmi"]) for row in rows if row["tier"] == "0" and "k-means" not in row["rule"]}
     assert len({nmi for _, nmi in starts}) == 1
     assert (tmp_path / "scsc_tiers.png").stat().st_size > 1000
+
+
+def test_what_is_favored_is_printed_for_every_rule(script, capsys):
+    module = script("scsc_favored")
+    module.main(["iris"], m=15)
+    title, *lines = capsys.readouterr().out.splitlines()
+    assert title.startswith("iris: single NMI")
+    assert [line[:14].strip() for line in lines] == list(module.RULES)
+    assert "count  15" in lines[0]
 
 
 def test_no_set_is_an_error(script, capsys):

@@ -84,7 +84,7 @@ def partitions(
     Examples
     --------
     >>> import numpy as np
-    >>> from cluewise.ensemble._partitions import partitions
+    >>> from cluewise.ensemble import partitions
     >>> X = np.array([[0.0, 5.0], [0.1, 5.2], [9.0, 1.0], [9.1, 1.1]])
     >>> partitions(X, n_partitions=3, n_clusters=2, random_state=0).shape
     (3, 4)

@@ -60,7 +60,7 @@ class StreamingClues:
     Examples
     --------
     >>> import tempfile
-    >>> from cluewise.ensemble._scsc import SCSC
+    >>> from cluewise import SCSC
     >>> from cluewise.stream import StreamingClues
     >>> folder = tempfile.mkdtemp()
     >>> SCSC.from_partitions([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]).save(folder)
