@@ -110,6 +110,20 @@ def test_two_nearest(case):
     both("two_nearest", (case.squared,), case.labels, case.labels)
 
 
+@given(draws(), st.booleans())
+def test_half_prices(case, weighted):
+    which = np.flatnonzero(np.arange(len(case.squared)) % 3 > 0)
+    weight = np.linspace(0, 2, len(which)) if weighted else np.empty(0)
+    room = np.empty((len(which), case.squared.shape[1]))
+    alone, reach, exits = both(
+        "half_prices", (case.squared, *two_nearest(case.squared), weight, which), room, room, room
+    )
+    np.testing.assert_allclose(2 * reach, case.squared[which] / 2)
+    if not weighted:
+        np.testing.assert_allclose(alone, case.squared[which] / 2)
+    assert (exits >= 0).all()
+
+
 @given(draws())
 def test_charge_rows(case):
     near = two_nearest(case.squared)

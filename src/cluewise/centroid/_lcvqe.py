@@ -14,7 +14,16 @@ from cluewise.centroid._linked import Given, LinkStart, given_of, step
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop, objective
 from cluewise.core.centers import Tally
-from cluewise.core.links import Links, pulled, relaxed, spread, squared_distances, two_nearest
+from cluewise.core.links import (
+    Links,
+    part_of,
+    pulled,
+    relaxed,
+    spread,
+    squared_distances,
+    torn,
+    two_nearest,
+)
 from cluewise.core.rows import Rows
 from cluewise.kernels import pairs
 
@@ -52,18 +61,28 @@ def half_exits(squared: Floats, near: tuple[Ints, Ints]) -> Floats:
 
 
 def relabel(state: State, given: Given, published: bool) -> tuple[Ints, Floats | None]:
-    """Eq. 12 and 13 for broken links from the nearest centers, or block descent over all links from the labels."""
-    rows, links = given.rows, given.links
-    weight = 1.0 if rows.weight is None else rows.weight[links.rows, None]
-    alone = 0.5 * weight * state.squared
+    """Eq. 12 and 13 for broken links from the nearest centers, or block descent over all links from the labels.
+
+    Where the nearest centers break no link of a connected piece, nothing is cheaper, and the descent leaves it out.
+    """
+    labels = state.near[0].copy()
     if published:
-        labels, charges = state.near[0].copy(), np.zeros_like(alone)
+        charges = np.zeros_like(state.squared)
+        links = given.links
         of_links = links.ends, links.must, links.cannot
+        weight = 1.0 if given.rows.weight is None else given.rows.weight[links.rows, None]
+        alone = 0.5 * weight * state.squared
         pairs.repair_few(given.order, *of_links, alone, state.squared, *state.near, labels, charges)
         return labels, charges
-    between = np.zeros((alone.shape[1], alone.shape[1]))
-    reach, exits = 0.25 * state.squared, half_exits(state.squared, state.near)
-    return relaxed(links, given.order, state.labels[links.rows], alone, between, reach, exits), None
+    among = torn(given.links, labels)
+    links, order = part_of(given.links, among, given.order)
+    k = state.squared.shape[1]
+    alone, reach, exits = np.empty((3, len(links.rows), k))
+    pairs.half_prices(
+        state.squared, *state.near, given.rows.weights(links.rows), np.flatnonzero(among), alone, reach, exits
+    )
+    labels[among] = relaxed(links, order, state.labels[links.rows], alone, np.zeros((k, k)), reach, exits)
+    return labels, None
 
 
 def settle(state: State, given: Given, labels: Ints, tally: Tally, kept: Floats | None) -> tuple[State, float]:

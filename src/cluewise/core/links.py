@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.centers import Tally
 from cluewise.core.rows import Rows, SparseRows
 from cluewise.kernels import graphs, pairs
 
-__all__ = ["Links", "links_of", "pulled", "relaxed", "spread", "squared_distances", "two_nearest"]
+__all__ = ["Links", "links_of", "part_of", "pulled", "relaxed", "spread", "squared_distances", "torn", "two_nearest"]
 
 LIMIT = 10**7
 """Labels and groups that make more links than this are refused."""
@@ -30,6 +30,7 @@ class Links(NamedTuple):
     cannot: Floats  # (m,)
     indptr: Ints  # (t + 1,) links of each tied row
     incident: Ints  # (2m,) their numbers
+    piece: Ints  # (t,) connected piece of the links that each tied row is in
 
     def __len__(self) -> int:
         """Number of links."""
@@ -66,7 +67,32 @@ def links_of(clues: Clues, rank: Ints | None = None) -> Links:
         ends = ends[new]
     number = np.arange(len(ends), dtype=np.int32)
     indptr, _, incident = graphs.adjacency(len(rows), ends[:, 0], ends[:, 1], number)
-    return Links(rows, ends, weight[0], weight[1], indptr, incident)
+    parent = np.arange(len(rows), dtype=np.int32)
+    graphs.join_pairs(parent, ends[:, 0], ends[:, 1])
+    piece, _ = graphs.number_roots(parent)
+    return Links(rows, ends, weight[0], weight[1], indptr, incident, piece)
+
+
+def torn(links: Links, labels: Ints) -> Bools:
+    """Which tied rows are in a piece of the links where these labels break one."""
+    first, second = labels[links.ends].T
+    broken = np.where(first == second, links.cannot, links.must) > 0
+    bad = np.zeros(len(links.rows), dtype=bool)  # pieces are numbered by tied rows
+    bad[links.piece[links.ends[broken, 0]]] = True
+    return bad[links.piece]
+
+
+def part_of(links: Links, among: Bools, order: Ints) -> tuple[Links, Ints]:
+    """The pieces of some tied rows, numbered anew, and the order of their links."""
+    number = np.cumsum(among, dtype=np.int32) - 1
+    mine = among[links.ends[:, 0]]
+    ends = number[links.ends[mine]]
+    indptr, _, incident = graphs.adjacency(
+        int(np.count_nonzero(among)), ends[:, 0], ends[:, 1], np.arange(len(ends), dtype=np.int32)
+    )
+    place = np.cumsum(mine) - 1
+    some = Links(links.rows[among], ends, links.must[mine], links.cannot[mine], indptr, incident, links.piece[among])
+    return some, place[order[mine[order]]]
 
 
 def relaxed(
@@ -74,9 +100,9 @@ def relaxed(
 ) -> Ints:
     """Labels of the tied rows after one visit to every link in the given order; see `kernels.pairs`.
 
-    ``alone[t, h]`` is what row t costs in cluster h without its links.
+    ``alone[t, h]`` is what row t costs in cluster h without its links; afterwards it has them, too.
     """
-    new, costs = labels.copy(), alone.copy()
+    new, costs = labels.copy(), alone
     of_links = links.ends, links.must, links.cannot
     pairs.link_costs(*of_links, between, reach, exits, new, costs)
     for start in range(0, len(order), SLICE):

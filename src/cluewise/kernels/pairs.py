@@ -13,7 +13,16 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.kernels._jit import kernel
 
-__all__ = ["charge_rows", "count_broken", "link_costs", "relax_links", "repair_all", "repair_few", "two_nearest"]
+__all__ = [
+    "charge_rows",
+    "count_broken",
+    "half_prices",
+    "link_costs",
+    "relax_links",
+    "repair_all",
+    "repair_few",
+    "two_nearest",
+]
 
 
 @kernel
@@ -348,3 +357,32 @@ def two_nearest(squared: Floats, nearest: Ints, runner_up: Ints) -> None:
             elif second < 0 or squared[t, h] < squared[t, second]:
                 second = h
         nearest[t], runner_up[t] = first, max(second, 0)
+
+
+@kernel
+def half_prices(
+    squared: Floats,
+    nearest: Ints,
+    runner_up: Ints,
+    weight: Floats,
+    which: Ints,
+    alone: Floats,
+    reach: Floats,
+    exits: Floats,
+) -> None:
+    """Fill in for the rows ``which`` what they cost alone, to reach another's center, and to leave their cluster.
+
+    Half of weight times squared distance (an empty ``weight`` stands for 1), a quarter of the squared distance, and
+    half of that to the nearest center but one, for every one; 0 if there is no other.
+    """
+    k = squared.shape[1]
+    for i in range(which.shape[0]):
+        t = which[i]
+        w = 0.5 * weight[i] if weight.shape[0] > 0 else 0.5
+        out = 0.5 * squared[t, nearest[t]] if k > 1 else 0.0
+        for h in range(k):
+            alone[i, h] = w * squared[t, h]
+            reach[i, h] = 0.25 * squared[t, h]
+            exits[i, h] = out
+        if k > 1:
+            exits[i, nearest[t]] = 0.5 * squared[t, runner_up[t]]

@@ -6,7 +6,16 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 
-__all__ = ["charge_rows", "count_broken", "link_costs", "relax_links", "repair_all", "repair_few", "two_nearest"]
+__all__ = [
+    "charge_rows",
+    "count_broken",
+    "half_prices",
+    "link_costs",
+    "relax_links",
+    "repair_all",
+    "repair_few",
+    "two_nearest",
+]
 
 
 def _table(e: int, ends: Ints, must: Floats, cannot: Floats, between: Floats, reach: Floats, exits: Floats) -> Floats:
@@ -168,3 +177,23 @@ def two_nearest(squared: Floats, nearest: Ints, runner_up: Ints) -> None:
     order = np.argsort(squared, axis=1, kind="stable")
     nearest[:] = order[:, 0]
     runner_up[:] = order[:, min(1, squared.shape[1] - 1)]
+
+
+def half_prices(
+    squared: Floats,
+    nearest: Ints,
+    runner_up: Ints,
+    weight: Floats,
+    which: Ints,
+    alone: Floats,
+    reach: Floats,
+    exits: Floats,
+) -> None:
+    """Costs of some rows, of reaching other centers, and of leaving a cluster."""
+    own = squared[which]
+    alone[:] = 0.5 * own if not len(weight) else 0.5 * weight[:, None] * own
+    reach[:] = 0.25 * own
+    for i, t in enumerate(which):
+        for h in range(squared.shape[1]):
+            others = [squared[t, g] for g in (nearest[t], runner_up[t]) if g != h]
+            exits[i, h] = 0.5 * min(others) if others else 0.0
