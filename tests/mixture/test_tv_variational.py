@@ -13,7 +13,6 @@ from scipy.special import softmax as scipy_softmax
 from cluewise import Clues
 from cluewise.core.pair_evidence import Noise, pairs_of
 from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
-from cluewise.kernels import reference_variational, variational
 from cluewise.mixture import _tv_variational as vi
 from cluewise.mixture._tv_moves import begin, in_order, merge, merge_gains, plain_step, step
 from strategies import PAIR_KINDS, cases
@@ -245,26 +244,6 @@ def test_number_of_clusters_by_enumeration():
     r = np.array([[1.0, 0, 0], [1, 0, 0], [0.7, 0.3, 0]])
     assert vi.occupied(r) == pytest.approx([0, 0.7, 0.3, 0], abs=1e-12)
     assert vi.occupied(np.full((4, 5), 0.2)).sum() == pytest.approx(1)
-
-
-@given(seed=st.integers(0, 99))
-def test_kernels_are_their_twins(seed):
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.integers(2, 9)), int(rng.integers(1, 5))
-    clues = Clues.sample(rng.integers(2, size=n), pairs=min(6, n * (n - 1) // 2), random_state=seed)
-    pairs = pairs_of(clues)
-    r = rng.dirichlet(np.ones(k), size=n)
-    scores, pull = rng.normal(size=(n, k)) * 5, rng.normal(size=len(pairs))
-    rows = rng.permutation(n)
-    results, products = [], []
-    for module in (variational, reference_variational):
-        mine, out = r.copy(), np.empty(len(pairs))
-        module.update_rows(rows, scores, pairs.indptr, pairs.neighbor, pairs.report, pull, mine)
-        module.pair_products(pairs.first, pairs.second, r, out)
-        results.append(mine)
-        products.append(out)
-    assert results[0] == pytest.approx(results[1], abs=1e-12)
-    assert products[0] == pytest.approx(products[1], abs=1e-12)
 
 
 def test_slices_of_the_sweep_change_nothing(monkeypatch):
