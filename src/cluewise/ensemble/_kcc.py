@@ -155,7 +155,7 @@ class KCC(StartedClusterer):
         weights=False,
         plain="",
         means=False,
-        equation="Eqs. (7) and (9), Algorithm 1",
+        equation="k-means with the point-to-centroid distance of the utility",
         cost="O(nkm)",
         aliases=("K-means-based consensus clustering",),
     )

@@ -139,7 +139,7 @@ class ApproxKernelKMeans(StartedClusterer):
         invariant=frozenset({"shift", "scale"}),
         plain="",
         means=False,
-        equation="Eqs. (5) and (7), Algorithm 2",
+        equation="kernel k-means with centers in the span of sampled rows",
         cost="O(nm(d + k))",
         aliases=("aKKm",),
     )

@@ -111,7 +111,9 @@ class SCSC(Voted):
     *Deviations.* The losses of Eqs. (4)–(6) and Algorithm 1 are printed with misprints, which are mended. Only the sum
     of the matrices of the pairs is kept. The steps of Eq. (11) are replaced by their limit. Must-links and cannot-links
     have weights; labels and groups count as the links that they stand for. A link that the same source repeats counts
-    once. The partitions are those of k-means instead of approximate kernel k-means.
+    once. The partitions are those of k-means instead of approximate kernel k-means. Between the gradient steps of the
+    exact update the minimum on the weights that are not zero is tried, and with ``memory="all"`` a ridge of 1e-8 for
+    each link keeps it unique.
 
     References
     ----------

@@ -150,7 +150,7 @@ class EquivalenceGMM(LinkedMixture):
         sparse=False,
         plain="",
         means=False,
-        equation="E-step and M-step of sections 2.1 and 2.2",
+        equation="EM over the labels that satisfy all links",
         cost="O(nkd²), tables or sweeps over cannot-links",
         aliases=("Constrained GMM", "Constrained EM", "GMM with equivalence constraints"),
     )

@@ -148,7 +148,8 @@ class PenalizedGMM(LinkedMixture):
     dividing by :math:`\sum_Z P(Z) g(Z)` would need a numerical step for the weights, and leaves the other parameters
     alone. Each pair counts once. Labels are the most likely ones of linked rows together instead of row by row; links
     of infinite weight hold in them. In mean field weight -8 stands for minus infinity. Gibbs sampling also swaps two
-    clusters within connected sets of rows.
+    clusters within connected sets of rows. With ``inference="auto"`` soft networks of more than 16 links per node
+    that are too large for exact inference go to mean field at once; approximations make at most 200 sweeps.
 
     References
     ----------
@@ -177,7 +178,7 @@ class PenalizedGMM(LinkedMixture):
         sparse=False,
         plain="",
         means=False,
-        equation="Eq. (2)–(6)",
+        equation="EM with the weighted prior over labels (PPC)",
         cost="O(nkd²), tables or sweeps over links; labels and groups make up to n² pairs",
         aliases=("PPC", "Penalized Probabilistic Clustering"),
     )

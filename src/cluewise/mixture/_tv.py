@@ -183,7 +183,7 @@ class TVClust(MixtureClusterer):
         judges=True,
         plain="",
         means=False,
-        equation="TVClust, Eqs. (8)-(13)",
+        equation="TVClust: Dirichlet-process mixture with noisy reports about pairs",
         cost="O(nkd² + pairs k); labels and groups make up to n² pairs",
         aliases=("TV-Clust", "two-view clustering"),
     )
