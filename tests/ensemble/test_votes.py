@@ -9,6 +9,7 @@ from cluewise.core.threads import threads
 from cluewise.ensemble import _votes
 from cluewise.ensemble._aligned import Aligned, aligned, checked_partitions, unsigned
 from cluewise.ensemble._ballot import LARGEST, Ballot
+from cluewise.ensemble._near import SHARES
 from cluewise.ensemble._votes import count, recount, soft
 
 RAW = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [1, 1, 1, 0, 0, 0]], dtype=np.uint8)
@@ -183,20 +184,50 @@ def test_few_doubtful_rows_are_counted_alone(monkeypatch):
         settle(labels, ballot, start, winner, lead)
 
     monkeypatch.setattr(_votes, "_settle", watched)
-    monkeypatch.setattr(_votes, "FRONT", 0.5)
+
     for _ in range(3):
         gamma = 0.995 * gamma + 0.005 * weights(rng, 60)
         standing, _ = recount(ensemble, standing, gamma)
         np.testing.assert_array_equal(standing.winner, reference(ensemble, gamma).argmax(axis=1))
     assert 0 < sum(counted) < 20_000
-    assert standing.front is not None
-    first = standing.front
+    assert standing.near is not None
+    first = standing.near
     same, changed = recount(ensemble, standing, gamma)
     assert same is standing
     assert not len(changed)
     gamma = 0.999 * gamma + 0.001 * weights(rng, 60)
     standing, _ = recount(ensemble, standing, gamma)
-    assert standing.front is first
+    assert standing.near is first
+
+
+def test_near_rows_are_those_with_small_leads():
+    """Three shells, each row in the one that its lead belongs to, with the labels of the matrix."""
+    rng, ensemble = noisy(5, 40, 2 * _votes.BLOCK + 500, 3, accuracy=0.4)
+    standing = count(ensemble, weights(rng, 40, 0.5))
+    near = standing.near
+    largest = -np.inf
+    for number, share in enumerate(SHARES):
+        kept = [near.shells(block)[number] for block in range(3)]
+        rows = np.concatenate([inside for _, _, inside in kept])
+        assert standing.lead[rows].min() >= largest
+        largest = standing.lead[rows].max()
+        assert np.count_nonzero(standing.lead <= largest) / ensemble.n == pytest.approx(share, rel=0.3)
+        for labels, first, inside in kept:
+            expected = ensemble.labels[near.active][:, inside]
+            np.testing.assert_array_equal(labels[:, first : first + len(inside)], expected)
+    assert near.kept.sum() > 0.1 * ensemble.n
+
+
+def test_a_partition_that_had_no_weight_is_looked_up_in_the_matrix():
+    rng, ensemble = noisy(8, 12, 3_000, 3)
+    gamma = weights(rng, 12)
+    gamma[4] = 0
+    gamma /= gamma.sum()
+    standing = count(ensemble, gamma)
+    gamma[4] = 1e-4
+    gamma /= gamma.sum()
+    standing, _ = recount(ensemble, standing, gamma)
+    np.testing.assert_array_equal(standing.winner, reference(ensemble, gamma).argmax(axis=1))
 
 
 def test_most_rows_in_doubt_are_counted_all():

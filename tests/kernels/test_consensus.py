@@ -66,11 +66,14 @@ def test_add_votes(seed, m, n, r):
 def test_pick(seed, m, n, r, dtype):
     rng, labels, active = ensemble(seed, m, n, r, dtype)
     rows = rng.integers(n, size=int(rng.integers(0, 20)))
-    fast, plain = np.empty((2, len(active), len(rows)), dtype=dtype)
-    consensus.pick(labels, active, rows, fast)
-    reference_consensus.pick(labels, active, rows, plain)
+    at = seed % 3
+    fast, plain = np.full((2, len(active), len(rows) + 3), 7, dtype=dtype)
+    consensus.pick(labels, active, rows, fast, at)
+    reference_consensus.pick(labels, active, rows, plain, at)
     np.testing.assert_array_equal(fast, plain)
-    np.testing.assert_array_equal(fast, labels[np.ix_(active, rows)])
+    np.testing.assert_array_equal(fast[:, at : at + len(rows)], labels[np.ix_(active, rows)])
+    assert (fast[:, :at] == 7).all()
+    assert (fast[:, at + len(rows) :] == 7).all()
 
 
 @given(*SIZES)

@@ -52,6 +52,6 @@ class Ballot(NamedTuple):
             misses[best] + rounding(len(active)),
         )
 
-    def packed(self) -> Ballot:
-        """The same for a matrix that holds the active partitions alone."""
-        return self._replace(active=np.arange(len(self.active)))
+    def among(self, kept: Ints) -> Ballot:
+        """The same for a matrix that holds these partitions alone; the active ones are among them."""
+        return self._replace(active=np.searchsorted(kept, self.active))

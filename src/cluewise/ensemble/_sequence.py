@@ -97,7 +97,7 @@ def _ends(ensemble: Aligned, rows: Ints, weight: Floats, exact: bool) -> Ends:
     """What the partitions call the ends of some pairs. Whether a pair is violated can be seen without translation."""
     m, p = len(ensemble.labels), len(rows)
     labels = np.empty((m, 2 * p), dtype=ensemble.labels.dtype)
-    consensus.pick(ensemble.labels, np.arange(m), rows.T.ravel(), labels)
+    consensus.pick(ensemble.labels, np.arange(m), rows.T.ravel(), labels, 0)
     if exact:
         named = np.empty(labels.shape, dtype=ensemble.clusters.dtype)
         for k, meant in enumerate(ensemble.clusters):

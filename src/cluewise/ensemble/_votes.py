@@ -10,6 +10,7 @@ from cluewise._typing import Array, Floats, Ints
 from cluewise.core.threads import map_blocks
 from cluewise.ensemble._aligned import Aligned
 from cluewise.ensemble._ballot import Ballot, rounding
+from cluewise.ensemble._near import SHARES, Near
 from cluewise.kernels import consensus
 
 __all__ = ["Standing", "count", "recount", "soft"]
@@ -17,41 +18,26 @@ __all__ = ["Standing", "count", "recount", "soft"]
 TILE = 2048
 """Rows counted at once: their votes stay in the fastest cache."""
 
-BLOCK = 8 * TILE
+BLOCK = 32 * TILE
 """Rows between two looks at Ctrl-C."""
 
 MANY = 32
 """Up to this many clusters it is faster to compare a label with each of them than to look up where its vote goes."""
 
-PICKED = 2 * TILE
-"""Rows whose labels are fetched from all over at once."""
-
-CROWDED = 1.5
+CROWDED = 2.0
 """Rows that are counted for one that has to be, rather than looking for it."""
 
 OFTEN = 0.4
 """Above this share of rows in doubt counting all of them is faster than looking for them."""
 
-FRONT = 0.125
-"""Share of the rows, those with the smallest leads, whose labels are kept side by side for the next count."""
+ASTRAY = 0.12
+"""Above this share of doubtful rows whose labels are not at hand, too: they lie all over the matrix."""
+
+SAMPLE = 2048
+"""Rows that tell beforehand which leads are small."""
 
 LESS = 1e-6
 """Share of a lead that is not promised, because single precision rounds it."""
-
-
-class Front(NamedTuple):
-    """Labels of the rows that changes of the weights turn first, copied side by side."""
-
-    rows: Ints  # (f,) ascending
-    labels: Array  # (m, f)
-
-
-class Pile(NamedTuple):
-    """Rows to count again, and where their labels stand."""
-
-    labels: Array  # (m, …)
-    places: Ints  # columns
-    rows: Ints  # that these columns are
 
 
 class Standing(NamedTuple):
@@ -60,7 +46,7 @@ class Standing(NamedTuple):
     gamma: Floats  # (m,) the weights
     winner: Array  # (n,) unsigned
     lead: Floats  # (n,) float32: the winner leads by at least this much
-    front: Front | None = None
+    near: Near | None = None
 
 
 def count(ensemble: Aligned, gamma: Floats) -> Standing:
@@ -68,14 +54,17 @@ def count(ensemble: Aligned, gamma: Floats) -> Standing:
     n = ensemble.n
     winner, lead = np.empty(n, dtype=ensemble.dtype), np.empty(n, dtype=np.float32)
     ballot = Ballot.of(ensemble, gamma)
+    near = Near(ensemble.labels, ballot.active, _bounds(ensemble, ballot), BLOCK)
 
-    def work(start: int) -> None:
+    def work(number: int) -> None:
+        start = number * BLOCK
         block = slice(start, start + BLOCK)
         _settle(ensemble.labels, ballot, start, winner[block], lead[block])
+        near.keep(number, lead[block])
 
-    for _ in map_blocks(work, range(0, n, BLOCK)):
+    for _ in map_blocks(work, range(-(-n // BLOCK))):
         continue
-    return Standing(gamma.copy(), winner, lead)
+    return Standing(gamma.copy(), winner, lead, near)
 
 
 def recount(ensemble: Aligned, before: Standing, gamma: Floats) -> tuple[Standing, Ints]:
@@ -86,16 +75,45 @@ def recount(ensemble: Aligned, before: Standing, gamma: Floats) -> tuple[Standin
     n = ensemble.n
     lead, listed = np.empty(n, dtype=np.float32), np.empty(n + 1, dtype=np.int64)
     doubtful = listed[: consensus.sift(before.lead, drift, alpha, lead, listed)]
-    if len(doubtful) > OFTEN * n:
+    ballot, near = Ballot.of(ensemble, gamma), before.near
+    if near is not None and not near.holds(ballot.active):
+        near = None
+    astray = len(doubtful) - (0 if near is None else np.count_nonzero(near.kept[doubtful]))
+    if len(doubtful) > OFTEN * n or astray > ASTRAY * n:
         new = count(ensemble, gamma)
         return new, np.flatnonzero(new.winner != before.winner)
-    del listed
-    winner, ballot = before.winner.copy(), Ballot.of(ensemble, gamma)
-    front, piles = _front(ensemble, before, doubtful, drift)
-    for labels, places, rows in piles:
-        _settle_some(labels, ballot, places, rows, winner, lead)
+    winner = before.winner.copy()
+    edges = np.searchsorted(doubtful, np.arange(0, n + BLOCK, BLOCK))
+    at_hand = None if near is None else ballot.among(near.active)
+
+    def work(block: int) -> None:
+        rows = doubtful[edges[block] : edges[block + 1]]
+        if near is None or at_hand is None:
+            _settle_some(ensemble.labels, ballot, rows, rows, winner, lead)
+            return
+        start = block * BLOCK
+        doubted = np.zeros(BLOCK, dtype=bool)
+        doubted[rows - start] = True
+        for labels, first, inside in near.shells(block):
+            places = np.flatnonzero(doubted[inside - start])
+            _settle_some(labels, at_hand, first + places, inside[places], winner, lead)
+        far = rows[~near.kept[rows]]
+        _settle_some(ensemble.labels, ballot, far, far, winner, lead)
+
+    for _ in map_blocks(work, np.flatnonzero(np.diff(edges)).tolist()):
+        continue
     changed = doubtful[winner[doubtful] != before.winner[doubtful]]
-    return Standing(gamma.copy(), winner, lead, front), changed
+    return Standing(gamma.copy(), winner, lead, near), changed
+
+
+def _bounds(ensemble: Aligned, ballot: Ballot) -> Floats:
+    """Leads that the given shares of the rows stay below; from a sample of them."""
+    rows = np.arange(0, ensemble.n, max(ensemble.n // SAMPLE, 1))
+    winner, lead = np.empty(len(rows), dtype=ensemble.dtype), np.empty(len(rows), dtype=np.float32)
+    packed = np.empty((len(ballot.active), len(rows)), dtype=ensemble.labels.dtype)
+    consensus.pick(ensemble.labels, ballot.active, rows, packed, 0)
+    _settle(packed, ballot.among(ballot.active), 0, winner, lead)
+    return np.quantile(lead, SHARES)
 
 
 def soft(ensemble: Aligned, gamma: Floats, rows: Ints) -> Floats:
@@ -143,35 +161,29 @@ def _settle(labels: Array, ballot: Ballot, start: int, winner: Array, lead: Floa
 def _settle_exactly(labels: Array, ballot: Ballot, columns: Ints, places: Ints, winner: Array, lead: Floats) -> None:
     votes = np.zeros((len(columns), ballot.spelled.shape[1]))
     consensus.add_votes(labels, ballot.active, ballot.clusters, ballot.weights, columns, votes)
-    best = votes.argmax(axis=1)
+    best, every = votes.argmax(axis=1), np.arange(len(votes))
     winner[places] = best
-    top = np.take_along_axis(votes, best[:, None], axis=1)[:, 0]
-    np.put_along_axis(votes, best[:, None], 0.0, axis=1)
+    top = votes[every, best]
+    votes[every, best] = 0.0
     lead[places] = _lowered((top - votes.max(axis=1) - rounding(len(ballot.weights))).astype(np.float32))
 
 
 def _settle_some(labels: Array, ballot: Ballot, places: Ints, rows: Ints, winner: Array, lead: Floats) -> None:
     """The same for columns anywhere in ``labels``, which are first laid side by side."""
-    near = ballot.packed()
-
-    def work(start: int) -> None:
-        part = slice(start, start + PICKED)
-        some = places[part]
-        first = int(some[0])
-        span = int(some[-1]) - first + 1
-        if span <= CROWDED * len(some):  # the rows between them cost less than fetching these one by one
-            won, ahead = np.empty(span, dtype=winner.dtype), np.empty(span, dtype=np.float32)
-            _settle(labels, ballot, first, won, ahead)
-            won, ahead = won[some - first], ahead[some - first]
-        else:
-            won, ahead = np.empty(len(some), dtype=winner.dtype), np.empty(len(some), dtype=np.float32)
-            packed = np.empty((len(ballot.active), len(some)), dtype=labels.dtype)
-            consensus.pick(labels, ballot.active, some, packed)
-            _settle(packed, near, 0, won, ahead)
-        winner[rows[part]], lead[rows[part]] = won, ahead
-
-    for _ in map_blocks(work, range(0, len(places), PICKED)):
-        continue
+    if not len(places):
+        return
+    first = int(places[0])
+    span = int(places[-1]) - first + 1
+    if span <= CROWDED * len(places):  # the columns between them cost less than fetching these one by one
+        won, ahead = np.empty(span, dtype=winner.dtype), np.empty(span, dtype=np.float32)
+        _settle(labels, ballot, first, won, ahead)
+        won, ahead = won[places - first], ahead[places - first]
+    else:
+        won, ahead = np.empty(len(places), dtype=winner.dtype), np.empty(len(places), dtype=np.float32)
+        packed = np.empty((len(ballot.active), len(places)), dtype=labels.dtype)
+        consensus.pick(labels, ballot.active, places, packed, 0)
+        _settle(packed, ballot.among(ballot.active), 0, won, ahead)
+    winner[rows], lead[rows] = won, ahead
 
 
 def _drift(old: Floats, new: Floats) -> tuple[float, float]:
@@ -194,44 +206,3 @@ def _lowered(lead: Any) -> Floats:
     """A little less, so that rounding to single precision never promises too much."""
     lead -= np.abs(lead) * np.float32(LESS)
     return np.maximum(lead, 0, out=lead)
-
-
-def _front(ensemble: Aligned, before: Standing, doubtful: Ints, drift: float) -> tuple[Front | None, list[Pile]]:
-    """Where the labels of the doubtful rows are taken from, and what is kept for the next time.
-
-    The front stays as it is while most doubtful rows stand in it; otherwise there is a new one, of rows with up to
-    twice the lead that counts now.
-    """
-    front = before.front
-    if front is not None:
-        piles, missing = _piles(ensemble, front, doubtful)
-        if missing <= 0.1 * len(doubtful):
-            return front, piles
-    limit = FRONT * ensemble.n
-    if not 0 < len(doubtful) <= limit:
-        return front, [Pile(ensemble.labels, doubtful, doubtful)]
-    rows: Ints = np.flatnonzero(before.lead <= 2 * drift)
-    if len(rows) > limit:
-        rows = doubtful.copy()
-    front = Front(rows, np.empty((len(ensemble.labels), len(rows)), dtype=ensemble.labels.dtype))
-    every = np.arange(len(front.labels))
-
-    def work(start: int) -> None:
-        some = slice(start, start + PICKED)
-        consensus.pick(ensemble.labels, every, rows[some], front.labels[:, some])
-
-    for _ in map_blocks(work, range(0, len(rows), PICKED)):
-        continue
-    return front, _piles(ensemble, front, doubtful)[0]
-
-
-def _piles(ensemble: Aligned, front: Front, doubtful: Ints) -> tuple[list[Pile], int]:
-    """The doubtful rows that stand in the front and the others; how many others there are."""
-    doubted = np.zeros(ensemble.n, dtype=bool)
-    doubted[doubtful] = True
-    places = np.flatnonzero(doubted[front.rows])
-    rows = front.rows[places]
-    doubted[rows] = False
-    out = np.flatnonzero(doubted)
-    piles = [Pile(front.labels, places, rows), Pile(ensemble.labels, out, out)]
-    return [pile for pile in piles if len(pile.places)], len(out)

@@ -89,8 +89,8 @@ def add_votes(labels: Array, active: Ints, clusters: Array, weights: Floats, row
 
 
 @kernel
-def pick(labels: Array, active: Ints, rows: Ints, out: Array) -> None:
-    """``out[j, i]`` becomes what partition ``active[j]`` calls the cluster of row ``rows[i]``."""
+def pick(labels: Array, active: Ints, rows: Ints, out: Array, at: int) -> None:
+    """``out[j, at + i]`` becomes what partition ``active[j]`` calls the cluster of row ``rows[i]``."""
     s = active.shape[0]
     four = s - s % 4
     for j in range(0, four, 4):  # four misses of the cache at a time instead of one after the other
@@ -98,11 +98,12 @@ def pick(labels: Array, active: Ints, rows: Ints, out: Array) -> None:
         to_a, to_b, to_c, to_d = out[j], out[j + 1], out[j + 2], out[j + 3]
         for i in range(rows.shape[0]):
             row = np.uint64(rows[i])
-            to_a[i], to_b[i], to_c[i], to_d[i] = a[row], b[row], c[row], d[row]
+            to = np.uint64(at + i)
+            to_a[to], to_b[to], to_c[to], to_d[to] = a[row], b[row], c[row], d[row]
     for j in range(four, s):
         a, to_a = labels[active[j]], out[j]
         for i in range(rows.shape[0]):
-            to_a[i] = a[np.uint64(rows[i])]
+            to_a[np.uint64(at + i)] = a[np.uint64(rows[i])]
 
 
 @kernel

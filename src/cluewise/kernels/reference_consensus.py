@@ -41,9 +41,9 @@ def add_votes(labels: Array, active: Ints, clusters: Array, weights: Floats, row
         votes[np.arange(len(rows)), clusters[j][labels[k, rows]]] += weights[j]
 
 
-def pick(labels: Array, active: Ints, rows: Ints, out: Array) -> None:
-    """``out[j, i]`` becomes what partition ``active[j]`` calls the cluster of row ``rows[i]``."""
-    out[: len(active), : len(rows)] = labels[active][:, rows]
+def pick(labels: Array, active: Ints, rows: Ints, out: Array, at: int) -> None:
+    """``out[j, at + i]`` becomes what partition ``active[j]`` calls the cluster of row ``rows[i]``."""
+    out[: len(active), at : at + len(rows)] = labels[active][:, rows]
 
 
 def sift(lead: Floats, drift: float, alpha: float, lower: Floats, rows: Ints) -> int:
