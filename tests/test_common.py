@@ -26,6 +26,7 @@ from sklearn.utils.estimator_checks import (
 import cluewise as cw
 from cluewise import Clues
 from cluewise.checks._examples import suited
+from cluewise.checks._fits import changed
 from cluewise.exceptions import ClueError
 from cluewise.metrics import clue_score
 
@@ -93,7 +94,7 @@ def test_scikit_learn_check_with_array_api_dispatch():
 @pytest.mark.parametrize("name", [name for name in COUNTED if CARDS[name].weights])
 def test_weights_from_a_given_start(name):
     start = np.random.default_rng(0).random((3, 30))
-    model = cw.clusterers()[name](3, init=start, tol=0)
+    model = model_of(name, n_clusters=3, init=start, tol=0)
     check_sample_weight_equivalence_on_dense_data(name, model)
     if CARDS[name].sparse:
         check_sample_weight_equivalence_on_sparse_data(name, model)
@@ -115,6 +116,11 @@ def blobs():
     return X, y, Clues(90, labels=shown, must=must, cannot=cannot)
 
 
+def model_of(name, **params):
+    """This clusterer with those of the parameters that it has."""
+    return changed(cw.clusterers()[name](), **params)
+
+
 def usable(name, clues):
     """The clues that this clusterer takes."""
     return clues.only(clues.kinds & CARDS[name].accepts)
@@ -129,7 +135,7 @@ def places(model):
 @pytest.mark.parametrize("name", FOR_POINTS)
 def test_pipeline_with_routing(routing, name, blobs):
     X, y, clues = blobs
-    pipe = make_pipeline(StandardScaler(), cw.clusterers()[name](3, random_state=0))
+    pipe = make_pipeline(StandardScaler(), model_of(name, n_clusters=3, random_state=0))
     pipe.fit(X, clues=usable(name, clues))
     labels = pipe.predict(X) if CARDS[name].predicts else pipe[-1].labels_
     assert cw.metrics.ari(y, labels) == 1
@@ -139,7 +145,7 @@ def test_pipeline_with_routing(routing, name, blobs):
 def test_weights_are_routed_beside_clues_when_asked_for(routing, name, blobs):
     X, _, clues = blobs
     weight = np.random.default_rng(0).random(90)
-    model = cw.clusterers()[name](3, random_state=0)
+    model = model_of(name, n_clusters=3, random_state=0)
     pipe = make_pipeline(
         StandardScaler().set_fit_request(sample_weight=False), model.set_fit_request(sample_weight=True)
     )
@@ -153,7 +159,7 @@ def test_weights_are_routed_beside_clues_when_asked_for(routing, name, blobs):
 @pytest.mark.parametrize("name", FOR_POINTS)
 def test_pipeline_without_routing(name, blobs):
     X, y, clues = blobs
-    pipe = make_pipeline(StandardScaler(), cw.clusterers()[name](3, random_state=0))
+    pipe = make_pipeline(StandardScaler(), model_of(name, n_clusters=3, random_state=0))
     labels = pipe.fit_predict(X, **{f"{name.lower()}__clues": usable(name, clues)})
     assert cw.metrics.ari(y, labels) == 1
     assert pipe[-1].broken_.kinds == frozenset()
@@ -163,7 +169,7 @@ def test_pipeline_without_routing(name, blobs):
 def test_grid_search_scores_held_out_clues(routing, name, blobs):
     X, _, clues = blobs
     search = GridSearchCV(
-        cw.clusterers()[name](random_state=0, n_init=3), {"n_clusters": [3, 5]}, scoring=clue_score, cv=3
+        model_of(name, random_state=0, n_init=3), {"n_clusters": [3, 5]}, scoring=clue_score, cv=3
     )
     search.fit(X, clues=usable(name, clues))
     assert search.best_params_ == {"n_clusters": 3}
@@ -185,7 +191,7 @@ def test_cross_validation_slices_clues_with_the_rows(name, routed, blobs):
 
     with sklearn.config_context(enable_metadata_routing=routed), joblib.parallel_config("threading", n_jobs=1):
         found = cross_validate(
-            Recorder(3, random_state=0, n_init=3),
+            changed(Recorder(), n_clusters=3, random_state=0, n_init=3),
             X,
             y,
             params={"clues": clues},
@@ -201,7 +207,7 @@ def test_cross_validation_slices_clues_with_the_rows(name, routed, blobs):
 def test_bare_pairs_are_refused_because_nobody_would_slice_them(name, blobs):
     """The reason for `Clues`: scikit-learn hands an array of pairs to every fold as it is."""
     X, y, clues = blobs
-    model = cw.clusterers()[name](3)
+    model = model_of(name, n_clusters=3)
     with pytest.raises(ClueError, match=r"write clues=Clues.from_pairs\(n, must, cannot\)"):
         cross_validate(model, X, y, params={"clues": clues.must}, scoring="adjusted_rand_score", error_score="raise")
     with pytest.raises(ClueError, match="the clues speak of 90 rows, but X has 50"):
@@ -214,7 +220,7 @@ def test_true_labels_as_y_are_not_read(name, blobs):
     X, y, _ = blobs
     rng = np.random.default_rng(0)
     noise = suited(cw.clusterers()[name](), rng.normal(size=X.shape))
-    model = cw.clusterers()[name](3, random_state=0)
+    model = model_of(name, n_clusters=3, random_state=0)
     assert cross_val_score(model, noise, y, scoring="adjusted_rand_score").mean() < 0.3
 
 
@@ -225,7 +231,7 @@ def test_frames_and_set_output(name, frame, blobs):
     X, clues = suited(cw.clusterers()[name](), X), usable(name, clues)
     table = frame({"length": X[:, 0], "width": X[:, 1]})
     kind = "pandas" if frame is pd.DataFrame else "polars"
-    model = cw.clusterers()[name](3, random_state=0)
+    model = model_of(name, n_clusters=3, random_state=0)
     plain = clone(model).fit(X, clues=clues)
     model.fit(table, clues=clues)
     assert (model.labels_ == plain.labels_).all()
@@ -243,10 +249,10 @@ def test_frames_and_set_output(name, frame, blobs):
 def test_partial_labels_of_any_kind(name, series, blobs):
     X, y, _ = blobs
     shown = np.where(np.arange(90) % 5, -1, y)
-    model = cw.clusterers()[name](3, random_state=0).fit(X, clues=series(shown))
+    model = model_of(name, n_clusters=3, random_state=0).fit(X, clues=series(shown))
     assert cw.metrics.ari(y, model.labels_) == 1
     words = [None if c < 0 else "abc"[c] for c in shown]
-    assert (cw.clusterers()[name](3, random_state=0).fit(X, clues=series(words)).labels_ == model.labels_).all()
+    assert (model_of(name, n_clusters=3, random_state=0).fit(X, clues=series(words)).labels_ == model.labels_).all()
 
 
 if find_spec("sklearn.callback"):  # since scikit-learn 1.9
@@ -255,7 +261,7 @@ if find_spec("sklearn.callback"):  # since scikit-learn 1.9
     def test_progress_bar_of_scikit_learn(name, blobs, capsys):
         from sklearn.callback import ProgressBar
 
-        model = cw.clusterers()[name](3, n_init=2, random_state=0).set_callbacks(ProgressBar())
+        model = model_of(name, n_clusters=3, n_init=2, random_state=0).set_callbacks(ProgressBar())
         model.fit(suited(model, blobs[0]))
         shown = capsys.readouterr().out
         for task in ("fit", "start #0", "start #1"):
@@ -265,7 +271,7 @@ if find_spec("sklearn.callback"):  # since scikit-learn 1.9
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_prints(name, blobs, capfd):
     X, _, clues = blobs
-    model = cw.clusterers()[name](3, random_state=0)
+    model = model_of(name, n_clusters=3, random_state=0)
     X = suited(model, X)
     model.fit(X, clues=usable(name, clues))
     if model.card.predicts:

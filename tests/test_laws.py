@@ -10,6 +10,7 @@ from cluewise import Card, Clues, COPKMeans, PCKMeans, RDPMeans, SeededKMeans, c
 from cluewise.base import as_clues
 from cluewise.checks import check_clusterer, laws_for, sample_clues
 from cluewise.checks._examples import placed, suited
+from cluewise.checks._fits import changed
 from cluewise.clues._clues import KINDS
 from cluewise.core.threads import usable_threads
 from strategies import cases
@@ -29,7 +30,7 @@ def test_law(cls, law):
     @given(cases(cls.card.accepts, noise=lies))
     def obeys(case):
         note(f"{case.clues}")
-        law(cls(case.k), suited(cls(), case.X), case.clues, case.rng)
+        law(changed(cls(), n_clusters=case.k), suited(cls(), case.X), case.clues, case.rng)
 
     obeys()
 

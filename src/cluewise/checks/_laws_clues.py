@@ -153,7 +153,7 @@ def _error(model: Any, X: Floats, clues: Any) -> ClueError | None:
 def law_unused_kinds_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     """Clues of a kind that is not used are named in a warning, and change nothing; the others are not named."""
     accepts = estimator.card.accepts
-    some = np.arange(len(X)) % estimator.n_clusters
+    some = np.arange(len(X)) % getattr(estimator, "n_clusters", 3)
     model = given_start(estimator, X, rng)
     for kind in KINDS:
         given = sample_clues(some, [kind], rng)

@@ -42,7 +42,7 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_clues.law_groups_are_their_pairs, lambda card: card.accepts >= LINKS and bool(card.accepts & GROUPS)),
     (of_data.law_permuted_rows, _always),
     (of_clues.law_contradiction_raises_first, lambda card: (card.hard or card.joins) and card.accepts >= LINKS),
-    (of_clues.law_infeasible_raises_first, lambda card: card.hard),
+    (of_clues.law_infeasible_raises_first, lambda card: card.hard and not card.finds),
     (of_clues.law_unused_kinds_warn, _always),
     (of_clues.law_infinite_weight_is_refused, _soft),
     (of_clues.law_infinite_weight_is_hard, lambda card: card.mixes and not card.hard),
