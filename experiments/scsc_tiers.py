@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cluewise import SCSC, Clues
+from cluewise import SCSC, ApproxKernelKMeans, Clues
 from cluewise.datasets import available, load
 from cluewise.ensemble import partitions
 from cluewise.metrics import nmi
@@ -59,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=5, help="draws of pairs for each ensemble (default: 5)")
     parser.add_argument("--rows", type=int, default=20_000, help="rows drawn from each set, 0: all (default: 20000)")
     parser.add_argument("--partitions", type=int, default=PARTITIONS, help="partitions (default: 300)")
+    parser.add_argument(
+        "--kernel", action="store_true", help="ensembles of approximate kernel k-means"
+    )
     parser.add_argument("--default", action="store_true", help="only the default rule")
     parser.add_argument("--seed", type=int, default=2026, help="seed of rows, ensembles and pairs (default: 2026)")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder for results")
@@ -71,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     for name in here:
         found = list(measure(name, rules, given))
-        write(given.out / f"scsc_tiers_{name}_{found[0].rows}.csv", found)
+        write(given.out / f"scsc_tiers_{name}{'_kernel' * given.kernel}_{found[0].rows}.csv", found)
         print(table(found), flush=True)
     curves(given.out)
 
@@ -83,7 +86,10 @@ def measure(name: str, rules: dict[str, dict[str, Any]], given: argparse.Namespa
     k = len(np.unique(y))
     for e in range(given.ensembles):
         begin = perf_counter()
-        labels = partitions(X, n_partitions=given.partitions, n_clusters=k, random_state=[given.seed, e])
+        maker = ApproxKernelKMeans(landmarks=100, n_init=1) if given.kernel else None
+        labels = partitions(
+            X, n_partitions=given.partitions, n_clusters=k, estimator=maker, random_state=[given.seed, e]
+        )
         made = perf_counter()
         for d in range(given.draws):
             tiers = [Clues.sample(y, pairs=PAIRS, random_state=[given.seed, e, d, t]) for t in range(TIERS)]
