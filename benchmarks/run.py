@@ -35,6 +35,11 @@ NAMES = (
     "tvclust",
     "consensus",
     "scsc",
+    "agglomerative",
+    "dbscan",
+    "spectral",
+    "metric",
+    "metric_growth",
 )
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")

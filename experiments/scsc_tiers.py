@@ -59,9 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=5, help="draws of pairs for each ensemble (default: 5)")
     parser.add_argument("--rows", type=int, default=20_000, help="rows drawn from each set, 0: all (default: 20000)")
     parser.add_argument("--partitions", type=int, default=PARTITIONS, help="partitions (default: 300)")
-    parser.add_argument(
-        "--kernel", action="store_true", help="ensembles of approximate kernel k-means"
-    )
+    parser.add_argument("--kernel", action="store_true", help="ensembles of approximate kernel k-means")
     parser.add_argument("--default", action="store_true", help="only the default rule")
     parser.add_argument("--seed", type=int, default=2026, help="seed of rows, ensembles and pairs (default: 2026)")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder for results")

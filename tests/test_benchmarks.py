@@ -31,6 +31,11 @@ NAMES = (
     "tvclust",
     "consensus",
     "scsc",
+    "agglomerative",
+    "dbscan",
+    "spectral",
+    "metric",
+    "metric_growth",
 )
 
 

@@ -3,13 +3,12 @@
 import pytest
 
 import cluewise as cw
-from cluewise import centroid, ensemble, mixture
-from cluewise.catalogue import clusterers, get
+from cluewise.catalogue import _FAMILIES, clusterers, get
 
 
 def test_all_of_them():
-    others = {"DirichletMultinomial", "NormalInverseWishart", "partitions"}  # priors, and a function
-    named = {*centroid.__all__, *mixture.__all__, *ensemble.__all__} - others
+    others = {"DirichletMultinomial", "NormalInverseWishart", "partitions", "DistBoost"}  # priors, a function, a metric
+    named = {name for family in _FAMILIES for name in family.__all__} - others
     assert list(clusterers()) == sorted(named)
     assert all(getattr(cw, name) is cls for name, cls in clusterers().items())
 
@@ -18,31 +17,54 @@ def test_all_of_them():
     ("filters", "names"),
     [
         ({"accepts": ["partitions"]}, ["KCC", "PartitionKMeans"]),
-        ({"accepts": ["cannot"], "hard": True}, ["COPKMeans", "EquivalenceGMM", "PCCC"]),
+        (
+            {"accepts": ["cannot"], "hard": True},
+            ["COPKMeans", "ConstrainedAgglomerative", "ConstrainedDBSCAN", "EquivalenceGMM", "PCCC"],
+        ),
         (
             {"accepts": ["cannot", "labels"], "hard": False},
             [
+                "BoostCluster",
                 "CVQE",
                 "ClosurePCKMeans",
+                "ConstrainedHDBSCAN",
+                "E2CP",
                 "FeedbackNaiveBayes",
+                "FlexibleSpectral",
                 "HMRFKMeans",
                 "LCVQE",
                 "MKMeans",
                 "MPCKMeans",
+                "MaxMarginClusterer",
                 "PCKMeans",
                 "PKMeans",
                 "PenalizedGMM",
                 "RDPMeans",
+                "RelationalSpectral",
                 "SCSC",
+                "SpectralKernelKMeans",
                 "TVClust",
             ],
         ),
-        ({"hard": True}, ["BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "PCCC", "SizedKMeans"]),
+        (
+            {"hard": True},
+            [
+                "BalancedKMeans",
+                "COPKMeans",
+                "ConstrainedAgglomerative",
+                "ConstrainedDBSCAN",
+                "ConstrainedKMeans",
+                "EquivalenceGMM",
+                "PCCC",
+                "SizedKMeans",
+            ],
+        ),
         ({"hard": False, "accepts": ["partitions"]}, ["KCC", "PartitionKMeans"]),
-        ({"predicts": False}, ["KCC", "SCSC"]),
+        ({"predicts": False, "accepts": ["partitions"]}, ["KCC"]),
+        ({"predicts": False, "hard": True}, ["ConstrainedAgglomerative", "ConstrainedDBSCAN"]),
         ({"predicts": True, "hard": True, "accepts": ("apart",)}, ["COPKMeans", "EquivalenceGMM", "PCCC"]),
         ({"accepts": ["sizes"]}, ["BalancedKMeans", "PCCC", "SizedKMeans"]),
-        ({"accepts": ["avoid"]}, []),
+        ({"accepts": ["avoid"]}, ["CondEns", "ConditionalIB", "CoordinatedConditionalIB"]),
     ],
 )
 def test_filters(filters, names):

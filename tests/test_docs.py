@@ -134,6 +134,9 @@ def rows_of(page: Path, heading: str) -> list[list[str]]:
     return [lines[0], *lines[2:]]
 
 
+FAMILIES = ("centroid", "mixture", "ensemble", "hierarchy", "density", "spectral", "margin", "boosting", "alternative")
+
+
 def test_readme_lists_the_methods_and_their_clues() -> None:
     header, *lines = rows_of(ROOT / "README.md", "What is there")
     cards = {name: c.card for name, c in clusterers().items()}
@@ -147,7 +150,7 @@ def test_readme_lists_the_methods_and_their_clues() -> None:
         assert bool(hard) == card.hard
 
 
-@pytest.mark.parametrize("family", ["centroid", "mixture", "ensemble"])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_guide_says_what_the_cards_promise(family: str) -> None:
     _, *lines = rows_of(DOCS / "guide" / f"{family}.md", "What each promises")
     cards = {name: c.card for name, c in clusterers().items() if c.__module__.startswith(f"cluewise.{family}.")}
@@ -312,6 +315,39 @@ def test_gallery_labels_or_links(monkeypatch: pytest.MonkeyPatch) -> None:
     soft = series(said, f"{five}, links, PCKMeans")
     assert np.abs(np.concatenate([soft[:4], whole[:4]]) - soft[0]).max() < 0.03  # up to one link for ten rows
     assert soft[0] + 0.01 < soft[-1] < whole[-1]
+
+
+def test_gallery_dendrogram(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_dendrogram.py", monkeypatch)
+    before, after = (re.search(rf"^{words}: ARI (\S+), .* ends at (\d)$", said, re.M) for words in ("no clues", "clues"))
+    assert float(before[1]) < 0.1
+    assert float(after[1]) > 0.8
+    assert (before[2], after[2]) == ("1", "3")
+    assert said.count("no clues)") == 3  # nothing is broken at any level
+    ward = series(said, "Ward's linkage, no clues and three draws of 20 pairs")
+    assert ward[0] > ward[1:].max()
+
+
+def test_gallery_alternative(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_alternative.py", monkeypatch)
+    color, shape = series(said, "k-means, nothing known")
+    assert color > 0.9
+    assert shape < 0.1
+    for method in ("CondEns", "CoordinatedConditionalIB"):
+        color, shape = series(said, f"{method}, colors known")
+        assert color < 0.1
+        assert shape > 0.8
+
+
+def test_gallery_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_patterns.py", monkeypatch)
+    methods = ("ConstrainedAgglomerative", "ConstrainedHDBSCAN", "E2CP", "FlexibleSpectral")
+    links = np.array([series(said, f"{method}, 1 % of the pairs") for method in methods])
+    none = np.array([series(said, f"{method}, no pairs") for method in methods])
+    assert (links[:3] >= 0.95).all()
+    assert (links[:3].mean(axis=1) > none[:3].mean(axis=1)).all()
+    assert links[3].min() < 0.9
+    assert (series(said, "KMeans, no pairs") < 0.95).sum() == 5
 
 
 def test_every_example_is_tried() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from cluewise import centroid, ensemble, mixture
+from cluewise import alternative, boosting, centroid, density, ensemble, hierarchy, margin, mixture, spectral
 from cluewise.base import Clusterer
 
 __all__ = ["clusterers", "get"]
 
-_FAMILIES = (centroid, mixture, ensemble)
+_FAMILIES = (centroid, mixture, ensemble, hierarchy, density, spectral, margin, boosting, alternative)
 _ALL: tuple[type[Clusterer], ...] = tuple(
     cls
     for family in _FAMILIES
@@ -42,7 +42,7 @@ def clusterers(
     --------
     >>> import cluewise as cw
     >>> list(cw.clusterers(accepts=["cannot"], hard=True))
-    ['COPKMeans', 'EquivalenceGMM', 'PCCC']
+    ['COPKMeans', 'ConstrainedAgglomerative', 'ConstrainedDBSCAN', 'EquivalenceGMM', 'PCCC']
     """
     wanted = frozenset(accepts)
     return {

@@ -40,7 +40,7 @@ def law_hard_is_hard(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
         labels = fit(model, X, known).labels_
         must, _, cannot, _ = known.pairs(expand=True)
         split = must[labels[must[:, 0]] != labels[must[:, 1]]]
-        joined = cannot[labels[cannot[:, 0]] == labels[cannot[:, 1]]]
+        joined = cannot[(labels[cannot[:, 0]] == labels[cannot[:, 1]]) & (labels[cannot[:, 0]] >= 0)]  # noise is apart
         assert not len(split), f"must-link {split[0]} is broken."
         assert not len(joined), f"cannot-link {joined[0]} is broken."
         assert not model.broken_.kinds, f"broken_ names {model.broken_}, but clues are hard."
@@ -100,7 +100,8 @@ def law_groups_are_their_pairs(estimator: Any, X: Floats, clues: Clues, rng: Rng
     known = accepted(estimator, clues)
     must, must_weight, cannot, cannot_weight = known.pairs(expand=True)
     pairs = Clues(known.n, must=must, cannot=cannot, must_weight=must_weight, cannot_weight=cannot_weight)
-    pairs |= known.only(known.kinds & {"sizes"})
+    kept = {"sizes"} | ({"labels"} if estimator.card.noise and estimator.card.hard else set())
+    pairs |= known.only(known.kinds & kept)  # no pair says that a labelled row is not noise
     model = given_start(estimator, X, rng, order="index")
     with warnings.catch_warnings():  # a pair in two groups weighs 2, which a hard method remarks upon
         warnings.simplefilter("ignore", SoftClueWarning)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["warmup"]
 
 _BESIDE: dict[str, tuple[dict[str, Any], ...]] = {
+    "ConstrainedAgglomerative": ({"linkage": "single"}, {"linkage": "centroid"}),
     "CVQE": ({"update": "published"},),
     "LCVQE": ({"update": "published"},),
     "MPCKMeans": ({"per_cluster": True},),
@@ -49,6 +50,7 @@ def warmup() -> None:
         for dtype in (np.float32, np.float64):
             for method in clusterers().values():
                 _use(method, dtype)
+            _metrics(dtype)
         _search(rng)
         _update()
     _show.say(f"cluewise: the kernels are compiled ({perf_counter() - began:.1f} s).")
@@ -64,11 +66,32 @@ def _use(method: type[Any], dtype: Any) -> None:
     for clues in _some_clues():
         for data in (X, csr_array(X)) if card.sparse else (X,):
             for more in ({}, {"sample_weight": np.ones(12)}) if card.weights else ({},):
-                model = method(3, random_state=0).fit(data, clues=clues, **more)
+                model = _made(method).fit(data, clues=clues, **more)
             if card.predicts:
                 model.predict(data)
     for more in _BESIDE.get(method.__name__, ()):
-        method(3, random_state=0, **more).fit(X, clues=_some_clues()[0])
+        _made(method, **more).fit(X, clues=_some_clues()[0])
+
+
+def _made(method: type[Any], **more: Any) -> Any:
+    """An estimator for three clusters, as far as it counts them."""
+    model = method()
+    has = model.get_params()
+    return model.set_params(**{k: v for k, v in {"n_clusters": 3, "random_state": 0, **more}.items() if k in has})
+
+
+def _metrics(dtype: Any) -> None:
+    """Learn every metric from tiny data; two more columns for neighbors that no tree can find quickly."""
+    import numpy as np
+
+    from cluewise import density, metric_learning
+    from cluewise.clues import Clues
+
+    X = np.random.default_rng(0).normal(size=(24, 8)).astype(dtype)
+    clues = Clues(24, labels=[*[0, 1] * 8, *[-1] * 8], must=[(0, 16)], cannot=[(1, 16)])
+    for name in metric_learning.__all__:
+        vars(metric_learning)[name]().fit(X, clues=clues)
+    density.ConstrainedDBSCAN(2.0).fit(X, clues=clues)
 
 
 def _update() -> None:

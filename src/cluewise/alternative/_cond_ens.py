@@ -1,0 +1,308 @@
+"""Conditional ensembles: local clusterings inside the groups that are known, combined into one [Gondek2005]_."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats, Ints
+from cluewise.alternative._avoided import difference, variation
+from cluewise.alternative._local import Local, codes_of, groups_of, local_clustering
+from cluewise.base import Card, Problem, StartedClusterer, checked_data
+from cluewise.clues import Clues
+from cluewise.core import centers, consensus, loop
+from cluewise.core.labelings import distinct_rows
+from cluewise.core.rows import Rows
+from cluewise.core.utilities import utility_of
+
+__all__ = ["CondEns"]
+
+UTILITY = utility_of("category")
+"""Squared error of centered one-hot columns (survey-algorithms 9.3)."""
+
+
+class Setup(NamedTuple):
+    """What all starts have in common."""
+
+    local: list[Local]
+    basis: consensus.Basis
+    chosen: int | None  # the one local clustering that is taken as it is
+
+
+class Rule(NamedTuple):
+    """How a local clustering speaks for clusters."""
+
+    local: Local
+    shares: Floats  # (k, local clusters) of its labels in each cluster
+
+
+class State(NamedTuple):
+    """What is published."""
+
+    labels: Ints
+    rules: list[Rule]
+    local: list[Local]
+
+
+class CondEns(StartedClusterer):
+    r"""Cluster rows in another way than is known: locally inside the known groups, then all together.
+
+    Use it when a clustering is known or uninteresting (``clues.avoid``) and the data holds another one, even a much
+    fainter one. Inside a group of the known clustering that clustering explains nothing, so a clusterer fitted there
+    finds something else. Any clusterer will do; it has to find the other clustering inside single groups, so these need
+    enough rows. Centers carry over to far groups better than densities or neighbors do: where the known groups are far
+    apart, stay with k-means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    estimator : clusterer, default=None
+        What clusters the groups: scikit-learn's ``KMeans`` with ten starts by default. Other rows join by its
+        ``predict``, or by a vote of five neighbors where it has none. Its ``n_clusters`` (or ``n_components``) and
+        ``random_state`` are set here.
+    n_local : int, default=None
+        Number of clusters in each group, as many as it has rows at most; by default ``n_clusters``.
+    combine : {"kmeans", "select"}, default="kmeans"
+        How one clustering is made of the local ones: by k-means on their labels, or by taking the one with the lowest
+        squared error among those that differ enough.
+    difference : float, default=0.9
+        For ``combine="select"``: least variation of information, as a share of the largest possible,
+        :math:`H(C) + H(Z)`. If none reaches it, the one that differs most is taken.
+    n_init : int, default=10
+        Number of starts of the k-means that combines.
+    max_iter : int, default=100
+        Most iterations of one start.
+    tol : float, default=1e-5
+        Stop when the objective changes by at most this share of its value.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of local clusterings and starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+    variation_ : ndarray of shape (n_avoided,)
+        Variation of information between ``labels_`` and each clustering to avoid, in nats, over the rows it covers.
+    local_labels_ : ndarray of shape (n_groups, n)
+        The local clusterings, extended to all rows; -1 where the rule of the clusterer gives no label.
+    estimators_ : list
+        The clusterers fitted to the groups.
+    inertia_ : float
+        Squared error of ``labels_`` around the means of the clusters.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    objective_ : float
+        What clusters fail to tell about the local clusterings; see Notes. The squared error for ``combine="select"``.
+    trace_ : ndarray
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    broken_ : Clues
+        Empty: a clustering to avoid is never broken, only resembled.
+
+    See Also
+    --------
+    CoordinatedConditionalIB : The same aim for counts.
+    KCC : Combines partitions of any origin.
+
+    Notes
+    -----
+    With :math:`C_i` the clustering of group :math:`Z^i`, extended to all rows, clusters C minimize
+
+    .. math:: J = \sum_i \frac{|Z^i|}{\sum_l |Z^l|} \, n \Big( 1 - \sum_j p(j)^2 - U(C; C_i) \Big), \quad
+        U(C; C_i) = \sum_k p(k) \sum_j p(j|k)^2 - \sum_j p(j)^2
+
+    with j the clusters of :math:`C_i`: the squared error of k-means on one-hot columns, which never rises.
+
+    ======================= ==============================
+    paper                   code
+    ======================= ==============================
+    :math:`Z`               ``clues.avoid``
+    :math:`\hat C_i`        ``estimators_[i]``
+    :math:`C_i`             ``local_labels_[i]``
+    :math:`K_i`             ``n_local``
+    ======================= ==============================
+
+    *Deviations.* Local clusterings count as much as their groups have rows. With one group the result is its
+    clustering. Several clusterings to avoid are one, their product, because inside a group of one of them another may
+    well be the strongest thing to find. Rows that one of them does not cover are in no group and are only labeled.
+    Rows are handed to the clusterer in the order of a random linear function of their columns, so that their place in
+    the table does not matter.
+
+    References
+    ----------
+    .. [Gondek2005] D. Gondek and T. Hofmann, "Non-redundant clustering with conditional ensembles", 11th ACM SIGKDD
+       International Conference on Knowledge Discovery in Data Mining, 2005.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.alternative import CondEns
+    >>> X = [[0, 0], [0.2, 4], [6, 0.1], [6.1, 4.2], [0.3, 0.2], [0.1, 4.1], [5.9, 0.3], [6.2, 3.9]]
+    >>> left_or_right = [0, 0, 1, 1, 0, 0, 1, 1]
+    >>> model = CondEns(2, random_state=0).fit(X, clues=Clues(8, avoid=left_or_right))
+    >>> low, high = model.labels_[::2], model.labels_[1::2]
+    >>> (low == low[0]).all() and (high != low[0]).all()
+    np.True_
+    >>> model.variation_.round(3)
+    array([1.386])
+    """
+
+    card = Card(
+        paper="Gondek2005",
+        title="conditional ensemble",
+        accepts=frozenset({"avoid"}),
+        invariant=frozenset({"shift", "scale"}),
+        weights=False,
+        plain="",
+        means=False,
+        equation="Alg. 15 of the survey by Truong and Battiti (2013)",
+        cost="O(nk groups), and the clusterer on each group",
+        aliases=("Conditional ensembles",),
+    )
+    _parameter_constraints = {
+        name: rule for name, rule in StartedClusterer._parameter_constraints.items() if name != "init"
+    } | {
+        "estimator": [None, object],
+        "n_local": [Interval(Integral, 1, None, closed="left"), None],
+        "combine": [StrOptions({"kmeans", "select"})],
+        "difference": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        estimator: Any = None,
+        n_local: int | None = None,
+        combine: str = "kmeans",
+        difference: float = 0.9,
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.estimator = estimator
+        self.n_local = n_local
+        self.combine = combine
+        self.difference = difference
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+        """Cluster the rows of X inside the groups to avoid, and all together.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues, optional
+            Clusterings to avoid; without any, the result is that of the clusterer on all rows.
+
+        Returns
+        -------
+        CondEns
+            The fitted estimator.
+        """
+        return super().fit(X, clues=clues)
+
+    def _n_starts(self, problem: Problem) -> int:
+        return self.n_init if problem.shared.chosen is None else 1
+
+    def _prepare(self, problem: Problem) -> Setup:
+        rows, rng = problem.rows, problem.rng
+        groups = groups_of(problem.clues.avoid, np.asarray(rows.X @ rng.normal(size=rows.d)))
+        k, seed = self.n_local or self.n_clusters, int(rng.integers(2**31))
+        local = [local_clustering(self._base(), rows.X, group, k, seed) for group in groups]
+        sizes = np.array([own.size for own in local], dtype=np.float64)
+        basis = consensus.basis_of([own.labels for own in local], sizes / sizes.sum(), UTILITY, False, rng)
+        chosen = None
+        if self.combine == "select":
+            chosen = self._selected(problem, local)
+        elif len(local) == 1 and len(local[0].names) <= problem.k and local[0].labels.min() >= 0:
+            chosen = 0
+        return Setup(local, basis, chosen)
+
+    def _base(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        from sklearn.cluster import KMeans
+
+        return KMeans(n_init=10)
+
+    def _selected(self, problem: Problem, local: list[Local]) -> int:
+        """The local clustering of lowest squared error among those that differ enough from all known ones."""
+        able = [i for i, own in enumerate(local) if len(own.names) <= problem.k and own.labels.min() >= 0]
+        if not able:
+            raise ValueError(
+                "combine='select' takes a local clustering as it is, but each has more than "
+                f"n_clusters={problem.k} clusters, or rows without one."
+            )
+        apart = [difference(local[i].labels, problem.clues) for i in able]
+        enough = [i for i, found in zip(able, apart) if found >= min(self.difference, max(apart))]
+        return min(enough, key=lambda i: _inertia(problem.rows, problem.total, local[i].labels, problem.k))
+
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        setup: Setup = problem.shared
+        if setup.chosen is None:
+            start = consensus.begin(setup.basis, distinct_rows(setup.basis.place, problem.k, problem.rng))
+            ran = self._run(consensus.step, start, problem)
+            rules = [Rule(own, share) for own, share in zip(setup.local, ran.state.shares)]
+            return loop.Result(State(ran.state.labels, rules, setup.local), ran.trace, ran.converged)
+        own = setup.local[setup.chosen]
+        value = _inertia(problem.rows, problem.total, own.labels, problem.k) if self.combine == "select" else 0.0
+        state = State(own.labels, [Rule(own, np.eye(problem.k, len(own.names)))], setup.local)
+        problem.watch(state, [value])
+        return loop.Result(state, [value], True)
+
+    def _slack(self, problem: Problem) -> float:
+        return 1e-10 * (1 + problem.rows.n)
+
+    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
+        super()._publish(rows, clues, result)
+        state = result.state
+        self.local_labels_ = np.stack([own.labels for own in state.local])
+        self.estimators_ = [own.estimator for own in state.local]
+        self.inertia_ = _inertia(rows, centers.scatter(rows), self.labels_, self.n_clusters)
+        self.variation_ = variation(self.labels_, clues)
+        # Rows that no rule labels go where most rows are, as in the consensus.
+        self._rules = [(own.rule, own.names, own.size * UTILITY.costs(share).T) for own, share in state.rules]
+        self._largest = int(np.bincount(self.labels_).argmax())
+
+    def predict(self, X: Any) -> Ints:
+        """Cluster of new rows: local clusterings label them by their own rule, and the closest cluster takes them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, d)
+            New rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (m,)
+            Cluster of each row.
+        """
+        check_is_fitted(self)
+        X = checked_data(self, X, reset=False)
+        costs = np.zeros((X.shape[0], self.n_clusters))
+        known = np.zeros(X.shape[0], dtype=bool)
+        for rule, names, prices in self._rules:
+            codes = codes_of(rule.predict(X), names)
+            costs[codes >= 0] += prices[codes[codes >= 0]]
+            known |= codes >= 0
+        return np.where(known, costs.argmin(axis=1), self._largest).astype(np.int32)
+
+
+def _inertia(rows: Rows, total: float, labels: Ints, k: int) -> float:
+    """Squared error around the means of the clusters."""
+    return centers.within(total, centers.tally(rows, labels, k))

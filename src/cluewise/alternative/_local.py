@@ -1,0 +1,85 @@
+"""Local clusterings: a clusterer fitted to some rows, and its own rule for all the others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from cluewise._typing import Array, Floats, Ints
+
+__all__ = ["Local", "codes_of", "groups_of", "local_clustering"]
+
+VOTERS = 5
+"""Neighbors that vote where a clusterer has no rule for new rows."""
+
+SIZES = ("n_clusters", "n_components")
+"""What clusterers call their number of clusters."""
+
+
+class Local(NamedTuple):
+    """One local clustering, extended to all rows."""
+
+    estimator: Any
+    rule: Any  # has `predict`: the estimator, or a vote of neighbors
+    labels: Ints  # (n,) codes, -1 where the rule gives none
+    names: Ints  # what the rule calls each code
+    size: int  # rows that it was fitted to
+
+
+def codes_of(found: Any, names: Ints) -> Ints:
+    """Codes of what a rule says; -1 for noise and for names that no row had."""
+    found = np.asarray(found)
+    if not len(names):
+        return np.full(len(found), -1, dtype=np.int32)
+    place = np.minimum(np.searchsorted(names, found), len(names) - 1)
+    return np.where(names[place] == found, place, -1).astype(np.int32)
+
+
+def groups_of(known: Sequence[Array], key: Floats) -> list[Ints]:
+    """Rows of each group of the known clusterings' product; a row that one of them does not cover is in none.
+
+    Rows stand in the order of ``key`` and groups in that of its means: neither places nor names of groups matter.
+    A group of one row has nothing to cluster and is left out, unless there are no others.
+    """
+    cells = np.zeros(len(key), dtype=np.intp)
+    if known:
+        distinct, place = np.unique(np.column_stack(known), axis=0, return_inverse=True)
+        whole = np.asarray((distinct >= 0).all(axis=1))
+        cells = np.where(whole[place.ravel()] | (not whole.any()), place.ravel(), -1)
+    order = np.argsort(key, kind="stable")
+    order = order[np.argsort(cells[order], kind="stable")]
+    order = order[np.searchsorted(cells[order], 0) :]  # rows in no group come first
+    groups = np.split(order, np.flatnonzero(np.diff(cells[order])) + 1)
+    groups = [rows for rows in groups if len(rows) > 1] or groups[:1]
+    return sorted(groups, key=lambda rows: float(key[rows].mean()))
+
+
+def local_clustering(base: Any, X: Any, rows: Ints, k: int, seed: int) -> Local:
+    """A clone of ``base`` with k clusters, fitted to some rows and extended to all by its own rule (E36, E37)."""
+    model = clone(base)
+    own = model.get_params(deep=False)
+    told = {name: min(k, len(rows)) for name in SIZES if name in own}
+    if "random_state" in own:
+        told["random_state"] = seed
+    model.set_params(**told)
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):  # so that threads change nothing
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a group may hold fewer distinct rows than clusters
+        model.fit(X[rows])
+        rule = model if hasattr(model, "predict") else _vote(X[rows], model.labels_)
+        found = np.array(rule.predict(X), dtype=np.int64)
+    if hasattr(model, "labels_"):
+        found[rows] = model.labels_
+    names = np.unique(found[found >= 0])
+    return Local(model, rule, codes_of(found, names), names, len(rows))
+
+
+def _vote(X: Any, labels: Any) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(min(VOTERS, X.shape[0])).fit(X, labels)

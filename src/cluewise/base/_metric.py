@@ -1,0 +1,213 @@
+"""The gate of the metrics: checked rows and clues in, a Mahalanobis matrix with its root out."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cluewise._sklearn import Interval, fit_context
+from cluewise._typing import Floats
+from cluewise.base._given import checked_data
+from cluewise.base._informed import Informed
+from cluewise.base._then import MetricThen
+from cluewise.clues import Clues
+from cluewise.core import loop, metric
+from cluewise.core.progress import Progress
+from cluewise.core.rows import rows_of
+from cluewise.core.threads import one_blas_thread
+from cluewise.exceptions import ClueWarning
+
+__all__ = ["MetricLearner"]
+
+
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
+    """Base of the transformers that learn a Mahalanobis metric from clues.
+
+    A subclass has a ``card`` and implements ``_learn(X, clues)``, which ends in `_publish_matrix` or `_publish_root`.
+    One that iterates has ``max_iter`` and ``tol``, hands its step to `_run`, and says by `_publish_state` what a state
+    is worth, so that an interrupted fit leaves the last complete one.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    n_components: int | None
+    shrinkage: float | str
+    max_iter: int
+    tol: float
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+        """Learn a metric for the rows of X from what is known about them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The data.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+
+        Returns
+        -------
+        Self
+            The fitted transformer.
+        """
+        X = checked_data(self, X, reset=True, sparse=False)
+        if self.n_components is not None and self.n_components > X.shape[1]:
+            raise ValueError(f"n_components={self.n_components} is larger than the number of columns, {X.shape[1]}.")
+        known = self._check_clues(clues, len(X))
+        if self.card.hard and known.contradictions:
+            known.require(known.n)
+        self._forget()
+        with one_blas_thread():
+            self._learn(X, known)
+        return self
+
+    def _learn(self, X: Floats, clues: Clues) -> None:
+        """Learn from checked rows and clues of the kinds on the card, and publish the metric."""
+        raise TypeError(f"{type(self).__name__} does not say how it learns.")
+
+    def _shrunk(self, C: Floats, freedom: int) -> Floats:
+        """A covariance of standard columns, or their variances, with the share of the identity that is asked for."""
+        share = self.shrinkage
+        if isinstance(share, str):
+            share = metric.shrinkage_for(len(C) if C.ndim == 2 else 1, freedom)
+        return metric.shrunk(C, share)
+
+    def _publish_matrix(self, M: Floats, dtype: Any) -> None:
+        """Publish a positive semidefinite matrix through its leading eigenvectors."""
+        self._publish_spectrum(metric.eigen(M), dtype)
+
+    def _publish_root(self, L: Floats, dtype: Any) -> None:
+        """Publish the metric LᵀL through its leading eigenvectors, more exactly than from the product."""
+        self._publish_spectrum(metric.eigen_of_root(L), dtype)
+
+    def _publish_spectrum(self, found: metric.Spectrum, dtype: Any) -> None:
+        """Publish the metric that has these eigenvalues, largest first, and eigenvectors."""
+        self._publish_components(metric.root(metric.leading(found, self.n_components)), dtype)
+
+    def _publish_components(self, L: Floats, dtype: Any) -> None:
+        """Publish a root as it is."""
+        self.components_ = L.astype(dtype)
+        self.n_components_ = len(self.components_)
+
+    def _publish_plain(self, X: Floats, why: str) -> None:
+        """Say why nothing can be learned, and publish Euclidean distance, along the first principal axes if fewer."""
+        warnings.warn(f"{why}; {type(self).__name__} keeps Euclidean distance.", ClueWarning, stacklevel=5)
+        d, count = X.shape[1], self.n_components
+        if count is None or count == d:
+            L: Floats = np.eye(d)
+        else:
+            _, vectors = np.linalg.eigh(metric.covariance(rows_of(X)))
+            L = metric.root(metric.Spectrum(np.ones(count), metric.signed(vectors[:, ::-1][:, :count])))
+        self._publish_components(L, X.dtype)
+        if hasattr(self, "max_iter"):
+            self._publish_trace([0.0])  # one look was enough
+
+    def _run(self, step: Any, state: Any, dtype: Any, slack: float | None) -> loop.Result[Any]:
+        """Improve a state by ``step`` until it stalls, watched by the callbacks, and publish the last one."""
+        callbacks = getattr(self, "_skl_callbacks", ())
+        with Progress(self, callbacks, 1, self.max_iter) as progress:
+            progress.begin_start(0)
+            try:
+                slack = slack if self.card.descends else None
+                result = loop.run(step, state, max_iter=self.max_iter, tol=self.tol, watch=progress, slack=slack)
+            except KeyboardInterrupt:
+                if progress.last is not None:
+                    self._publish_state(*progress.last, dtype)
+                raise
+            progress.end_start()
+        self._publish_state(result.state, result.trace, dtype)
+        return result
+
+    def _publish_state(self, state: Any, trace: list[float], dtype: Any) -> None:
+        """Results of an iterative method that an interrupted fit leaves as well; extended by what makes a metric."""
+        self._publish_trace(trace)
+
+    def _publish_trace(self, trace: list[float]) -> None:
+        """Publish the objective after every step."""
+        self.n_iter_ = len(trace)
+        self.trace_ = np.array(trace)
+        self.objective_ = trace[-1]
+
+    def transform(self, X: Any) -> Floats:
+        """Rows as the metric sees them: Euclidean distances there are the learned distances.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows, old or new.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components_)
+            ``X @ components_.T``.
+        """
+        check_is_fitted(self)
+        return metric.seen(checked_data(self, X, reset=False, sparse=False), self.components_)
+
+    def get_mahalanobis_matrix(self) -> Floats:
+        """The learned matrix.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            Symmetric, positive semidefinite: ``components_.T @ components_``, of rank ``n_components_``.
+        """
+        check_is_fitted(self)
+        return self.components_.T @ self.components_
+
+    def pair_distance(self, A: Any, B: Any) -> Floats:
+        """Learned distances of pairs of rows: of each row of A from the row of B in the same place.
+
+        Parameters
+        ----------
+        A, B : array-like of shape (m, d)
+            First and second rows of the pairs; for pairs of rows of X: ``pair_distance(X[i], X[j])``.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The square roots of ``(a - b) @ M @ (a - b)``.
+        """
+        check_is_fitted(self)
+        A, B = (checked_data(self, rows, reset=False, sparse=False) for rows in (A, B))
+        if len(A) != len(B):
+            raise ValueError(f"pairs need as many first as second rows; A has {len(A)} rows and B has {len(B)}.")
+        dtype = np.result_type(A, B)
+        out = np.empty(len(A), dtype=dtype)
+        for part in metric.blocks(len(A), A.shape[1]):
+            out[part] = metric.distances(A[part].astype(dtype) - B[part], self.components_)
+        return out
+
+    def then(self, clusterer: Any) -> MetricThen:
+        """Make one estimator of this metric and a clusterer of the rows that it transforms.
+
+        Parameters
+        ----------
+        clusterer : estimator
+            Any clusterer; it is told the clues, too, if its ``fit`` takes them.
+
+        Returns
+        -------
+        MetricThen
+            A clusterer with the parameters ``metric`` and ``clusterer``; ``fit(X, clues=...)`` fits copies of both.
+        """
+        return MetricThen(self, clusterer)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

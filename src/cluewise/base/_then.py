@@ -1,0 +1,173 @@
+"""A learned metric, then a clusterer in it: what `MetricLearner.then` makes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from cluewise.base._given import as_clues
+from cluewise.clues import Clues
+from cluewise.exceptions import UnusedClueWarning
+from cluewise.metrics import broken
+
+__all__ = ["MetricThen"]
+
+
+def _clusterer_has(name: str) -> Any:
+    """Whether the clusterer, fitted or not, has this method."""
+
+    def has(self: MetricThen) -> bool:
+        getattr(getattr(self, "clusterer_", self.clusterer), name)
+        return True
+
+    return has
+
+
+class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+    """Learn a metric from the clues, then cluster the rows as that metric sees them.
+
+    Made by ``metric.then(clusterer)``. Both steps get the clues; each is told only of the kinds it uses, and a kind
+    that neither uses is named in a warning. A clusterer that knows nothing of clues, such as scikit-learn's
+    ``KMeans``, clusters the transformed rows. The same two steps as a pipeline:
+    ``make_pipeline(metric, clusterer)`` with scikit-learn's metadata routing switched on.
+
+    Parameters
+    ----------
+    metric : estimator
+        A transformer that learns from clues, such as ``RCA()``.
+    clusterer : estimator
+        Any clusterer.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+    metric_ : estimator
+        The fitted metric.
+    clusterer_ : estimator
+        The fitted clusterer; its centers and objective are those of the transformed rows.
+    n_clusters_ : int
+        Number of clusters, where the clusterer says it.
+    broken_ : Clues
+        The clues that the labels break.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where X has names.
+
+    Notes
+    -----
+    The meta-estimator consumes ``clues`` and ``sample_weight`` itself and hands them on, so it works the same with
+    scikit-learn's metadata routing on and off; ``sample_weight`` goes to the clusterer only.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from cluewise import Clues
+    >>> from cluewise.metric_learning import RCA
+    >>> X = [[0, 0], [0, 9], [1, 1], [1, 8], [5, 0], [5, 9]]
+    >>> clues = Clues(6, must=[(0, 1), (2, 3), (4, 5)])
+    >>> alone = KMeans(2, n_init=5, random_state=0).fit(X)
+    >>> model = RCA().then(KMeans(2, n_init=5, random_state=0)).fit(X, clues=clues)
+    >>> bool(alone.labels_[0] == alone.labels_[1]), bool(model.labels_[0] == model.labels_[1])
+    (False, True)
+    """
+
+    __metadata_request__fit = {"clues": True}
+
+    def __init__(self, metric: Any, clusterer: Any) -> None:
+        self.metric = metric
+        self.clusterer = clusterer
+
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the metric, then the clusterer on the transformed rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The data.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts; for the clusterer.
+
+        Returns
+        -------
+        Self
+            The fitted estimator.
+        """
+        metric, clusterer = clone(self.metric), clone(self.clusterer)
+        if sample_weight is not None and not has_fit_parameter(clusterer, "sample_weight"):
+            raise ValueError(f"{type(clusterer).__name__} takes no sample_weight.")
+        takes = has_fit_parameter(clusterer, "clues")
+        known = None if clues is None else as_clues(clues, _count(X))
+        told = [known, known if takes else None]
+        if known is not None:
+            told = self._shares(known, metric, clusterer if takes else None)
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        rows = metric.fit(X, **({} if told[0] is None else {"clues": told[0]})).transform(X)
+        clusterer.fit(rows, **(more if told[1] is None else more | {"clues": told[1]}))
+        self.metric_, self.clusterer_ = metric, clusterer
+        self.labels_ = clusterer.labels_
+        if hasattr(clusterer, "n_clusters_"):
+            self.n_clusters_ = clusterer.n_clusters_
+        self.broken_ = getattr(clusterer, "broken_", None)
+        if self.broken_ is None:
+            self.broken_ = broken(self.labels_, Clues(len(self.labels_)) if known is None else known)
+        self.n_features_in_ = metric.n_features_in_
+        if hasattr(metric, "feature_names_in_"):
+            self.feature_names_in_ = metric.feature_names_in_
+        return self
+
+    def _shares(self, known: Clues, metric: Any, clusterer: Any) -> list[Clues | None]:
+        """What each step is told: the kinds that it uses, as far as it has a card; nobody's kinds are named."""
+        steps = [metric, clusterer]
+        accepts = [
+            frozenset[str]() if step is None else step.card.accepts if hasattr(step, "card") else known.kinds
+            for step in steps
+        ]
+        unused = sorted(known.kinds - accepts[0] - accepts[1])
+        if unused:
+            warnings.warn(
+                f"neither {type(metric).__name__} nor {type(self.clusterer).__name__} uses clues of the kind "
+                f"{', '.join(unused)}; they are ignored.",
+                UnusedClueWarning,
+                stacklevel=3,
+            )
+        return [
+            None if step is None else known.only(known.kinds & kinds)
+            for step, kinds in zip(steps, accepts, strict=True)
+        ]
+
+    @available_if(_clusterer_has("predict"))
+    def predict(self, X: Any) -> Any:
+        """Cluster of each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Rows, old or new.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            What the clusterer predicts for the transformed rows.
+        """
+        check_is_fitted(self)
+        return self.clusterer_.predict(self.metric_.transform(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _count(X: Any) -> int:
+    """Number of rows of anything that may be data; whether it is, the metric will check."""
+    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(X)

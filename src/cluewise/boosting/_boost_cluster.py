@@ -1,0 +1,332 @@
+"""BoostCluster: any clusterer, improved by directions in which the links it breaks come right [Liu2007]_."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from cluewise._sklearn import Interval, StrOptions, fit_context
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card, Clusterer, checked_data, generator
+from cluewise.clues import Clues
+from cluewise.core import boosting, centers, loop
+from cluewise.core.links import Links, links_of
+from cluewise.core.progress import Progress
+from cluewise.core.rows import Rows, rows_of
+from cluewise.core.threads import one_blas_thread
+from cluewise.metrics import broken
+
+__all__ = ["BoostCluster"]
+
+TRIES = 3
+"""Seeds of the clusterer that are tried in a round before boosting ends."""
+
+
+class State(NamedTuple):
+    """What the next round needs."""
+
+    labels: Ints  # of the newest partition
+    partitions: list[Ints]
+    alphas: list[float]
+    kernel: Floats  # (m,) Σ α [same cluster] on the links
+    mean: float  # the same over all pairs of rows
+
+
+class Task(NamedTuple):
+    """What all rounds have in common."""
+
+    links: Links
+    seen: Floats  # (t, r) the linked rows
+    axes: Floats | None  # (d, r) of their coordinates
+    most: int | None  # directions
+    project: Callable[[Floats], Floats]  # rows in given directions
+    cluster: Callable[[Floats], Ints]
+
+
+def step(state: State, *, task: Task) -> tuple[State, loop.Info]:
+    """One round: directions for the links that are still wrong, a partition seen from there, and its weight."""
+    links, n = task.links, len(state.labels)
+    p, q = boosting.shares(links.must, -state.kernel)[0], boosting.shares(links.cannot, state.kernel)[0]
+    found = boosting.directions(task.seen, links.ends, p - q, task.most)
+    loss = boosting.losses(links, state.kernel, state.mean)
+    if not found.shape[1]:
+        return state, loop.Info(loss, 0)
+    view = task.project(found if task.axes is None else task.axes @ found)
+    for _ in range(TRIES):
+        labels = task.cluster(view)
+        together = boosting.same_cluster(links, labels)
+        at_random = boosting.chance(labels)
+        alpha = boosting.step_size(links, p, q, together, at_random)
+        if alpha > 0:
+            kernel, mean = state.kernel + alpha * together, state.mean + alpha * at_random
+            new = State(labels, [*state.partitions, labels], [*state.alphas, alpha], kernel, mean)
+            return new, loop.Info(boosting.losses(links, kernel, mean), n)
+    return state, loop.Info(loss, 0)
+
+
+class BoostCluster(MetaEstimatorMixin, Clusterer):
+    r"""Boost any clusterer by links: it is run on projections of the rows that are chosen from its own mistakes.
+
+    Use it when you have a clusterer that you like, of whatever package, which knows nothing of clues. In each round the
+    columns are mixed into a few directions in which links that the earlier rounds broke come right, and the clusterer
+    partitions the rows as seen from there. All partitions vote, and the clusterer partitions their votes; of everything
+    that it has found the links choose. It is at its best with links of both kinds, a hundred or more.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, handed to the clusterer as its ``n_clusters`` or ``n_components``. None leaves the clusterer
+        as it is; without a clusterer it means 8.
+    clusterer : estimator, default=None
+        An instance of any clusterer with ``fit_predict``; by default scikit-learn's ``KMeans`` with ten starts. It is
+        copied, never fitted itself, and gets no clues.
+    n_components : int, default=None
+        Most directions of a projection; as many as there are clusters by default.
+    n_rounds : int, default=20
+        Most rounds.
+    projection : {"plain", "generalized"}, default="plain"
+        Directions in which links come right by as much as possible, or in relation to the variance of all rows: that
+        looks at columns whatever their scale, and needs more links, some hundreds.
+    final : {"best", "votes"}, default="best"
+        What becomes of the partitions. "best": the one for which links speak most, of those of all rounds, that of
+        their votes, and that of the rows themselves. "votes": always that of the votes, as published.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the clusterer, which gets another one in each round.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row. A clusterer that knows noise (-1) may leave some here.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    partitions_ : ndarray of shape (n_partitions, n)
+        The partition of each round that helped.
+    weights_ : ndarray of shape (n_partitions,)
+        Their weights in the kernel.
+    objective_ : float
+        Logarithm of the loss after the last round; 0 without clues.
+    trace_ : ndarray
+        The objective after each round; it never rises.
+    n_iter_ : int
+        Number of rounds, the last of which may have found nothing.
+    broken_ : Clues
+        The clues that the labels break.
+
+    See Also
+    --------
+    DistBoost : A distance that is learned in rounds, for methods that take distances.
+
+    Notes
+    -----
+    .. math:: L(K) = \Big(\sum_{ij} S^+_{ij} e^{-K_{ij}}\Big) \Big(\sum_{ij} S^-_{ij} e^{K_{ij}}\Big),
+        \qquad K = \sum_t \alpha_t \Delta_t
+
+    with :math:`\Delta_t` 1 for two rows in one cluster of partition t. Of the weight of must-links
+    (:math:`p \propto S^+ e^{-K}`) and cannot-links (:math:`q \propto S^- e^{K}`), partition t has the shares
+    :math:`P_1, Q_1` within clusters and :math:`P_0, Q_0` between them. Then
+
+    .. math:: \alpha_t = \tfrac12 \log \frac{P_1 Q_0}{P_0 Q_1}, \qquad
+        \frac{L(K + \alpha_t \Delta_t)}{L(K)} = \left(\sqrt{P_0 Q_0} + \sqrt{P_1 Q_1}\right)^2 \le 1.
+
+    ===================================== ====================================================
+    paper                                 code
+    ===================================== ====================================================
+    :math:`S^+, S^-`                      ``clues``, with their weights
+    :math:`\mathcal A`, :math:`s`         ``clusterer``, ``n_components``
+    :math:`T = p - q`, :math:`X^\top T X` ``core.boosting.directions``
+    :math:`\Delta_t, \alpha_t`            ``partitions_[t]``, ``weights_[t]``
+    ===================================== ====================================================
+
+    The votes are the leading eigenvectors of K, one more than there are directions, times the roots of their
+    eigenvalues. Only linked pairs have an entry of K, and the eigenvectors are taken from the partitions: no table of
+    rows by rows is made.
+
+    *Deviations.* The original rows are projected in every round (the survey projects the last projection again, from
+    which no lost direction returns), after their mean is taken away, and what the clusterer sees has the summed
+    variance of the original rows. A partition with :math:`\alpha \le 0` is drawn again, up to three times, then
+    boosting ends. Odds :math:`P_1 / P_0` are at most 2m + 1 for m links, so no weight is infinite. Where there are
+    links of one kind only, the factor of the other is :math:`e^{\pm \bar K}` with the mean :math:`\bar K` over all
+    pairs of rows, and :math:`\alpha` lacks its ½. By default the result is the partition with the largest
+    :math:`P_1 - Q_1` in terms of the links as given, which was better than the votes with all clusterers tried.
+    Without links, or when no partition helps, the result is that of the clusterer on the rows themselves. The
+    clusterer gets the rows in an order that does not depend on the table.
+
+    References
+    ----------
+    .. [Liu2007] Y. Liu, R. Jin and A. K. Jain, "BoostCluster: boosting clustering by pairwise constraints", KDD 2007.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import AgglomerativeClustering
+    >>> from cluewise import Clues, datasets
+    >>> from cluewise.boosting import BoostCluster
+    >>> from cluewise.metrics import ari
+    >>> iris = datasets.load("iris", standardize=True)
+    >>> clues = Clues.sample(iris.y, pairs=100, random_state=0)
+    >>> ward = AgglomerativeClustering(3)
+    >>> model = BoostCluster(clusterer=ward, random_state=0).fit(iris.X, clues=clues)
+    >>> ari(iris.y, model.labels_) > ari(iris.y, ward.fit_predict(iris.X)) + 0.1
+    True
+    >>> len(model.partitions_) == len(model.weights_) <= model.n_iter_ <= 20
+    True
+    """
+
+    card = Card(
+        paper="Liu2007",
+        title="any clusterer boosted by links",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        invariant=frozenset({"shift", "scale"}),
+        predicts=False,
+        sparse=False,
+        weights=False,
+        plain="",
+        means=False,
+        equation="product of exponential losses of must-links and cannot-links",
+        cost="O(m + nd) and the clusterer, per round; labels and groups make up to n² pairs",
+        aliases=("Boost Cluster",),
+    )
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "clusterer": "no_validation",  # checked in `_base`
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "projection": [StrOptions({"plain", "generalized"})],
+        "final": [StrOptions({"best", "votes"})],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        clusterer: Any = None,
+        n_components: int | None = None,
+        n_rounds: int = 20,
+        projection: str = "plain",
+        final: str = "best",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.clusterer = clusterer
+        self.n_components = n_components
+        self.n_rounds = n_rounds
+        self.projection = projection
+        self.final = final
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+        """Cluster the rows of X in rounds, each looking at links that the ones before it got wrong.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The data.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+
+        Returns
+        -------
+        BoostCluster
+            The fitted estimator.
+        """
+        X = checked_data(self, X, reset=True, sparse=False)
+        known = self._check_clues(clues, len(X))
+        base, k = self._base()
+        rng = generator(self.random_state)
+        callbacks = getattr(self, "_skl_callbacks", ())
+        with one_blas_thread(), Progress(self, callbacks, 1, self.n_rounds) as progress:
+            self._forget()
+            try:
+                self._boost(rows_of(X), known, base, k, rng, progress)
+            except KeyboardInterrupt:
+                if progress.last is not None:
+                    self._publish_state(*progress.last)
+                raise
+        self.broken_ = broken(self.labels_, known, n_clusters=k)
+        return self
+
+    def _base(self) -> tuple[Any, int | None]:
+        """A copy of the clusterer, and its number of clusters where it has one."""
+        base = KMeans(n_init=10) if self.clusterer is None else clone(self.clusterer)
+        if not hasattr(base, "fit_predict"):
+            raise TypeError(f"clusterer={base!r} has no fit_predict.")
+        has = base.get_params(deep=False)
+        name = next((name for name in ("n_clusters", "n_components") if name in has), None)
+        if self.n_clusters is None:
+            return base, None if name is None else has[name]
+        if name is None:
+            raise ValueError(
+                f"{type(base).__name__} has neither n_clusters nor n_components; leave n_clusters=None, "
+                f"it is {self.n_clusters}."
+            )
+        return base.set_params(**{name: self.n_clusters}), self.n_clusters
+
+    def _boost(
+        self, rows: Rows, clues: Clues, base: Any, k: int | None, rng: np.random.Generator, progress: Progress
+    ) -> None:
+        mean = boosting.mean_of(rows)
+        scatter = max(centers.scatter(rows) - rows.n * float(mean @ mean), 0.0)
+        # By a random direction: a start that is drawn by place then depends on the rows, not on how they are listed.
+        order = np.argsort(boosting.projected(rows, mean, rng.normal(size=(rows.d, 1))).ravel(), kind="stable")
+        links = links_of(clues, np.argsort(order))
+        cluster = partial(_cluster, base=base, order=order, rng=rng)
+        state = State(np.zeros(rows.n, np.int32), [], [], np.zeros(len(links)), 0.0)
+        trace = [0.0]
+        progress.begin_start(0)
+        if len(links):
+            back = boosting.whitening(rows, mean) if self.projection == "generalized" else None
+            seen, axes = boosting.frame(rows.dense(links.rows) - mean, back)
+            most = k if self.n_components is None else self.n_components
+
+            def project(onto: Floats) -> Floats:
+                return boosting.rescaled(boosting.projected(rows, mean, onto), scatter)
+
+            task = Task(links, seen, axes, most, project, cluster)
+            state, trace, _ = loop.run(
+                partial(step, task=task), state, max_iter=self.n_rounds, tol=0.0, watch=progress, slack=1e-9
+            )
+        progress.end_start()
+        found = []
+        if state.partitions:
+            most = self.n_components or k or max(int(labels.max()) + 1 for labels in state.partitions)
+            votes = boosting.embedding(state.partitions, np.array(state.alphas), most + 1)
+            found = [cluster(boosting.rescaled(votes, scatter))]
+        if not found or self.final == "best":
+            found += [cluster(rows.X.astype(np.float64, copy=False)), *state.partitions]
+        state = state._replace(labels=max(found, key=partial(boosting.agreement, links)))
+        self._publish_state(state, trace)
+
+    def _publish_state(self, state: State, trace: list[float]) -> None:
+        """Results that an interrupted fit leaves as well: the labels are then those of the newest partition."""
+        self.labels_ = state.labels
+        self.n_clusters_ = len(np.unique(state.labels[state.labels >= 0]))
+        self.partitions_ = np.array(state.partitions, dtype=np.int32).reshape(-1, len(state.labels))
+        self.weights_ = np.array(state.alphas)
+        self.trace_ = np.array(trace)
+        self.objective_ = trace[-1]
+        self.n_iter_ = len(trace)
+
+
+def _cluster(view: Floats, *, base: Any, order: Ints, rng: np.random.Generator) -> Ints:
+    """Labels by a copy of the clusterer with a new seed, numbered from 0; -1 stays noise."""
+    copy = clone(base)
+    names = [name for name in base.get_params() if name == "random_state" or name.endswith("__random_state")]
+    copy.set_params(**{name: int(rng.integers(2**31 - 1)) for name in sorted(names)})
+    with warnings.catch_warnings():
+        # Partitions often have fewer kinds of rows than clusters; what matters is whether they help.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = np.asarray(copy.fit_predict(view[order]))
+    labels = np.empty(len(order), dtype=np.int32)
+    labels[order] = found
+    return labels

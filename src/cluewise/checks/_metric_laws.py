@@ -1,0 +1,258 @@
+"""Laws that every learned metric obeys, as far as its card promises."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card
+from cluewise.checks._fits import accepted, changed
+from cluewise.clues import Clues
+from cluewise.clues._clues import KINDS
+from cluewise.core.threads import threads
+from cluewise.exceptions import ClueError, ClueWarning, NotDescending, UnusedClueWarning
+
+__all__ = ["metric_laws_for"]
+
+Rng = np.random.Generator
+MetricLaw = Callable[[Any, Floats, Clues, Rng], None]
+
+
+def learned(estimator: Any, X: Any, clues: Any = None, **more: Any) -> Any:
+    """A fitted copy; warnings about clues are no breach, a rising objective is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClueWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("error", NotDescending)
+        return changed(estimator, random_state=0).fit(X, clues=clues, **more)
+
+
+def same(a: Floats, b: Floats, what: str, rtol: float = 1e-5) -> None:
+    """Two matrices agree, up to rounding."""
+    assert a.shape == b.shape, f"{what} changed the shape from {a.shape} to {b.shape}."
+    gap, size = float(np.abs(a - b).max(initial=0)), float(np.abs(a).max(initial=0))
+    assert gap <= rtol * size, f"{what} changed the metric by {gap:.2g}, of {size:.2g}."
+
+
+def direction(model: Any) -> Floats:
+    """The matrix without its scale."""
+    M = model.get_mahalanobis_matrix()
+    return M / np.trace(M)
+
+
+def law_matrix_is_positive(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """M is symmetric and positive semidefinite, and its rank is the number of components."""
+    model = learned(estimator, X, accepted(estimator, clues))
+    M, d = model.get_mahalanobis_matrix(), X.shape[1]
+    assert M.shape == (d, d), f"the matrix of {d} columns has shape {M.shape}."
+    assert np.isfinite(M).all(), "the matrix is not finite."
+    same(M, M.T, "transposing", 1e-12)
+    assert model.components_.shape == (model.n_components_, d), "n_components_ is not the number of components."
+    values = np.linalg.eigvalsh(M)
+    assert values.min() >= -1e-10 * values.max(), f"the matrix has the eigenvalue {values.min()}."
+    rank = int(np.linalg.matrix_rank(model.components_, tol=1e-9 * np.sqrt(values.max())))
+    assert rank == model.n_components_, f"the rank is {rank}, but n_components_ is {model.n_components_}."
+
+
+def law_distances_agree(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Distances of transformed rows are those of ``pair_distance`` and of the matrix, for new rows, too."""
+    model = learned(estimator, X, accepted(estimator, clues))
+    new = X[rng.permutation(len(X))[:9]] + rng.normal(size=(min(len(X), 9), X.shape[1]))
+    i, j = np.triu_indices(len(new), 1)
+    off = new[i] - new[j]
+    by_matrix = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", off, model.get_mahalanobis_matrix(), off), 0))
+    same(by_matrix, model.pair_distance(new[i], new[j]), "pair_distance", 1e-7)
+    same(by_matrix, pdist(model.transform(new)), "transforming", 1e-7)
+    assert len(model.get_feature_names_out()) == model.n_components_, "not every component has a name."
+
+
+def law_fewer_components(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """``n_components`` bounds the rank, and all of them are no other than None."""
+    known, d = accepted(estimator, clues), X.shape[1]
+    whole = learned(estimator, X, known)
+    for count in range(1, d + 1):
+        model = learned(changed(estimator, n_components=count), X, known)
+        assert 1 <= model.n_components_ <= count, f"n_components={count} made {model.n_components_}."
+        assert model.transform(X).shape == (len(X), model.n_components_), "transform has another number of columns."
+        if count == d:
+            same(whole.get_mahalanobis_matrix(), model.get_mahalanobis_matrix(), "n_components=d")
+
+
+def law_permuted_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """The order of rows, with that of their clues, changes nothing."""
+    known, order = accepted(estimator, clues), rng.permutation(len(X))
+    moved = learned(estimator, X[order], known[order])
+    same(direction(learned(estimator, X, known)), direction(moved), "permuting rows", 1e-4)
+
+
+def law_order_of_clues(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """The order of links, and of their ends, changes nothing."""
+    known = accepted(estimator, clues).only(["must", "cannot"])
+
+    def turned(pairs: Ints) -> Ints:
+        return pairs[rng.permutation(len(pairs))][:, ::-1]
+
+    other = Clues(len(X), must=turned(known.must), cannot=turned(known.cannot))
+    same(_matrix_or_error(estimator, X, known), _matrix_or_error(estimator, X, other), "reordering links")
+
+
+def law_shifted_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Moving all rows changes no distance."""
+    known = accepted(estimator, clues)
+    moved = learned(estimator, X + rng.normal(scale=9, size=X.shape[1]), known)
+    same(direction(learned(estimator, X, known)), direction(moved), "moving rows", 1e-4)
+
+
+def law_scaled_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Another unit for all columns changes the scale of the metric only."""
+    known = accepted(estimator, clues)
+    same(direction(learned(estimator, X, known)), direction(learned(estimator, 8 * X, known)), "scaling rows", 1e-4)
+
+
+def law_rotated_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Turning the rows turns the metric."""
+    known = accepted(estimator, clues)
+    turn = np.linalg.qr(rng.normal(size=(X.shape[1], X.shape[1])))[0]
+    moved = turn @ direction(learned(estimator, X @ turn, known)) @ turn.T
+    same(direction(learned(estimator, X, known)), moved, "turning rows", 1e-3)
+
+
+def law_entailed_clues_change_nothing(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A must-link inside a component, and a cannot-link that follows from another, are known already."""
+    known = accepted(estimator, clues)
+    component = known.components
+    chosen = rng.permutation(len(X))
+    must = [(i, j) for i in chosen for j in chosen if i < j and component[i] == component[j]][:5]
+    apart = {(int(component[i]), int(component[j])) for i, j in known.cannot}
+    cannot = [(i, j) for i in chosen for j in chosen if (component[i], component[j]) in apart][:5]
+    more = accepted(estimator, Clues(len(X), must=must, cannot=cannot))
+    told = learned(estimator, X, known | more)
+    same(learned(estimator, X, known).get_mahalanobis_matrix(), told.get_mahalanobis_matrix(), "an entailed clue")
+
+
+def law_float32_stays_float32(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Single precision goes in and comes out, and double precision is not far from it."""
+    known, single = accepted(estimator, clues), X.astype(np.float32)
+    small, large = (learned(estimator, rows, known) for rows in (single, single.astype(np.float64)))
+    for name, value in {"components_": small.components_, "transform": small.transform(single)}.items():
+        assert value.dtype == np.float32, f"{name} is {value.dtype} for float32 rows."
+    same(large.get_mahalanobis_matrix(), small.get_mahalanobis_matrix().astype(np.float64), "single precision", 1e-2)
+
+
+def law_pickle_and_clone(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A pickled metric transforms as before; a clone is not fitted and learns the same."""
+    known = accepted(estimator, clues)
+    model = learned(estimator, X, known)
+    loaded = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(loaded.transform(X), model.transform(X)), "pickling changed the metric."
+    again = clone(model)
+    assert not hasattr(again, "components_"), "a clone is fitted already."
+    same(model.components_, learned(again, X, known).components_, "cloning", 1e-12)
+
+
+def law_inputs_stay_untouched(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Neither rows nor clues are changed, read-only rows are taken, and ``y`` is not read."""
+    known, rows = accepted(estimator, clues), X.copy()
+    kept = pickle.dumps(known)
+    model = learned(estimator, rows, known)
+    assert np.array_equal(rows, X), "fit changed X."
+    rows.flags.writeable = False
+    model.transform(rows)
+    frozen = learned(estimator, rows, known, y=rng.integers(3, size=len(X)))
+    assert pickle.loads(kept) == known, "fit changed the clues."
+    same(model.components_, frozen.components_, "a read-only X with a y", 1e-12)
+
+
+def law_threads_change_nothing(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """One thread or three: the same metric, bit for bit."""
+    found = []
+    for n in (1, 3):
+        with threads(n):
+            found.append(learned(estimator, X, accepted(estimator, clues)).components_)
+    assert np.array_equal(*found), "the metric depends on the number of threads."
+
+
+def law_unused_kinds_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A kind of clue that the card does not name is named in a warning, and changes nothing."""
+    known = accepted(estimator, clues)
+    assert "avoid" not in estimator.card.accepts, "a metric cannot avoid a clustering."
+    more = known | Clues(len(X), avoid=rng.integers(2, size=len(X)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = changed(estimator, random_state=0).fit(X, clues=more)
+    told = [str(w.message) for w in caught if issubclass(w.category, UnusedClueWarning)]
+    assert any("avoid" in text for text in told), "clues of the kind avoid were dropped in silence."
+    same(learned(estimator, X, known).components_, model.components_, "an unused clue", 1e-12)
+
+
+def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A trace falls, or stays, from step to step, and ends in the objective."""
+    model = learned(estimator, X, accepted(estimator, clues))
+    trace = np.asarray(getattr(model, "trace_", [0.0]))
+    rise = np.diff(trace).max(initial=0)
+    assert rise <= 1e-7 * (1 + np.abs(trace).max()), f"the objective rose by {rise}."
+    if hasattr(model, "trace_"):
+        assert model.n_iter_ == len(trace), f"n_iter_ is {model.n_iter_}, but the trace has {len(trace)} steps."
+        assert model.objective_ == trace[-1], "the objective is not the last of the trace."
+
+
+def law_poor_input_gives_a_result(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """Duplicates, a constant column, more columns than rows, one kind of clues or none: finite, or a ClueError."""
+    known = accepted(estimator, clues)
+    wide = np.hstack([X, rng.normal(size=(len(X), 2 * len(X)))])
+    poor = {
+        "a constant column": (np.hstack([X, np.full((len(X), 1), 7.0)]), known),
+        "a column twice": (np.hstack([X, X[:, :1]]), known),
+        "more columns than rows": (wide, known),
+        "rows that are all equal": (np.ones_like(X), known),
+        "rows twice": (X[np.arange(len(X)) // 2], known),
+        "no clues": (X, None),
+    } | {f"{kind} only": (X, known.only([kind])) for kind in KINDS if kind in known.kinds}
+    for what, (rows, told) in poor.items():
+        M = _matrix_or_error(estimator, rows, told)
+        assert np.isfinite(M).all(), f"{what} gave a metric that is not finite."
+
+
+def _matrix_or_error(estimator: Any, X: Floats, clues: Clues | None) -> Floats:
+    """The matrix; a zero where the clues are refused."""
+    try:
+        return np.asarray(learned(estimator, X, clues).get_mahalanobis_matrix())
+    except ClueError:
+        return np.zeros((1, 1))
+
+
+def _always(card: Card) -> bool:
+    return True
+
+
+_LAWS: tuple[tuple[MetricLaw, Callable[[Card], bool]], ...] = (
+    (law_matrix_is_positive, _always),
+    (law_distances_agree, _always),
+    (law_fewer_components, _always),
+    (law_permuted_rows, lambda card: card.deterministic),
+    (law_order_of_clues, _always),
+    (law_shifted_rows, lambda card: "shift" in card.invariant),
+    (law_scaled_rows, lambda card: "scale" in card.invariant),
+    (law_rotated_rows, lambda card: "rotation" in card.invariant),
+    (law_entailed_clues_change_nothing, lambda card: card.closes),
+    (law_float32_stays_float32, _always),
+    (law_pickle_and_clone, _always),
+    (law_inputs_stay_untouched, _always),
+    (law_threads_change_nothing, _always),
+    (law_unused_kinds_warn, _always),
+    (law_objective_never_rises, lambda card: card.descends),
+    (law_poor_input_gives_a_result, _always),
+)
+
+
+def metric_laws_for(estimator: Any) -> list[MetricLaw]:
+    """The laws that a metric promises to obey, by its card."""
+    return [law for law, holds in _LAWS if holds(estimator.card)]

@@ -1,0 +1,161 @@
+"""Counts as a joint distribution of rows, columns and groups that are known, for the information bottlenecks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cluewise._typing import Array, Bools, Floats, Ints
+from cluewise.core.rows import BLOCK_BYTES, SMALL
+from cluewise.core.threads import map_blocks
+
+__all__ = ["FLOOR", "Joint", "Part", "conditional", "joint_of", "log", "patterns_of", "refuse_negative", "summed"]
+
+R = TypeVar("R")
+
+FLOOR = 1e-300
+"""Smallest probability whose logarithm is taken: what a cluster has never seen costs 690 nats, not infinity."""
+
+TABLES = 2**30
+"""Bytes that one set of tables of clusters by columns by groups may take."""
+
+
+class Part(NamedTuple):
+    """Some rows that the known clusterings do not tell apart."""
+
+    pattern: int
+    rows: Any  # slice, or row numbers
+    piece: Any  # these rows of X, where keeping them costs little
+
+
+class Joint(NamedTuple):
+    """p(x, y, z)."""
+
+    X: Any  # (n, d) counts, dense or CSR
+    share: Floats  # (n,) p(x); 0 for a row without counts, or in no known group: they are only labeled
+    scale: Floats  # (n,) 1 / sum of the row, so that p(y|x) = scale X
+    mix: Floats  # (patterns, groups) p(z|x), the same for all rows of one pattern
+    parts: list[Part]
+    rest: tuple[float, float]  # H(Y) and H(Y|Z)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.share)
+
+    def each(self, work: Callable[[Part, Any], R]) -> Iterator[tuple[Part, R]]:
+        """``work`` on every part and its rows of X, in threads; results in the order of the parts."""
+
+        def on(part: Part) -> R:
+            return work(part, self.X[part.rows] if part.piece is None else part.piece)
+
+        return zip(self.parts, map_blocks(on, self.parts))
+
+    def cells(self, tables: Floats) -> Floats:
+        """Tables of groups from those of patterns, which add up."""
+        return tables if len(self.mix) == 1 else np.einsum("pz,pkd->zkd", self.mix, tables)
+
+
+def refuse_negative(X: Any, name: str) -> None:
+    """Counts are never negative."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    if not values.size or values.min() >= 0:
+        return
+    place = int(np.flatnonzero(values < 0)[0])
+    if isinstance(X, np.ndarray):
+        row, column = divmod(place, X.shape[1])
+    else:
+        row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
+    raise ValueError(
+        f"Negative values in data: {name} takes counts, but X holds {float(X[row, column])!r} in row {row}, "
+        f"column {column}."
+    )
+
+
+def patterns_of(known: Sequence[Array], share: Floats) -> tuple[Ints, Floats, Bools]:
+    """Pattern of each row in the known clusterings, p(z|pattern) for the cells z of their product, and which cover.
+
+    A row that is missing (negative) in some of them may be in any cell that fits the others, as likely as these are.
+    The last are patterns without such a gap; where there are none, a gap is as good as any other entry.
+    """
+    if not known:
+        return np.zeros(len(share), dtype=np.intp), np.ones((1, 1)), np.ones(1, dtype=bool)
+    distinct, place = np.unique(np.column_stack(known), axis=0, return_inverse=True)
+    place = place.ravel()
+    whole = np.asarray((distinct >= 0).all(axis=1))
+    if not whole.any():
+        return place, np.eye(len(distinct)), ~whole
+    mass = np.bincount(place, weights=share, minlength=len(distinct))[whole] + FLOOR
+    mix = np.zeros((len(distinct), int(whole.sum())))
+    for own, line in zip(distinct, mix):
+        fits = ((distinct[whole] == own) | (own < 0)).all(axis=1)
+        line[:] = mass * fits if fits.any() else mass
+    return place, mix / mix.sum(axis=1, keepdims=True), whole
+
+
+def joint_of(X: Any, weight: Floats | None, known: Sequence[Array], k: int, by_mass: bool) -> Joint:
+    """The joint distribution of rows, columns and known groups, for k clusters."""
+    n, d = X.shape
+    total = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    share = np.where(total > 0, 1.0 if weight is None else weight, 0.0) * (total if by_mass else 1.0)
+    scale = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
+    place, mix, whole = patterns_of(known, share)
+    share[~whole[place]] = 0.0  # what they tell beside the known clusterings is not known
+    if not share.sum() > 0:
+        raise ValueError("X holds nothing but zeros in the rows that count, so that there is nothing to tell.")
+    share /= share.sum()
+    if mix.shape[0] * k * d * 8 > TABLES:
+        raise ValueError(
+            f"the clusterings to avoid make {len(mix)} groups; tables of {k} clusters, {d} columns and so many groups "
+            f"would take more than {TABLES / 2**30:.0f} GiB."
+        )
+    joint = Joint(X, share, scale, mix, _parts(X, place, len(mix), k), (0.0, 0.0))
+    everything = summed(joint, lambda part: share[part.rows, None])
+    both, inside = everything.sum(axis=0), joint.cells(everything)
+    entropies = (-float((both * log(both)).sum()), -float((inside * conditional(inside)).sum()))
+    return joint._replace(rest=entropies)
+
+
+def _parts(X: Any, place: Ints, patterns: int, k: int) -> list[Part]:
+    """The rows, pattern by pattern, in blocks that fit into the caches."""
+    n = len(place)
+    dense = isinstance(X, np.ndarray)
+    width = X.shape[1] if dense else 1 + X.nnz // n
+    size = min(max(BLOCK_BYTES // (8 * (width + k)), 64), 8192)
+    small = (X.nbytes if dense else X.data.nbytes) <= SMALL
+    order = np.argsort(place, kind="stable")
+    parts: list[Part] = []
+    for pattern, members in enumerate(np.split(order, np.cumsum(np.bincount(place, minlength=patterns))[:-1])):
+        for start in range(0, len(members), size):
+            rows: Any = slice(start, min(start + size, n)) if patterns == 1 else members[start : start + size]
+            parts.append(Part(pattern, rows, X[rows] if small else None))
+    return parts
+
+
+def summed(joint: Joint, values: Callable[[Part], Floats]) -> Floats:
+    """(patterns, k, d) table of sums over rows of value times p(y|x); ``values`` gives (rows, k)."""
+
+    def work(part: Part, x: Any) -> Floats:
+        return np.asarray((values(part) * joint.scale[part.rows, None]).T @ x)
+
+    tables: dict[int, Floats] = {}
+    for part, table in joint.each(work):
+        tables[part.pattern] = tables[part.pattern] + table if part.pattern in tables else table
+    return np.stack([tables[pattern] for pattern in range(len(joint.mix))])
+
+
+def log(p: Floats) -> Floats:
+    """Natural logarithm, of `FLOOR` at least."""
+    return np.log(np.maximum(p, FLOOR))
+
+
+def conditional(cells: Floats) -> Floats:
+    """Logarithms of p(y|c,z) from p(c,y,z); a cluster without mass in a group looks there like the whole group."""
+    mass = cells.sum(axis=2, keepdims=True)
+    if mass.all():
+        return log(cells / mass)
+    group = cells.sum(axis=1, keepdims=True)
+    filled = np.where(mass > 0, cells, group)
+    return log(filled / np.maximum(filled.sum(axis=2, keepdims=True), FLOOR))

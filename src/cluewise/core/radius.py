@@ -1,0 +1,176 @@
+"""Radius: which rows lie within a given distance of each other, as lists whose size is the number of such pairs.
+
+Few columns: SciPy's k-d tree. Many columns: the rows are cut into leaves of some hundred neighbors each, and leaves
+whose boxes come close are compared as a whole by a matrix product in single precision. Products only sort out what is
+clearly near or far; what lies within their error is decided in difference form, so that neither blocks nor threads nor
+the BLAS at hand decide anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Array, Floats, Ints
+from cluewise.core.threads import map_blocks
+from cluewise.kernels import density
+
+__all__ = ["Neighbors", "close_pairs", "neighbors_from_distances", "neighbors_within", "reordered"]
+
+TREE = 6
+"""Up to this many columns the tree is faster."""
+
+LEAF = 256
+"""Rows of a leaf at most: the products of two leaves stay in the cache."""
+
+WIDE = 1e6
+"""Widths of X, in units of the radius, beyond which products are made in double precision."""
+
+BLOCK = 2**20
+"""Distances looked at together when they are given."""
+
+
+class Neighbors(NamedTuple):
+    """Rows within the radius of each row, itself left out: CSR with sorted lists."""
+
+    indptr: Ints  # (n + 1,) int64
+    indices: Ints  # int32
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+    def mass(self, weight: Floats | None) -> Array:
+        """Number, or summed weight, of the rows in each neighborhood, the row itself counted."""
+        if weight is None:
+            return 1 + np.diff(self.indptr)
+        from scipy.sparse import csr_array
+
+        ones = np.ones(len(self.indices))
+        graph = csr_array((ones, self.indices, self.indptr), shape=(self.n, self.n))
+        around: Array = weight + graph @ weight.astype(np.float64)
+        return around
+
+
+def neighbors_within(X: Any, radius: float) -> Neighbors:
+    """Neighborhoods of the rows of X, dense or sparse, under the Euclidean distance; equal to the radius is within."""
+    if not isinstance(X, np.ndarray):
+        from sklearn.neighbors import NearestNeighbors
+
+        search = NearestNeighbors(radius=radius, algorithm="brute").fit(X)
+        graph = search.radius_neighbors_graph()  # of the rows themselves, which leaves each row out of its own list
+        graph.sort_indices()
+        return Neighbors(graph.indptr.astype(np.int64), graph.indices.astype(np.int32))
+    return Neighbors(*density.neighbor_lists(len(X), close_pairs(X, radius)))
+
+
+def neighbors_from_distances(distances: Any, radius: float) -> Neighbors:
+    """Neighborhoods from an n × n matrix of distances; in a sparse one, what is not stored is far."""
+    if (distances.min() if distances.shape[0] else 0) < 0:
+        raise ValueError("X holds a negative distance, with metric='precomputed'.")
+    n = distances.shape[0]
+    counts, lists = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
+    size = max(BLOCK // max(n, 1), 1)
+    for start in range(0, n, size):
+        rows, columns = _stored_within(distances[start : start + size], radius)
+        other = rows + start != columns
+        rows, columns = rows[other], columns[other]
+        counts.append(np.bincount(rows, minlength=min(size, n - start)))
+        lists.append(columns.astype(np.int32))
+    return Neighbors(np.cumsum(np.concatenate(counts)), np.concatenate(lists))
+
+
+def _stored_within(block: Any, radius: float) -> tuple[Ints, Ints]:
+    """Row and column of each distance of a block that is at most the radius, row by row, columns sorted."""
+    if isinstance(block, np.ndarray):
+        rows, columns = np.nonzero(block <= radius)
+        return rows, columns
+    block = block.tocsr()
+    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+    near = block.data <= radius
+    rows, columns = rows[near], block.indices[near]
+    order = np.lexsort((columns, rows))
+    return rows[order], columns[order]
+
+
+def reordered(neighbors: Neighbors, order: Ints) -> Neighbors:
+    """The neighborhoods of rows that are renumbered: row ``order[r]`` becomes row r."""
+    rank = np.empty(neighbors.n, dtype=np.int32)
+    rank[order] = np.arange(neighbors.n, dtype=np.int32)
+    sizes = np.diff(neighbors.indptr)
+    row = np.repeat(rank, sizes)
+    column = rank[neighbors.indices]
+    place = np.lexsort((column, row))
+    return Neighbors(np.concatenate([[0], np.cumsum(sizes[order])]), column[place])
+
+
+def close_pairs(X: Floats, radius: float) -> Ints:
+    """(m, 2) array of all pairs of rows that are at most the radius apart, each once, in no particular order."""
+    if X.shape[1] <= TREE or radius == 0:
+        from scipy.spatial import cKDTree
+
+        # One search does not repay the time that a balanced tree with tight boxes takes to build.
+        tree = cKDTree(X, balanced_tree=False, compact_nodes=False)
+        pairs: Ints = tree.query_pairs(radius, output_type="ndarray")
+        return pairs
+    order, cuts = leaves(X)
+    boxes = np.stack([extreme.reduceat(X[order], cuts[:-1]) for extreme in (np.minimum, np.maximum)], axis=1)
+    wide = float((boxes[:, 1].max(axis=0) - boxes[:, 0].min(axis=0)).max()) > WIDE * radius
+    dtype = np.float64 if wide else np.float32
+
+    def work(a: int) -> Ints:
+        return _pairs_of_leaf(X, radius, order, cuts, boxes, a, dtype)
+
+    found = list(map_blocks(work, range(len(cuts) - 1)))
+    return np.concatenate(found)
+
+
+def leaves(X: Floats) -> tuple[Ints, Ints]:
+    """An order of the rows and the cuts in it between leaves: halves of halves along the widest column."""
+    order = np.arange(len(X))
+    cuts = [0]
+    waiting = [(0, len(X))]
+    while waiting:
+        start, stop = waiting.pop()
+        if stop - start <= LEAF:
+            cuts.append(stop)
+            continue
+        rows = order[start:stop]
+        x = X[rows]
+        column = x[:, np.argmax(x.max(axis=0) - x.min(axis=0))]
+        middle = (stop - start) // 2
+        order[start:stop] = rows[np.argpartition(column, middle)]
+        waiting += [(start + middle, stop), (start, start + middle)]
+    return order, np.array(cuts)
+
+
+def _pairs_of_leaf(X: Floats, radius: float, order: Ints, cuts: Ints, boxes: Floats, a: int, dtype: Any) -> Ints:
+    """Close pairs with a first row in leaf ``a`` and a second one in it or in a later leaf."""
+    low, high = boxes[a:, 0].astype(np.float64), boxes[a:, 1].astype(np.float64)
+    gap = np.maximum(np.maximum(low - high[0], low[0] - high), 0)
+    # The last digits of a box must not decide.
+    near = a + np.flatnonzero(np.einsum("ij,ij->i", gap, gap) <= radius**2 * (1 + 1e-9))
+    middle = 0.5 * (low[0] + high[0])
+    mine = order[cuts[a] : cuts[a + 1]]
+    x = X[mine]
+    u, norms = _scaled(x, middle, radius, dtype)
+    unit = (X.shape[1] + 8) * np.finfo(dtype).eps
+    found = [np.empty((0, 2), dtype=np.int32)]
+    for b in near:
+        yours = order[cuts[b] : cuts[b + 1]]
+        y = X[yours]
+        v, other_norms = (u, norms) if b == a else _scaled(y, middle, radius, dtype)
+        # |error| ≤ (d + 8)·ε·(‖u‖² + ‖v‖²): rounding of u and v, of the product, and of the sum.
+        slack = dtype(unit * (norms.max() + other_norms.max()))
+        i, j = density.near_pairs(u @ v.T, norms, other_norms, slack, x, y, radius**2, b == a)
+        if len(i):
+            found.append(np.column_stack([mine[i], yours[j]]).astype(np.int32))
+    return np.concatenate(found)
+
+
+def _scaled(x: Floats, middle: Floats, radius: float, dtype: Any) -> tuple[Floats, Floats]:
+    """Rows relative to a point close by, in units of the radius, and their squared norms."""
+    u = ((x - middle) / radius).astype(dtype)
+    return u, np.einsum("ij,ij->i", u, u)

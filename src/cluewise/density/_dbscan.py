@@ -1,0 +1,225 @@
+"""Constrained DBSCAN: clusters are dense regions that respect every link [Zhao2011]_."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from cluewise._typing import UNASSIGNED, Array, Ints
+from cluewise.base import Card, Clusterer, checked_data
+from cluewise.clues import Clues
+from cluewise.core import density
+from cluewise.core.order import visiting_order
+from cluewise.core.progress import Progress
+from cluewise.core.radius import neighbors_from_distances, neighbors_within
+from cluewise.core.threads import one_blas_thread
+from cluewise.metrics import broken
+
+__all__ = ["ConstrainedDBSCAN"]
+
+
+class ConstrainedDBSCAN(Clusterer):
+    r"""Dense regions as clusters, sparse ones as noise, and every clue holds.
+
+    Use it when clusters have any shape, their number is not known, some rows belong nowhere, and clues are certain.
+    A cluster grows from row to row through dense neighborhoods. A row brings everything that it must be with; what
+    a cannot-link, a label or an apart group keeps out of the cluster stays outside and may start the next one.
+    Without clues it is DBSCAN.
+
+    Parameters
+    ----------
+    eps : float, default=0.5
+        Rows at most this far apart are neighbors.
+    min_samples : int, default=5
+        Rows (or summed weight) in the neighborhood of a core row, itself counted.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        With "precomputed" X holds distances, n by n; in a sparse X what is not stored is far.
+    order : {"index", "density"} or permutation of the rows, default="index"
+        Who comes first. Rows start clusters, and enter them, in the order of their numbers, of decreasing mass of
+        their neighborhoods, or as given. Without cannot-links it decides only which cluster a border row between
+        two of them joins; where cannot-links block a region it decides who gets it.
+    dense_components : bool, default=False
+        Whether rows that are must-linked with at least ``min_samples`` rows (themselves counted) are core rows.
+    strays : {"cluster", "noise"}, default="cluster"
+        What becomes of must-linked or labelled rows that no cluster reaches: each component a cluster of its own,
+        so that every clue holds, or noise, as in the paper; ``broken_`` then names the clues about them.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, in the order in which clusters start; -1 is noise.
+    core_sample_indices_ : ndarray
+        The core rows.
+    n_clusters_ : int
+        Number of clusters.
+    objective_ : float
+        Number, or summed weight, of the rows that are noise. DBSCAN minimizes nothing; this is what it leaves over.
+    trace_ : ndarray of shape (1,)
+        The objective.
+    n_iter_ : int
+        Always 1.
+    broken_ : Clues
+        Empty, unless ``strays="noise"``.
+
+    Raises
+    ------
+    Contradiction
+        When rows must be together and apart; the chain that proves it is in the message.
+
+    Notes
+    -----
+    .. math:: N(x) = \{t : \lVert x - t \rVert \le \varepsilon\}, \qquad x \text{ core} \iff |N(x)| \ge minPts
+
+    ========================== ==========================================
+    paper                      code
+    ========================== ==========================================
+    :math:`\varepsilon, minPts` ``eps``, ``min_samples``
+    closure of a row           ``clues.components``
+    :math:`TCS_j`              one component
+    cluster id                 ``labels_``
+    ========================== ==========================================
+
+    *Deviations.* Components enter as a whole, after a check of all their cannot-links (errata E48 and E49 of the
+    survey). Components that stay noise are made clusters (see ``strays``): the library counts noise rows as each
+    alone, so that a must-link between two of them would be broken. A noise row may have cannot-links. A row of
+    weight 0 is never a core row.
+
+    Memory grows with the number of pairs within ``eps``, not with n².
+
+    References
+    ----------
+    .. [Zhao2011] W. Zhao, Q. He, H. Ma and Z. Shi, "Effective semi-supervised document clustering via active learning
+       with instance-level constraints", Knowledge and Information Systems, 2011.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.density import ConstrainedDBSCAN
+    >>> X = [[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]]
+    >>> ConstrainedDBSCAN(eps=2.2, min_samples=3).fit(X).labels_
+    array([0, 0, 0, 0, 0, 0, 0, 0], dtype=int32)
+    >>> clues = Clues(8, must=[(3, 7)], cannot=[(0, 3)])
+    >>> ConstrainedDBSCAN(eps=2.2, min_samples=3).fit(X, clues=clues).labels_
+    array([0, 0, 0, 1, 1, 1, 1, 1], dtype=int32)
+    """
+
+    card = Card(
+        paper="Zhao2011",
+        title="DBSCAN with hard links",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        hard=True,
+        closes=True,
+        invariant=frozenset({"shift", "rotation"}),
+        finds=True,
+        noise=True,
+        predicts=False,
+        deterministic=True,
+        plain="",
+        means=False,
+        cost="O(n log n + pairs within eps) in few columns",
+        equation="Algorithm Constrained-DBSCAN (Alg. 18 of the survey)",
+        aliases=("C-DBSCAN", "Constrained-DBSCAN", "DBSCAN"),
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "eps": [Interval(Real, 0, None, closed="left")],
+        "min_samples": [Interval(Integral, 1, None, closed="left")],
+        "metric": [StrOptions({"euclidean", "precomputed"})],
+        "order": [StrOptions({"index", "density"}), "array-like"],
+        "dense_components": ["boolean"],
+        "strays": [StrOptions({"cluster", "noise"})],
+    }
+
+    def __init__(
+        self,
+        eps: float = 0.5,
+        *,
+        min_samples: int = 5,
+        metric: str = "euclidean",
+        order: Any = "index",
+        dense_components: bool = False,
+        strays: str = "cluster",
+    ) -> None:
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.order = order
+        self.dense_components = dense_components
+        self.strays = strays
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
+        """Cluster the rows of X with what is known about them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d), or (n, n) with metric="precomputed"
+            The data, or distances between them.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+        sample_weight : array-like of shape (n,), optional
+            How often each row counts in a neighborhood.
+
+        Returns
+        -------
+        ConstrainedDBSCAN
+            The fitted estimator.
+        """
+        X = checked_data(self, X, reset=True)
+        n = X.shape[0]
+        if self.metric == "precomputed" and X.shape[1] != n:
+            raise ValueError(f"metric='precomputed' needs an n by n matrix of distances; X has shape {X.shape}.")
+        known = self._check_clues(clues, n)
+        weight = None
+        if sample_weight is not None:
+            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not isinstance(self.order, str):
+            visiting_order(self.order, np.arange(n), n, np.random.default_rng())  # refuses what is no permutation
+        if known.contradictions:
+            known.require(n)  # raises, and says which; otherwise as many clusters as rows always do
+        self._forget()
+        with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
+            progress.begin_start(0)
+            self._solve(X, known, weight)
+            progress(self.labels_, list(self.trace_))
+            progress.end_start()
+        return self
+
+    def _solve(self, X: Any, clues: Clues, weight: Array | None) -> None:
+        search = neighbors_from_distances if self.metric == "precomputed" else neighbors_within
+        neighbors = search(X, float(self.eps))
+        mass = neighbors.mass(weight)
+        core = mass >= self.min_samples
+        if self.dense_components:
+            size = density.weighed(clues, weight)
+            core |= size >= self.min_samples
+        if weight is not None:
+            core &= weight > 0
+        order = self._order(mass)
+        labels = density.grown(neighbors, core, clues, order)
+        if self.strays == "cluster":
+            labels = density.settled(labels, clues, order)
+        noise = labels == UNASSIGNED
+        self.labels_ = labels
+        self.core_sample_indices_ = np.flatnonzero(core)
+        self.n_clusters_ = int(labels.max(initial=-1)) + 1
+        self.objective_ = float(np.count_nonzero(noise) if weight is None else weight[noise].sum())
+        self.trace_ = np.array([self.objective_])
+        self.n_iter_ = 1
+        self.broken_ = broken(labels, clues)
+
+    def _order(self, mass: Array) -> Ints | None:
+        """The order of the rows; None when it is that of their numbers."""
+        if isinstance(self.order, str):
+            return None if self.order == "index" else np.argsort(-mass, kind="stable")
+        given: Ints = np.asarray(self.order)
+        return given
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags

@@ -1,0 +1,201 @@
+"""Constrained HDBSCAN: of the clusters at all densities, those that keep the links best [Campello2013]_."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from cluewise._sklearn import Interval, fit_context
+from cluewise._typing import UNASSIGNED, Bools, Floats
+from cluewise.base import Card, Clusterer, checked_data
+from cluewise.clues import Clues
+from cluewise.core import condensed
+from cluewise.core.condensed import Tree
+from cluewise.core.progress import Progress
+from cluewise.core.threads import one_blas_thread
+from cluewise.metrics import broken
+
+__all__ = ["ConstrainedHDBSCAN"]
+
+LIMIT = 10**7
+"""Labels and groups that make more links than this are refused."""
+
+
+class ConstrainedHDBSCAN(Clusterer):
+    r"""Dense regions of different densities as clusters, chosen so that they keep the links best.
+
+    Use it when clusters have any shape and different densities, some rows belong nowhere, and clues may be wrong.
+    Rows are joined as in HDBSCAN, at every density at once; clues decide at which density each region is cut, and so
+    which clusters are split or kept whole. They move no single row. Without clues it is HDBSCAN.
+
+    Parameters
+    ----------
+    min_cluster_size : int, default=5
+        Fewest rows of a cluster.
+    min_samples : int, optional
+        Rows around a row, itself counted, that say how dense it lies; as many as ``min_cluster_size`` by default.
+    trust : float, default=1.0
+        How far clues are believed: 1 keeps as many links as can be, and stability decides what they leave open;
+        below that both are weighed; 0 ignores the clues.
+    allow_single_cluster : bool, default=False
+        Whether all rows may be one cluster.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row, the most stable cluster first; -1 is noise.
+    stability_ : ndarray of shape (n_clusters_,)
+        Excess of mass of each cluster.
+    n_clusters_ : int
+        Number of clusters.
+    objective_ : float
+        Minus J: between -1 (as stable as without clues, and every link kept) and 0.
+    trace_ : ndarray of shape (1,)
+        The objective.
+    n_iter_ : int
+        Always 1.
+    broken_ : Clues
+        The clues that the labels break.
+
+    Notes
+    -----
+    .. math:: J = (1 - \alpha) \frac{\sum_C S(C)}{S^*} + \alpha \frac{\sum_C \Gamma(C) + \Gamma(noise)}{n_c},
+       \qquad S(C) = \sum_{x \in C} \bigl(\lambda_{end}(x, C) - \lambda_{birth}(C)\bigr)
+
+    over all choices of one cluster on each way from a leaf of the condensed tree to its root. Half of a link's weight
+    belongs to each end. :math:`\Gamma(C)` adds up the ends in C that C keeps: must-links inside C, cannot-links out of
+    C. Noise rows keep their cannot-links. :math:`S^*` is the largest sum of stabilities. The optimum is exact: both
+    sums are over clusters, so that one pass from the leaves to the root finds it.
+
+    ======================== ====================================
+    paper                    code
+    ======================== ====================================
+    :math:`\alpha`           ``trust``
+    :math:`S(C)`             ``Tree.stability``
+    :math:`\Gamma`           ``condensed.kept_links``
+    :math:`\delta`           ``condensed.best_clusters``
+    :math:`n_c`              summed weight of all links
+    ======================== ====================================
+
+    *Deviations.* Links have weights, and labels and groups count as the links that they stand for. Where several
+    parts meet at one distance they part at once, so that the order of the rows has no say; scikit-learn's HDBSCAN
+    parts two at a time and gives a row that lies between two clusters, and belongs to neither at any density, to one
+    of them, where here it is noise. Among equal rows the density is that of half the shortest distance. Clusters are
+    numbered by stability.
+
+    The spanning tree is exact and takes O(n² d) time, but only O(nd) memory.
+
+    References
+    ----------
+    .. [Campello2013] R. J. G. B. Campello, D. Moulavi, A. Zimek and J. Sander, "A framework for semi-supervised and
+       unsupervised optimal extraction of clusters from hierarchies", Data Mining and Knowledge Discovery 27, 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cluewise import Clues
+    >>> from cluewise.density import ConstrainedHDBSCAN
+    >>> X = np.array([0, 1, 2, 3, 10, 11.5, 13, 14.5, 50, 50.5, 51, 51.5])[:, None]
+    >>> ConstrainedHDBSCAN(3).fit(X).labels_
+    array([1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0], dtype=int32)
+    >>> ConstrainedHDBSCAN(3).fit(X, clues=Clues(12, must=[(0, 7)])).labels_
+    array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=int32)
+    """
+
+    card = Card(
+        paper="Campello2013",
+        title="HDBSCAN with clusters chosen by links",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        finds=True,
+        noise=True,
+        predicts=False,
+        sparse=False,
+        weights=False,
+        deterministic=True,
+        plain="",
+        means=False,
+        cost="O(n² d), in memory O(nd)",
+        equation="FOSC, constraint-based and mixed objective",
+        aliases=("HDBSCAN", "FOSC"),
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "min_cluster_size": [Interval(Integral, 2, None, closed="left")],
+        "min_samples": [Interval(Integral, 1, None, closed="left"), None],
+        "trust": [Interval(Real, 0, 1, closed="both")],
+        "allow_single_cluster": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        min_cluster_size: int = 5,
+        *,
+        min_samples: int | None = None,
+        trust: float = 1.0,
+        allow_single_cluster: bool = False,
+    ) -> None:
+        self.min_cluster_size = min_cluster_size
+        self.min_samples = min_samples
+        self.trust = trust
+        self.allow_single_cluster = allow_single_cluster
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+        """Cluster the rows of X with what is known about them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The data.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+
+        Returns
+        -------
+        ConstrainedHDBSCAN
+            The fitted estimator.
+        """
+        X = checked_data(self, X, reset=True, sparse=False)
+        known = self._check_clues(clues, len(X))
+        self._forget()
+        with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
+            progress.begin_start(0)
+            self._solve(X, known)
+            progress(self.labels_, list(self.trace_))
+            progress.end_start()
+        return self
+
+    def _solve(self, X: Floats, clues: Clues) -> None:
+        links = clues.pairs(expand=True, limit=LIMIT)
+        core = condensed.core_distances(X, self.min_samples or self.min_cluster_size)
+        tree = condensed.condensed(*condensed.spanning_tree(X, core), self.min_cluster_size)
+        stability = tree.stability()
+        chosen, worth = self._choose(tree, stability, links)
+        owner = condensed.rows_below(tree, chosen)
+        clusters, first = np.unique(owner[owner >= 0], return_index=True)
+        clusters = clusters[np.lexsort((first, -stability[clusters]))]
+        number = np.full(tree.size + 1, UNASSIGNED, dtype=np.int32)
+        number[clusters] = np.arange(len(clusters))
+        self.labels_ = number[owner]
+        self.stability_ = stability[clusters]
+        self.n_clusters_ = len(clusters)
+        self.objective_ = -worth
+        self.trace_ = np.array([self.objective_])
+        self.n_iter_ = 1
+        self.broken_ = broken(self.labels_, clues)
+
+    def _choose(self, tree: Tree, stability: Floats, links: Any) -> tuple[Bools, float]:
+        """The clusters with the largest J, and J."""
+        kept, noise = condensed.kept_links(tree, links)
+        weight = float(links[1].sum() + links[3].sum())
+        trust = float(self.trust) if weight > 0 else 0.0
+        per_link = trust / weight if weight > 0 else 0.0
+        root = self.allow_single_cluster
+        _, most = condensed.best_clusters(tree, stability, 0 * noise, stability, root)
+        per_mass = (1 - trust) / most if most > 0 else 0.0
+        value = per_mass * stability + per_link * kept
+        chosen, worth = condensed.best_clusters(tree, value, per_link * noise, stability, root)
+        return chosen, worth if tree.size else per_link * float(links[3].sum())

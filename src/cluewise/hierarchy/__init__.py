@@ -1,0 +1,5 @@
+"""Trees of clusters."""
+
+from cluewise.hierarchy._agglomerative import ConstrainedAgglomerative
+
+__all__ = ["ConstrainedAgglomerative"]

@@ -1,0 +1,344 @@
+"""Agglomerative clustering in which every must-link and cannot-link holds, at every level [Davidson2009]_."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from cluewise._sklearn import Interval, StrOptions, fit_context
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card, Clusterer, checked_data
+from cluewise.clues import Clues
+from cluewise.core import linkage_means, linkage_pairs
+from cluewise.core.distance_matrix import require_distances, require_memory
+from cluewise.core.linkage import Merges, Tree, existing, level, tree_of
+from cluewise.core.linkage_detours import detoured
+from cluewise.core.progress import Progress
+from cluewise.metrics import broken
+
+__all__ = ["ConstrainedAgglomerative"]
+
+
+class ConstrainedAgglomerative(Clusterer):
+    r"""A tree of clusters, joined two by two, in which every clue holds at every level.
+
+    Use it when clues are certain, when the number of clusters is open, or when clusters within clusters are of
+    interest. Rows that must be together are joined first; then, again and again, the two closest clusters that no
+    cannot-link keeps apart. It ends where every two clusters that are left must be apart.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        The level of the tree that becomes ``labels_``. Where joining the closest clusters ends before it, detours are
+        made (see Notes). None: as ``distance_threshold`` says, or, without one, the last level, ``k_min_``.
+    linkage : {"ward", "complete", "average", "single", "centroid"}, default="ward"
+        What the distance of two clusters is: by how much joining them raises the sum of squares, the largest, mean
+        or smallest distance between their rows, or the distance of their means.
+    metric : str or callable, default="euclidean"
+        Distance of two rows: a name that ``scipy.spatial.distance.cdist`` knows ("euclidean", "sqeuclidean",
+        "cityblock", "chebyshev", "cosine", "correlation", "canberra", "braycurtis", "hamming"), a function of two rows,
+        or "precomputed": X is then the (n, n) matrix of distances. "ward" and "centroid" are Euclidean.
+    distance_threshold : float or None, default=None
+        The level before the first union at this height or above; ``n_clusters`` must then be None.
+    max_distance : float or None, default=None
+        Clusters farther apart than this are never joined (the :math:`\gamma`-constraint): the tree ends there.
+    memory_limit : float, default=4.0
+        GiB that distances may take; more is refused before any work. "complete", "average" and "single" keep
+        4n² bytes (n = 32,000 rows in 4 GiB), "ward" and "centroid" memory proportional to X ("ward" takes 4n² bytes for
+        speed where X has more than 48 columns and the limit allows it).
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row; cluster 0 is the largest.
+    n_clusters_ : int
+        Number of clusters.
+    linkage_ : ndarray of shape (n - 1, 4)
+        The whole tree as SciPy has it, for ``scipy.cluster.hierarchy.dendrogram``: must-links at height 0 first, the
+        forbidden unions last.
+    forbidden_ : ndarray of shape (n - 1,)
+        Mask of the rows of ``linkage_`` that clues or ``max_distance`` forbid. They only complete the tree; all stand
+        at one height, a quarter above the highest union that is allowed.
+    children_ : ndarray of shape (n - 1, 2)
+        The first two columns of ``linkage_``, by the name they have in scikit-learn.
+    distances_ : ndarray of shape (n - 1,)
+        The third: the heights.
+    k_max_ : int
+        Clusters at the first level: must-link components.
+    k_min_ : int
+        Clusters at the last level. This is a dead end: fewer may be possible, but not by joining the closest ones.
+    n_detours_ : int
+        Number of unions that were left out because ``n_clusters`` could not have been reached after them.
+    objective_ : float
+        Height of the last union in ``labels_``; 0 without one.
+    trace_ : ndarray
+        Heights of the unions in ``labels_``, must-links left out, as they were made.
+    n_iter_ : int
+        Number of these unions.
+    broken_ : Clues
+        Always empty: clues are hard.
+
+    Raises
+    ------
+    Contradiction
+        When rows must be together and apart; the chain that proves it is in the message.
+    Infeasible
+        When ``n_clusters`` is above ``k_max_``, when the clues need more clusters (``witness`` then holds clues that
+        prove it), or when no way to so few was found.
+    MemoryError
+        When distances need more than ``memory_limit``.
+
+    See Also
+    --------
+    cluewise.metric_learning.PropagatedDistances : Distances in which clues act on the neighborhood of their rows.
+
+    Notes
+    -----
+    Every step joins, among the clusters that have no cannot-link between them,
+
+    .. math:: \arg\min_{A, B} d(A, B), \qquad
+        d_{ward} = \sqrt{\tfrac{2 |A| |B|}{|A| + |B|}}\, \lVert \mu_A - \mu_B \rVert, \quad
+        d_{centroid} = \lVert \mu_A - \mu_B \rVert, \quad
+        d_{average} = \tfrac{1}{|A| |B|} \sum_{a \in A, b \in B} D_{ab}
+
+    and the maximum and minimum of :math:`D_{ab}` for complete and single linkage. Without clues this is
+    ``scipy.cluster.hierarchy.linkage``. A union is apart from all that its parts are apart from, as if at an infinite
+    distance. That keeps all linkages but "centroid" reducible, so a chain of nearest neighbors finds the same
+    tree in O(n²) steps. With "centroid" heights may fall. With ``max_distance`` the triangle inequality spares it
+    most distances: centers whose distances from a pivot differ by more than that are not compared.
+
+    Joining the closest clusters may end in a dead end, above ``n_clusters``. Then the first union after which
+    ``n_clusters`` cannot be had any more (a question of coloring the cannot-links, decided by a short search) is left
+    out, and the tree goes on without it. ``n_clusters=None`` makes no detours.
+
+    ========================== ============================================
+    paper                      code
+    ========================== ============================================
+    :math:`C_=`                ``clues.components``, joined first
+    :math:`C_{\ne}`            ``clues.graph``, ``clues.cliques``
+    :math:`k_{max}, k_{min}`   ``k_max_``, ``k_min_``
+    :math:`\gamma`             ``max_distance``
+    ========================== ============================================
+
+    *Deviations.* The closest pair is taken among those that may be joined, whatever the loop of the printed algorithm
+    says (erratum E4 of the survey), and clusters farther apart than :math:`\gamma` are refused whether or not they
+    were screened (E5, E6). The :math:`\gamma`-constraint holds for every linkage, in terms of its own heights. Detours
+    and Ward's linkage are not in the paper.
+
+    References
+    ----------
+    .. [Davidson2009] I. Davidson and S. S. Ravi, "Using instance-level constraints in agglomerative hierarchical
+       clustering: theoretical and empirical results", Data Mining and Knowledge Discovery 18, 2009.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.hierarchy import ConstrainedAgglomerative
+    >>> X = [[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]]
+    >>> clues = Clues(8, must=[(3, 7)], cannot=[(2, 7), (1, 5)])
+    >>> model = ConstrainedAgglomerative(n_clusters=3, linkage="average").fit(X, clues=clues)
+    >>> model.labels_, model.k_min_
+    (array([1, 1, 1, 2, 0, 0, 0, 2], dtype=int32), 2)
+    >>> model.cut(n_clusters=2)
+    array([1, 1, 1, 0, 0, 0, 0, 0], dtype=int32)
+    """
+
+    card = Card(
+        paper="Davidson2009",
+        title="Agglomerative clustering with hard links",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        hard=True,
+        closes=True,
+        descends=False,
+        predicts=False,
+        sparse=False,
+        weights=False,
+        deterministic=True,
+        plain="",
+        means=False,
+        equation="Algorithms 3 to 5 of the survey",
+        cost="O(n²d), memory O(n²), or O(nd) with Ward's and centroid linkage",
+        aliases=("constrained hierarchical clustering", "C-HAC"),
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "linkage": [StrOptions({"ward", "complete", "average", "single", "centroid"})],
+        "metric": [StrOptions({*linkage_pairs.METRICS, "precomputed"}), callable],
+        "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
+        "max_distance": [Interval(Real, 0, None, closed="left"), None],
+        "memory_limit": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        linkage: str = "ward",
+        metric: Any = "euclidean",
+        distance_threshold: float | None = None,
+        max_distance: float | None = None,
+        memory_limit: float = 4.0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.metric = metric
+        self.distance_threshold = distance_threshold
+        self.max_distance = max_distance
+        self.memory_limit = memory_limit
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+        """Build the tree and cut it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
+            The data, or their distances.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+
+        Returns
+        -------
+        object
+            The fitted estimator.
+        """
+        X = checked_data(self, X, reset=True, sparse=False)
+        known = self._check(X, clues)
+        callbacks = getattr(self, "_skl_callbacks", ())
+        with Progress(self, callbacks, 1, known.n_components) as progress:
+            self._forget()
+            progress.begin_start(0)
+            stopped = False
+
+            def watch(found: Merges) -> bool:
+                nonlocal stopped
+                stopped = progress(found, [float(found.height[-1]) if len(found.height) else 0.0])
+                return stopped
+
+            try:
+                tree, detours = self._tree(known, self._merges(X, known, watch)), 0
+                if not stopped:
+                    tree, detours = self._reaching(tree, X, known)
+            except KeyboardInterrupt:
+                if progress.last is not None:
+                    self._publish(self._tree(known, progress.last[0]), None)
+                raise
+            self._publish(tree, None if stopped else self._chosen(tree), detours)
+            progress.end_start()
+        self.broken_ = broken(self.labels_, known)
+        return self
+
+    def _check(self, X: Floats, clues: Any) -> Clues:
+        """The clues, when parameters, data and clues fit together and there is memory for them."""
+        if self.n_clusters is not None and self.distance_threshold is not None:
+            raise ValueError("n_clusters and distance_threshold exclude each other: set one of them to None.")
+        by_means = self.linkage in ("ward", "centroid")
+        if by_means and self.metric != "euclidean":
+            raise ValueError(
+                f"linkage={self.linkage!r} works on means and needs metric='euclidean', not {self.metric!r}; "
+                "take linkage 'complete', 'average' or 'single'."
+            )
+        if not by_means and self.metric == "precomputed":
+            require_distances(X)
+        if self.n_clusters is not None and self.n_clusters > len(X):
+            raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={len(X)}.")
+        known = self._check_clues(clues, len(X))
+        known.require(known.n if self.n_clusters is None else self.n_clusters)
+        m = known.n_components
+        if by_means:
+            needed, what = linkage_means.means_bytes(m, X.shape[1], known), "means and cannot-links"
+        else:
+            needed, what = linkage_pairs.table_bytes(m), f"distances between {m} clusters"
+        require_memory(
+            needed,
+            self.memory_limit,
+            what,
+            "take fewer rows, linkage 'ward' or 'centroid' (which keep no distances), or a larger memory_limit",
+        )
+        return known
+
+    def _merges(self, X: Floats, known: Clues, watch: Any) -> Merges:
+        """All unions of the must-link components."""
+        if self.linkage == "ward":
+            given, m = linkage_means.means_of(X, known), known.n_components
+            if X.shape[1] > linkage_pairs.WIDE and linkage_pairs.table_bytes(m) <= self.memory_limit * 2**30:
+                table = linkage_pairs.ward_table(given.means, given.size, known)
+                return linkage_pairs.joined_by_distance(table, given.size, "ward", watch)
+            return linkage_means.joined_by_ward(given, watch)
+        if self.linkage == "centroid":
+            reach = np.inf if self.max_distance is None else float(self.max_distance)
+            return linkage_means.joined_by_center(linkage_means.means_of(X, known), reach, watch)
+        distance = linkage_pairs.pairwise(X, self.metric)
+        table = linkage_pairs.table_of(distance, known, self.linkage)
+        size = np.bincount(known.components).astype(np.float64)
+        return linkage_pairs.joined_by_distance(table, size, self.linkage, watch)
+
+    def _tree(self, known: Clues, merges: Merges) -> Tree:
+        most = np.inf if self.max_distance is None else float(self.max_distance)
+        return tree_of(known.components, merges, most=most, ordered=self.linkage == "centroid")
+
+    def _reaching(self, tree: Tree, X: Floats, known: Clues) -> tuple[Tree, int]:
+        """A tree that reaches ``n_clusters`` by detours where this one ends before, and their number."""
+        if self.n_clusters is None or self.max_distance is not None or tree.k_min <= self.n_clusters:
+            return tree, 0
+
+        def join(now: Clues) -> Merges:
+            return self._merges(X, now, lambda _: False)
+
+        found = detoured(known, tree, self.n_clusters, join, self.linkage == "centroid")
+        return tree_of(known.components, found.merges, ordered=True), found.detours
+
+    def _chosen(self, tree: Tree) -> int:
+        """The number of clusters that the parameters ask for."""
+        if self.n_clusters is not None:
+            return existing(tree, int(self.n_clusters))
+        if self.distance_threshold is not None:
+            return tree.clusters_below(float(self.distance_threshold))
+        return tree.k_min
+
+    def _publish(self, tree: Tree, k: int | None, detours: int = 0) -> None:
+        """The tree, and its level of k clusters (None: the last, of a tree that may not be complete)."""
+        self._made = tree
+        self.linkage_ = tree.Z
+        self.children_ = tree.Z[:, :2].astype(np.int64)
+        self.distances_ = tree.Z[:, 2].copy()
+        self.forbidden_ = tree.forbidden
+        self.k_max_, self.k_min_ = tree.k_max, tree.k_min
+        self.n_detours_ = detours
+        self.n_clusters_ = tree.k_min if k is None else k
+        self.labels_ = level(tree, self.n_clusters_)
+        self.n_iter_ = tree.k_max - self.n_clusters_
+        self.trace_ = tree.heights[: self.n_iter_].copy()
+        self.objective_ = float(self.trace_[-1]) if self.n_iter_ else 0.0
+
+    def cut(self, *, n_clusters: int | None = None, distance: float | None = None) -> Ints:
+        """Labels at another level of the tree.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            The level with so many clusters, between ``k_min_`` and ``k_max_``.
+        distance : float, optional
+            Or: the level before the first union at this height or above.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Cluster of each row; cluster 0 is the largest.
+        """
+        check_is_fitted(self)
+        if (n_clusters is None) == (distance is None):
+            raise ValueError("cut needs either n_clusters or distance.")
+        if distance is not None:
+            return level(self._made, self._made.clusters_below(distance))
+        return level(self._made, existing(self._made, int(n_clusters or 0)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags

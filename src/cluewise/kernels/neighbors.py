@@ -1,0 +1,123 @@
+"""Compiled selection of nearest rows from blocks of scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.kernels._jit import kernel
+
+__all__ = ["nearest_exactly", "recheck", "select_lowest"]
+
+
+@kernel
+def select_lowest(scores: Floats, first: int, own: int, best: Floats, who: Ints) -> None:
+    """Keep the lowest scores of each line in the heap ``best``, and in ``who`` which column they come from.
+
+    Column j of ``scores`` is row ``first + j`` of the data; line i is row ``own + i``, which is left out. A heap has
+    its highest score in front.
+    """
+    lines, width = scores.shape
+    m = best.shape[1]
+    for i in range(lines):
+        line, heap, names = scores[i], best[i], who[i]
+        limit = heap[0]
+        for start in range(0, width, 64):
+            stop = min(start + 64, width)
+            if stop - start == 64:
+                # A count of fixed length, in integers as wide as the scores, is made for many columns at once.
+                part = line[start : start + 64]
+                low = np.int32(0)
+                for j in range(64):
+                    low = np.int32(low + np.int32(part[j] < limit))
+                if low == 0:
+                    continue
+            for j in range(start, stop):
+                score = line[j]
+                if score < limit and first + j != own + i:
+                    place = 0
+                    while True:
+                        child = 2 * place + 1
+                        if child >= m:
+                            break
+                        if child + 1 < m and heap[child + 1] > heap[child]:
+                            child += 1
+                        if heap[child] <= score:
+                            break
+                        heap[place] = heap[child]
+                        names[place] = names[child]
+                        place = child
+                    heap[place] = score
+                    names[place] = first + j
+                    limit = heap[0]
+
+
+@kernel
+def recheck(X: Floats, own: int, best: Floats, who: Ints, slack: float, near: Ints, squared: Floats) -> int:
+    """Write the k nearest of the candidates ``who`` of each line, by exact distances; line i is row ``own + i``.
+
+    ``best`` has computed scores ½‖y‖² − x·y, the highest in front; each is off by at most ``slack``·(‖x‖ + ‖x − y‖)².
+    A line whose k-th neighbor might be a row outside the candidates gets ``near[i, 0] = -1``; returns how many do.
+    """
+    lines, k = near.shape
+    m, d = who.shape[1], X.shape[1]
+    doubtful = 0
+    order = np.empty(m, dtype=np.int64)
+    exact = np.empty(m)
+    for i in range(lines):
+        x = X[own + i]
+        norm = 0.0
+        for c in range(d):
+            norm += np.float64(x[c]) * np.float64(x[c])
+        count = 0
+        for a in range(m):
+            j = who[i, a]
+            if j < 0:
+                continue
+            total = 0.0
+            for c in range(d):
+                gap = np.float64(x[c]) - np.float64(X[j, c])
+                total += gap * gap
+            place = count
+            while place > 0 and (exact[place - 1] > total or (exact[place - 1] == total and order[place - 1] > j)):
+                exact[place] = exact[place - 1]
+                order[place] = order[place - 1]
+                place -= 1
+            exact[place] = total
+            order[place] = j
+            count += 1
+        for a in range(k):
+            near[i, a] = order[a]
+            squared[i, a] = exact[a]
+        reach = np.sqrt(norm) + np.sqrt(exact[k - 1])
+        # Candidates that fill the heap may have pushed others out.
+        if who[i, 0] >= 0 and best[i, 0] <= 0.5 * (exact[k - 1] - norm) + slack * reach * reach:
+            near[i, 0] = -1
+            doubtful += 1
+    return doubtful
+
+
+@kernel
+def nearest_exactly(X: Floats, rows: Ints, near: Ints, squared: Floats) -> None:
+    """The k nearest other rows of some rows, by distances in difference form; the lower number first on ties."""
+    n, d = X.shape
+    k = near.shape[1]
+    for i in range(rows.shape[0]):
+        x = X[rows[i]]
+        names, found = near[i], squared[i]
+        for a in range(k):
+            found[a] = np.inf
+        for j in range(n):
+            total = 0.0
+            for c in range(d):
+                gap = np.float64(x[c]) - np.float64(X[j, c])
+                total += gap * gap
+            # Rows come by rising number, so that an equal one never comes first.
+            if total < found[k - 1] and j != rows[i]:
+                place = k - 1
+                while place > 0 and found[place - 1] > total:
+                    found[place] = found[place - 1]
+                    names[place] = names[place - 1]
+                    place -= 1
+                found[place] = total
+                names[place] = j

@@ -1,0 +1,48 @@
+"""Plain NumPy twins of ``kernels.neighbors``: same names, same signatures, obvious code."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+
+__all__ = ["nearest_exactly", "recheck", "select_lowest"]
+
+
+def select_lowest(scores: Floats, first: int, own: int, best: Floats, who: Ints) -> None:
+    """The lowest of the old and the new scores; sorted, the highest in front, which makes a heap."""
+    m = best.shape[1]
+    for i, line in enumerate(scores):
+        names = np.append(who[i], first + np.arange(len(line)))
+        values = np.append(best[i], line)
+        values[names == own + i] = np.inf
+        chosen = np.argsort(values, kind="stable")[:m][::-1]
+        best[i], who[i] = values[chosen], np.where(np.isinf(values[chosen]), -1, names[chosen])
+
+
+def recheck(X: Floats, own: int, best: Floats, who: Ints, slack: float, near: Ints, squared: Floats) -> int:
+    """Sort the candidates of each line by exact distance, then ask whether another row could be as near."""
+    k = near.shape[1]
+    doubtful = 0
+    for i in range(len(near)):
+        x = X[own + i].astype(np.float64)
+        names = who[i][who[i] >= 0]
+        exact = ((x - X[names].astype(np.float64)) ** 2).sum(axis=1)
+        order = np.lexsort([names, exact])[:k]
+        near[i], squared[i] = names[order], exact[order]
+        last = exact[order[-1]]
+        reach = np.linalg.norm(x) + np.sqrt(last)
+        if who[i, 0] >= 0 and best[i, 0] <= 0.5 * (last - x @ x) + slack * reach**2:
+            near[i, 0] = -1
+            doubtful += 1
+    return doubtful
+
+
+def nearest_exactly(X: Floats, rows: Ints, near: Ints, squared: Floats) -> None:
+    """Sort all rows by distance."""
+    k = near.shape[1]
+    for i, row in enumerate(rows):
+        exact = ((X[row].astype(np.float64) - X.astype(np.float64)) ** 2).sum(axis=1)
+        exact[row] = np.inf
+        order = np.argsort(exact, kind="stable")[:k]
+        near[i], squared[i] = order, exact[order]

@@ -1,0 +1,204 @@
+"""Discriminative component analysis: rows that belong together close, chunklets with a cannot-link apart [Hoi2006]_."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card
+from cluewise.base._metric import MetricLearner
+from cluewise.clues import Clues
+from cluewise.core import metric, seeding
+from cluewise.core.rows import Rows, rows_of
+from cluewise.exceptions import ClueError
+
+__all__ = ["DCA"]
+
+LIMIT = 10**7
+"""Pairs of components that overlapping apart groups may make."""
+
+
+def between(rows: Rows, clues: Clues) -> Floats:
+    """C_b, the mean of (m_i − m_j)(m_i − m_j)ᵀ over the pairs of components that are told apart; 0 without.
+
+    Groups (and the label classes) that share no component are summed in closed form: the scatter of s means around
+    their own mean, times s, is the sum over their pairs.
+    """
+    graph, cliques = clues.graph, clues.cliques
+    low = np.repeat(np.arange(clues.n_components), np.diff(graph.indptr))
+    once = low < graph.indices
+    links = np.column_stack([low[once], graph.indices[once]])
+    size = np.diff(cliques.indptr)
+    group = np.repeat(np.arange(len(size)), size)
+    if len(np.unique(cliques.members)) < len(cliques.members):
+        links = np.unique(np.concatenate([links, _pairs(size, cliques.indptr, cliques.members)]), axis=0)
+        size, group, members = size[:0], group[:0], cliques.members[:0]
+    else:
+        members = cliques.members
+        of_component = np.full(clues.n_components, -1, dtype=np.int64)
+        of_component[members] = group
+        first, second = of_component[links].T
+        links = links[(first != second) | (first < 0)]  # a pair that its group names already counts once
+    count = len(links) + int((size * (size - 1) // 2).sum())
+    named = np.union1d(links.ravel(), members)
+    number = np.full(clues.n_components, -1, dtype=np.int32)
+    number[named] = np.arange(len(named), dtype=np.int32)
+    means, _ = seeding.group_means(rows, number[clues.components], len(named))
+    total = np.zeros((rows.d, rows.d))
+    for part in metric.blocks(len(links), rows.d):
+        off = metric.differences(means, number[links[part]])
+        total += off.T @ off
+    if len(members):
+        mine = means[number[members]]
+        middle = np.zeros((len(size), rows.d))
+        np.add.at(middle, group, mine)
+        off = (mine - (middle / size[:, None])[group]) * np.sqrt(size[group])[:, None]
+        total += off.T @ off
+    return total / max(count, 1)
+
+
+def _pairs(size: Ints, indptr: Ints, members: Ints) -> Ints:
+    """Pairs of the components of every group, for groups that overlap; smaller number first."""
+    if int((size * (size - 1) // 2).sum()) > LIMIT:
+        raise ClueError(f"overlapping apart groups make more than {LIMIT} pairs of components; give fewer groups.")
+    found = [np.empty((0, 2), dtype=np.int64)]
+    for start, s in zip(indptr[:-1], size, strict=True):
+        first, second = np.triu_indices(s, 1)
+        found.append(np.column_stack([members[start + first], members[start + second]]).astype(np.int64))
+    return np.concatenate(found)
+
+
+class DCA(MetricLearner):
+    r"""Discriminative component analysis: little scatter within chunklets, much between those that are told apart.
+
+    Rows joined by must-links, together groups or equal labels form *chunklets*; cannot-links, apart groups and
+    different labels tell components apart. DCA keeps only the directions in which components that are told apart
+    differ, and divides there by the scatter within chunklets, as `RCA` does everywhere. With few cannot-links the
+    metric has few dimensions: with the labels of k classes at most k − 1. Choose it
+    for many columns of which most are noise.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of columns to make. None keeps all directions in which components that are told apart differ; with fewer,
+        those with the least scatter within chunklets for the scatter between them.
+    shrinkage : "auto" or float in [0, 1], default="auto"
+        Share of the identity that is mixed into the covariance of the chunklets, in columns of unit variance. "auto" is
+        d / (d + 2f), where f is the number of rows in chunklets less the number of chunklets: it matters when clues are
+        few and vanishes when they are many. With 0, directions without scatter are left out.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, d)
+        L, with ``transform(X) = X @ L.T``; symmetric where the metric has full rank and units do not differ too much.
+    n_components_ : int
+        Rank of the metric.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, where X has names.
+
+    Raises
+    ------
+    Contradiction
+        If two rows are told to be together and apart.
+
+    See Also
+    --------
+    RCA : The same without cannot-links, in all directions.
+
+    Notes
+    -----
+    The directions are found one after the other: first those in which the means of components that are told apart
+    differ, then, among these, those with the least scatter within chunklets:
+
+    .. math::
+
+        C_b = \frac{1}{n_b} \sum_j \sum_{i \in D_j} (m_j - m_i)(m_j - m_i)^\top, \quad
+        C_w = \frac{1}{c} \sum_{j=1}^{c} \frac{1}{n_j} \sum_i (x_{ji} - m_j)(x_{ji} - m_j)^\top
+
+    .. math::
+
+        C_b = U \Lambda_b U^\top, \quad Z = U \Lambda_b^{-1/2}, \quad Z^\top C_w Z = V \Lambda_w V^\top, \quad
+        M = A A^\top, \quad A = Z V \Lambda_w^{-1/2}.
+
+    With all directions kept and :math:`C_b` of full rank, :math:`M = C_w^{-1}` whatever the cannot-links are: they
+    matter through the directions that they leave out.
+
+    ===================== ==========================================
+    symbol                in the code
+    ===================== ==========================================
+    :math:`C_b`           ``apart``
+    :math:`C_w`           ``C``
+    :math:`D_j`           neighbors of j in ``clues.graph``
+    :math:`A^\top`        ``metric.whitening(C, apart, count)``
+    ===================== ==========================================
+
+    *Deviations*: components of one row count in :math:`C_b`, so that cannot-links between rows without must-links
+    are heard; :math:`c` counts chunklets of two or more rows. A pair of components counts once, however many clues tell
+    it apart, so an entailed clue changes nothing, and weights of links are ignored. :math:`C_w` is shrunk by default;
+    with ``shrinkage=0`` it is as published. Rank and shrinkage are decided in columns divided by their standard
+    deviation. Without cannot-links :math:`C_b = I`; without must-links, or where rows that belong together are all
+    equal, :math:`C_w = I`; without either the metric is the Euclidean one, and a warning says so.
+
+    Time is O(n d + (p + q) d² + d³) for p rows in chunklets and q pairs of components that cannot-links tell apart.
+
+    References
+    ----------
+    .. [Hoi2006] S. C. H. Hoi, W. Liu, M. R. Lyu and W.-Y. Ma. "Learning distance metrics with contextual constraints
+       for image retrieval". IEEE Conference on Computer Vision and Pattern Recognition, 2006.
+
+    Examples
+    --------
+    Three classes differ in two of three columns; the third is left out.
+
+    >>> from cluewise import Clues
+    >>> from cluewise.metric_learning import DCA
+    >>> X = [[0, 0, 5], [1, 0, -5], [0, 1, 0], [9, 0, 5], [8, 1, -5], [9, 1, 0], [0, 9, 5], [1, 8, -5], [1, 9, 0]]
+    >>> dca = DCA().fit(X, clues=Clues(9, labels=[0, 0, 0, 1, 1, 1, 2, 2, 2]))
+    >>> dca.n_components_
+    2
+    """
+
+    card = Card(
+        paper="Hoi2006",
+        title="whiten within chunklets, along what tells them apart",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        hard=True,
+        closes=True,
+        descends=False,
+        invariant=frozenset({"shift", "scale"}),
+        predicts=False,
+        sparse=False,
+        weights=False,
+        deterministic=True,
+        plain="",
+        means=False,
+        cost="O(nd + (p + q)d² + d³)",
+        equation="covariances between and within chunklets, diagonalized one after the other",
+        aliases=("discriminative component analysis",),
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = MetricLearner._parameter_constraints | {
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
+    }
+
+    def __init__(self, n_components: int | None = None, *, shrinkage: float | str = "auto") -> None:
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+
+    def _learn(self, X: Floats, clues: Clues) -> None:
+        rows = rows_of(X)
+        within, apart = metric.chunklets(rows, clues), between(rows, clues)
+        C = metric.scatter(rows, within, 1 / (max(len(within.sizes), 1) * within.sizes))
+        joins, parts = C.any(), apart.any()  # equal rows are neither joined nor parted
+        if not joins and not parts:
+            self._publish_plain(X, "no clue joins or parts two rows that differ")
+            return
+        scale, plain = metric.scale_of(rows), np.eye(rows.d)
+        C = self._shrunk(scale.standard(C), len(within.rows) - len(within.sizes)) if joins else scale.standard(plain)
+        L = metric.whitening(C, scale.standard(apart if parts else plain), self.n_components)
+        self._publish_components(metric.upright(scale.raw(L)), X.dtype)

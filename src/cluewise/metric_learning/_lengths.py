@@ -1,0 +1,143 @@
+"""The two problems of `XingMetric`, each a step that lowers its objective [Xing2002]_."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.core import loop, metric
+
+__all__ = [
+    "Full",
+    "Pairs",
+    "Weights",
+    "cost",
+    "full_step",
+    "length",
+    "newton_step",
+    "scaled",
+    "slopes",
+    "started",
+    "wide_step",
+]
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows of X, each with a weight; their differences are made when they are needed."""
+
+    X: Floats
+    ends: Ints  # (m, 2)
+    weight: Floats  # (m,)
+
+    def blocks(self) -> Iterator[tuple[Floats, Floats]]:
+        """Differences and weights, block by block."""
+        for part in metric.blocks(len(self.ends), self.X.shape[1]):
+            yield metric.differences(self.X, self.ends[part]), self.weight[part]
+
+
+class Full(NamedTuple):
+    """A root of the metric in coordinates in which M is the identity, and what the next step needs."""
+
+    white: Floats  # (r, r) F with A = RRᵀ, R = M^{−1/2}F; ‖F‖² = f(A) = 1
+    pull: Floats  # (d, r) KR
+    inverse: Floats  # (r, d) M^{−1/2}
+
+
+def length(apart: Pairs, root: Floats) -> tuple[float, Floats]:
+    """g(A), the summed distance of the cannot-links, and KR with K = Σ ΔΔᵀ/d_A (Eq. 35 of the survey)."""
+    g, pull = 0.0, np.zeros_like(root)
+    for off, weight in apart.blocks():
+        turned = off @ root
+        d = np.sqrt(np.einsum("ij,ij->i", turned, turned))
+        g += float(weight @ d)
+        turned *= np.divide(weight, d, out=np.zeros_like(d), where=d > 0)[:, None]
+        pull += off.T @ turned
+    return g, pull
+
+
+def full_step(state: Full, *, apart: Pairs) -> tuple[Full, loop.Info]:
+    """The best root for the tangent of g at this one: ‖RᵀΔ‖ is convex in R, and ‖F‖² ≤ 1 a ball."""
+    new, g = started(state.inverse @ state.pull, state.inverse, apart)
+    return new, loop.Info(-g, 1)
+
+
+def started(white: Floats, inverse: Floats, apart: Pairs) -> tuple[Full, float]:
+    """A state from any root F, scaled to f(A) = 1, and its g(A)."""
+    white = white / np.linalg.norm(white)
+    g, pull = length(apart, inverse.T @ white)
+    return Full(white, pull, inverse), g
+
+
+class Slopes(NamedTuple):
+    """Derivatives of G(a), the summed distance of the cannot-links, by the weights of the columns."""
+
+    total: float  # G
+    first: Floats  # (d,)
+    second: Floats  # (d, d), or empty
+
+
+def slopes(apart: Pairs, a: Floats, *, curved: bool) -> Slopes:
+    """G = Σ q, g₁ = Σ Δ²/2q, and −H₁ = Σ Δ²Δ²ᵀ/4q³ with q = √(Σ aΔ²)."""
+    d = len(a)
+    total, first, second = 0.0, np.zeros(d), np.zeros((d, d) if curved else (0, 0))
+    for off, weight in apart.blocks():
+        off *= off
+        q = np.sqrt(off @ a)
+        total += float(weight @ q)
+        there = q > 0
+        off, weight, q = off[there], weight[there], q[there]
+        first += (weight / (2 * q)) @ off
+        if curved:
+            second += off.T @ (off * (weight / (4 * q**3))[:, None])
+    return Slopes(total, first, second)
+
+
+class Weights(NamedTuple):
+    """A diagonal metric."""
+
+    a: Floats  # (d,) one weight per column; a zero stays one
+    near: Floats  # (d,) s = Σ_must Δ²
+
+
+def cost(apart: Pairs, state: Weights) -> float:
+    """F(a) = Σ_must aΔ² − log G(a) (Eq. 33 of the survey)."""
+    return float(state.near @ state.a - np.log(slopes(apart, state.a, curved=False).total))
+
+
+def newton_step(state: Weights, *, apart: Pairs) -> tuple[Weights, loop.Info]:
+    """A Newton step on F (Eq. 34 of the survey) that stays inside a > 0, halved until F falls enough."""
+    a, near = state
+    found = slopes(apart, a, curved=True)
+    before = float(near @ a - np.log(found.total))
+    slope = near - found.first / found.total
+    curve = found.second / found.total + np.outer(found.first, found.first) / found.total**2
+    # In units of a the equations do not depend on those of the columns, and weights that are zero stay so.
+    H = curve * np.outer(a, a)
+    H[np.diag_indices_from(H)] += 1e-12 * np.trace(H)
+    away = a * np.linalg.solve(H, a * slope)
+    shrinking = away > 0
+    t = min(1.0, 0.99 * float((a[shrinking] / away[shrinking]).min(initial=np.inf)))
+    fall = float(slope @ away)
+    for _ in range(50):
+        new = Weights(a - t * away, near)
+        after = cost(apart, new)
+        if after <= before - 1e-4 * t * fall:
+            return new, loop.Info(after, 1)
+        t /= 2
+    return state, loop.Info(before, 0)
+
+
+def wide_step(state: Weights, *, apart: Pairs) -> tuple[Weights, loop.Info]:
+    """What `full_step` does, for weights of columns: a ← a (g₁/s)², at the scale that is best for F."""
+    a, near = state
+    first = slopes(apart, a, curved=False).first
+    new = scaled(a * np.divide(first, near, out=np.zeros_like(first), where=near > 0) ** 2, near)
+    return new, loop.Info(cost(apart, new), 1)
+
+
+def scaled(a: Floats, near: Floats) -> Weights:
+    """Σ_must aΔ² = ½: F is lowest there among all multiples of a."""
+    return Weights(a / (2 * (near @ a)), near)

@@ -1,0 +1,285 @@
+"""Distances that must-links and cannot-links change, for their rows and for what is near these [Klein2002]_."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cluewise._sklearn import Interval, StrOptions, fit_context
+from cluewise._typing import ArrayLike, Floats, Ints
+from cluewise.base import Card, checked_data
+from cluewise.base._informed import Informed
+from cluewise.core import propagation
+from cluewise.core.distance_matrix import require_distances, require_memory
+from cluewise.core.linkage_pairs import METRICS, paired, pairwise
+from cluewise.core.propagation_radius import LIMIT, guarded_radius
+from cluewise.exceptions import ClueWarning
+
+__all__ = ["PropagatedDistances"]
+
+
+class PropagatedDistances(TransformerMixin, Informed):
+    r"""Distances in which clues act on the neighborhood of the rows they speak of.
+
+    Use it before any method that takes distances instead of rows. A must-link makes its two rows one place, so that
+    their neighbors come closer, too; a cannot-link puts its two rows farther apart than any others. Complete linkage
+    then carries cannot-links on to the neighbors. Where rows that belong together are not near each other, this
+    can mislead: ``radius="auto"`` asks the clues themselves how far to go, and mostly errs on the side of caution.
+
+    Parameters
+    ----------
+    metric : str or callable, default="euclidean"
+        Distance of two rows: a name that ``scipy.spatial.distance.cdist`` knows ("euclidean", "cityblock", "chebyshev",
+        …), a function of two rows, or "precomputed": X is then the (n, n) matrix of distances.
+    radius : float or "auto", default=inf
+        How long each step of a path may be that passes through must-links. Infinity is the method as published; 0
+        changes nothing but the distances of rows that clues speak of; "auto" chooses.
+    cross_cannot : bool, default=True
+        Whether must-links also bring closer what cannot-links, or what they entail, keep apart, as in the paper.
+        False: such distances are never shortened.
+    memory_limit : float, default=4.0
+        GiB that distances may take; more is refused before any work.
+
+    Attributes
+    ----------
+    radius_ : float
+        The radius that was used.
+    radii_ : ndarray
+        With ``radius="auto"``: the radii that were tried.
+    agreement_ : ndarray
+        With ``radius="auto"``: for each of them the probability that a must-link is shorter than a cannot-link, when
+        neither takes part in the propagation.
+
+    See Also
+    --------
+    cluewise.hierarchy.ConstrainedAgglomerative : Takes these distances with ``metric="precomputed"``.
+
+    Notes
+    -----
+    With must-links at distance 0, :math:`D'` are shortest paths; then all cannot-links get :math:`\max D' + 1`. Paths
+    need only pass through the :math:`r` must-link components of two or more rows. With :math:`G_{ia}` the distance of
+    row i to the nearest member of component a, and S the shortest paths between components,
+
+    .. math:: D'_{ij} = \min\left(D_{ij},\; \min_{a, b} G_{ia} + S_{ab} + G_{jb}\right)
+
+    in O(n²r + nr²) time for all pairs, or O(r) for one of them, after O(nr) memory for G. With a finite radius, steps
+    (entries of G) that are longer are no steps.
+
+    ========================== ===================================
+    paper                      code
+    ========================== ===================================
+    :math:`D`                  ``metric``, rows of X
+    must-links                 ``clues.components``
+    cannot-links               ``clues.pairs(expand=True)``
+    ========================== ===================================
+
+    *Deviations.* The maximum is taken once, after all paths (erratum E8 of the survey). :math:`D` must be a metric, or
+    the paths are only those through must-link components. ``radius`` and ``cross_cannot`` are not in the paper. "auto"
+    tries each link as if nothing were known about its two rows, by the shortest way through one must-link
+    component, and takes the smallest radius whose agreement is within one standard error of the best. The radius is 0
+    unless the best agreement is two standard errors above that of 0, and also without must-links or without
+    cannot-links, for then nothing can be tried. A pair that must be together and apart is far apart, with a warning.
+    Weights of clues are ignored.
+
+    References
+    ----------
+    .. [Klein2002] D. Klein, S. D. Kamvar and C. D. Manning, "From instance-level constraints to space-level
+       constraints: making the most of prior knowledge in data clustering", ICML 2002.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.hierarchy import ConstrainedAgglomerative
+    >>> from cluewise.metric_learning._propagated import PropagatedDistances
+    >>> X = [[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]]
+    >>> clues = Clues(8, must=[(3, 7)], cannot=[(2, 7)])
+    >>> D = PropagatedDistances().fit_transform(X, clues=clues)
+    >>> D[0].round(2)
+    array([0.  , 1.02, 0.91, 2.  , 4.13, 4.86, 4.92, 2.  ])
+    >>> ConstrainedAgglomerative(2, linkage="complete", metric="precomputed").fit(D).labels_
+    array([1, 1, 1, 0, 0, 0, 0, 0], dtype=int32)
+    """
+
+    card = Card(
+        paper="Klein2002",
+        title="Shortest paths through must-links",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        hard=True,
+        descends=False,
+        predicts=False,
+        sparse=False,
+        weights=False,
+        deterministic=True,
+        plain="",
+        means=False,
+        equation="Algorithm 6 of the survey",
+        cost="O(n²(d + r)), memory O(n²)",
+        aliases=("space-level constraints", "CCL"),
+    )
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "metric": [StrOptions({*METRICS, "precomputed"}), callable],
+        "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="both")],
+        "cross_cannot": ["boolean"],
+        "memory_limit": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        metric: Any = "euclidean",
+        radius: float | str = np.inf,
+        cross_cannot: bool = True,
+        memory_limit: float = 4.0,
+    ) -> None:
+        self.metric = metric
+        self.radius = radius
+        self.cross_cannot = cross_cannot
+        self.memory_limit = memory_limit
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+        """Find the ways through the must-links; distances of pairs are computed when they are asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
+            The data, or their distances; kept, not copied.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+
+        Returns
+        -------
+        object
+            The fitted transformer.
+        """
+        X = checked_data(self, X, reset=True, sparse=False)
+        if self.metric == "precomputed":
+            require_distances(X)
+        known = self._check_clues(clues, len(X))
+        if known.contradictions:
+            warnings.warn(f"{known.contradictions[0]}; it counts as a cannot-link.", ClueWarning, stacklevel=3)
+        hubs = int(np.count_nonzero(np.bincount(known.components) > 1))
+        self._require(16 * known.n * hubs, f"ways through {hubs} must-link components")
+        self._forget()
+        self._X, self._clues = X, known
+        distance = pairwise(X, self.metric)
+        if isinstance(self.radius, str):
+            members, start = propagation.members_of(known)
+            guard = guarded_radius(distance, known, members, start)
+            self.radius_, self.radii_, self.agreement_ = guard
+        else:
+            self.radius_ = float(self.radius)
+        self._hubs = propagation.hubs_of(distance, known, self.radius_)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, *, clues: Any = None) -> Floats:
+        """Distances between all rows, changed by the clues.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
+            The data, or their distances.
+        y : ignored
+            Present for scikit-learn's sake.
+        clues : Clues or array-like of shape (n,), optional
+            What is known; an array is taken as partial labels.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            Symmetric, 0 for rows that must be together, larger by 1 than all others for cannot-links.
+        """
+        self.fit(X, y, clues=clues)
+        n = len(self._X)
+        self._require(8 * n * n, f"distances between {n} rows")
+        sides = None if self.cross_cannot else propagation.Sides.of(self._clues)
+        D = propagation.all_pairs(pairwise(self._X, self.metric), self._hubs, n, sides)
+        cannot = self._clues.pairs(expand=True, limit=LIMIT)[2]
+        if len(cannot):
+            i, j = cannot.T
+            D[i, j] = D[j, i] = D.max() + 1  # E8: one maximum for all
+        return D
+
+    def transform(self, X: Any) -> Floats:
+        """Distances of new rows, about which nothing is known, to the rows of the fit.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d), or (m, n) with ``metric="precomputed"``
+            New rows, or their distances to the rows of the fit.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            Shortest paths; cannot-links are between rows of the fit and play no part.
+        """
+        check_is_fitted(self)
+        X = checked_data(self, X, reset=False, sparse=False)
+        self._require(8 * len(X) * len(self._X), f"distances of {len(X)} rows")
+        distance = pairwise(X, self.metric, self._X)
+        new, old = np.arange(len(X)), np.arange(len(self._X))
+        hubs = self._hubs
+        into = propagation.reach_of(distance, new, hubs.members, hubs.start, hubs.radius)
+        return propagation.shortened(distance(new, old).copy(), hubs.through(into), hubs.into)
+
+    def between(self, first: ArrayLike, second: ArrayLike) -> Floats:
+        """Changed distances of some pairs of rows of the fit, without all the others.
+
+        Parameters
+        ----------
+        first, second : array-like of shape (m,)
+            Row numbers.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            As `fit_transform` gives them, but for cannot-links, which are infinitely far apart here: the largest of
+            all distances is not known.
+        """
+        check_is_fitted(self)
+        i, j = (_numbers(which, len(self._X)) for which in (first, second))
+        if len(i) != len(j):
+            raise ValueError(f"pairs need as many first as second rows; there are {len(i)} and {len(j)}.")
+        D = paired(self._X, self.metric, i, j)
+        into = self._hubs.into
+        if len(self._hubs):
+            shorter = np.minimum(D, (self._hubs.through(into[i]) + into[j]).min(axis=1))
+            if not self.cross_cannot:
+                sides = propagation.Sides.of(self._clues)
+                kept = [bool(sides.across(a)[b]) for a, b in zip(i.tolist(), j.tolist())]
+                shorter[kept] = D[kept]
+            D = shorter
+        cannot = self._clues.pairs(expand=True, limit=LIMIT)[2].astype(np.int64)
+        codes = np.minimum(i, j) * len(self._X) + np.maximum(i, j)
+        D[np.isin(codes, cannot[:, 0] * len(self._X) + cannot[:, 1])] = np.inf
+        return D
+
+    def _require(self, needed: int, what: str) -> None:
+        require_memory(needed, self.memory_limit, what, "take fewer rows, or a larger memory_limit")
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that `transform` gives: one per row of the fit."""
+        check_is_fitted(self)
+        return np.asarray([f"propagateddistances{i}" for i in range(len(self._X))], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+def _numbers(which: ArrayLike, n: int) -> Ints:
+    rows = np.asarray(which)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(f"rows are given as a list of their numbers, not as {which!r}.")
+    bad = np.flatnonzero((rows < 0) | (rows >= n))
+    if len(bad):
+        raise ValueError(f"there is no row {rows[bad[0]]}; the rows are numbered from 0 to {n - 1}.")
+    return rows.astype(np.int64)

@@ -1,0 +1,8 @@
+"""Spectral methods: clusters are what is cheap to cut out of a graph of near rows."""
+
+from cluewise.spectral._e2cp import E2CP
+from cluewise.spectral._flexible import FlexibleSpectral
+from cluewise.spectral._relational import RelationalSpectral
+from cluewise.spectral._spectral_kernel import SpectralKernelKMeans
+
+__all__ = ["E2CP", "FlexibleSpectral", "RelationalSpectral", "SpectralKernelKMeans"]

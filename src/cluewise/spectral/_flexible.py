@@ -1,0 +1,195 @@
+"""Flexible constrained spectral clustering: the least cut of the vectors that satisfy links enough [Wang2010]_."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from cluewise._sklearn import Interval
+from cluewise._typing import Floats
+from cluewise.base import Card
+from cluewise.clues import Clues
+from cluewise.core.flexible import feasible_vectors
+from cluewise.core.laplacian import leading
+from cluewise.core.spreading import link_matrix
+from cluewise.exceptions import Infeasible
+from cluewise.spectral._embedded import EmbeddedClusterer, embedded
+
+__all__ = ["FlexibleSpectral"]
+
+
+class FlexibleSpectral(EmbeddedClusterer):
+    r"""Cut a graph of near rows where that is cheap, among the cuts that satisfy the links well enough.
+
+    Use it for clusters that are connected rather than round, such as curves and rings, when there are links or labels
+    for some of the rows. Links are weighed against the graph as a whole: a few that are wrong do little harm, and one
+    alone does little good. For links that should act where they are, take `E2CP`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    affinity : {"local", "nearest_neighbors", "rbf", "precomputed"}, default="local"
+        How alike two rows are. "local": :math:`\exp(-d^2 / (s_i s_j))` for near rows, each with the distance to its
+        farthest neighbor as its scale s. "nearest_neighbors": 1 for rows that are near both ways, ½ one way, as
+        scikit-learn has it. "rbf": :math:`\exp(-\gamma d^2)` for all pairs, refused for more than about 11,000 rows.
+        "precomputed": X is the affinity, dense or sparse, without negative numbers; its diagonal is not looked at.
+    n_neighbors : int, default=10
+        Number of other rows that are near a row, for the first two.
+    gamma : float, default=None
+        For "rbf"; by default one over the median squared distance to the seventh neighbor.
+    level : float, default=0.5
+        How well the links have to be satisfied: :math:`\beta` as a share of the largest value that leaves
+        ``n_clusters`` − 1 vectors (one more where the trivial vector satisfies the links, too). Below 1; with many
+        links that are right 0.9 gets more out of them, and from 0 down links hardly matter.
+    n_components : int or None, default=50
+        How many eigenvectors of the graph solutions are made of: smooth ones, which say something about rows without
+        links. At most half of the rows count; None takes all of them, as the paper does, for up to 2,000 rows.
+    n_init : int, default=10
+        Number of starts of k-means; the first from rows far apart, which no chance decides, the others by k-means++.
+    max_iter : int, default=300
+        Most iterations of one start.
+    tol : float, default=1e-4
+        Stop when the objective changes by at most this share of its value.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row; cluster 0 is the largest.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    embedding_ : ndarray of shape (n, m)
+        The points that k-means has seen.
+    threshold_ : float
+        :math:`\beta`, what each vector satisfies at least; nan without links.
+    costs_ : ndarray
+        :math:`v^T \bar L v / \mathrm{vol}` of each vector, the part of the graph that it cuts.
+    objective_ : float
+        Sum of squared distances in the embedding to the means of the clusters.
+    trace_ : ndarray
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    broken_ : Clues
+        The clues that the clusters break.
+
+    See Also
+    --------
+    E2CP : Links change the affinity of the rows near them.
+
+    Notes
+    -----
+    With affinity A, degrees D of sum vol, :math:`\bar L = I - D^{-1/2} A D^{-1/2}`, links Q (weight of a must-link,
+    minus weight of a cannot-link) and :math:`\bar Q = D^{-1/2} Q D^{-1/2}`, the method asks for
+
+    .. math:: \min_v v^T \bar L v \quad\text{with}\quad v^T \bar Q v \ge \beta,\; v^T v = \mathrm{vol},\;
+        v \ne D^{1/2} 1.
+
+    Its candidates solve :math:`\bar L v = \lambda (\bar Q - \frac{\beta}{\mathrm{vol}} I) v` with
+    :math:`\lambda > 0`. The n_clusters − 1 of least cost are the columns of V, and k-means sees the rows of
+    :math:`D^{-1/2} V (I - V^T \bar L V / \mathrm{vol})`. Without links this is ordinary spectral clustering.
+
+    =============================== =====================================
+    paper                           code
+    =============================== =====================================
+    :math:`\beta`                   ``threshold_``, from ``level``
+    :math:`V^*`                     ``embedding_``, scaled
+    :math:`v^T \bar L v`            ``costs_``, divided by vol
+    =============================== =====================================
+
+    *Deviations.* The pencil is solved in the span of ``n_components`` leading eigenvectors, and the largest
+    :math:`\beta` is that of this span: a vector that satisfies links by singling out the linked rows is of no
+    use, and is not in it. The trivial vector is eliminated from the pencil by hand, which leaves a
+    symmetric problem. Pieces of a graph of near rows are joined by an edge each. Labels and groups count as the links
+    that they stand for, at most ten million. Fewer vectors are used where fewer are feasible. Eigenvectors beyond the
+    first few are those of a Krylov space, not exact, when there are more than 500 rows.
+
+    References
+    ----------
+    .. [Wang2010] X. Wang and I. Davidson, "Flexible constrained spectral clustering", KDD 2010.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.spectral import FlexibleSpectral
+    >>> X = [[0, 0], [1, 0], [2, 0], [3, 0], [4, 0], [5, 0], [0, 1], [1, 1], [2, 1], [3, 1], [4, 1]]
+    >>> FlexibleSpectral(2, n_neighbors=3, random_state=0).fit(X).labels_
+    array([0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1], dtype=int32)
+    >>> clues = Clues(11, labels=[0, None, 0, None, 0, 0, 1, None, 1, None, 1])
+    >>> FlexibleSpectral(2, n_neighbors=3, random_state=0).fit(X, clues=clues).labels_
+    array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1], dtype=int32)
+    """
+
+    card = Card(
+        paper="Wang2010",
+        title="spectral clustering with links to satisfy",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        predicts=False,
+        sparse=False,
+        weights=False,
+        plain="",
+        means=False,
+        equation="the pencil of the Laplacian and the links, in the span of its leading eigenvectors",
+        cost="O(n²d) for neighbors",
+        aliases=("FCSC", "constrained spectral clustering"),
+    )
+    _parameter_constraints = EmbeddedClusterer._parameter_constraints | {
+        "level": [Interval(Real, None, None, closed="neither")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: str = "local",
+        n_neighbors: int = 10,
+        gamma: float | None = None,
+        level: float = 0.5,
+        n_components: int | None = 50,
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.level = level
+        self.n_components = n_components
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _embed(self, affinity: Any, clues: Clues) -> Floats:
+        n, k = affinity.shape[0], self.n_clusters
+        links = link_matrix(*clues.pairs(expand=True), n)
+        if not links.nnz or k == 1:
+            self.threshold_, self.costs_ = np.nan, np.empty(0)
+            return embedded(affinity, k)
+        if self.n_components is None and n > ALL:
+            raise ValueError(f"n_components=None takes all eigenvectors, for at most {ALL} rows; X has {n}.")
+        m = n if self.n_components is None else max(min(self.n_components, n // 2), k)
+        # Eigenvectors of the bulk need not be exact, only to span about what they span; the leading ones have to.
+        bulk = 1 - leading(affinity, k + 1, tol=1e-3).values[-1]
+        spectrum = leading(affinity, m, tol=float(np.clip(0.8 * bulk**2, 1e-10, 0.06)))
+        found = feasible_vectors(spectrum, links, k, self.level)
+        if not len(found.costs):
+            raise Infeasible(
+                f"no vector satisfies the links to level={self.level:g}: beta={found.threshold:.6g} has to be below "
+                f"{found.highest:.6g}. Lower the level, or raise n_components.",
+                clues,
+            )
+        self.threshold_ = found.threshold
+        self.costs_ = found.costs / spectrum.degrees.sum()
+        return found.vectors * (1 - self.costs_) / np.sqrt(spectrum.degrees)[:, None]
+
+
+ALL = 2000
+"""Most rows for which all eigenvectors are computed."""

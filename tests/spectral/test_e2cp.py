@@ -1,0 +1,130 @@
+"""Links that spread along the graph: scikit-learn's spectral clustering of the affinity that the formula gives."""
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn.cluster import SpectralClustering
+from sklearn.datasets import make_moons
+
+import cluewise as cw
+from cluewise import Clues
+from cluewise.core import spreading
+from cluewise.core.affinity import neighbor_affinity
+from cluewise.spectral._e2cp import E2CP
+
+PATTERNS = ["clusterincluster", "corners", "crescentfullmoon", "gaussians", "halfkernel", "twospirals"]
+
+
+@pytest.fixture
+def moons():
+    return make_moons(200, noise=0.12, random_state=0)
+
+
+def test_it_is_spectral_clustering_of_the_changed_affinity(moons):
+    X, y = moons
+    clues = Clues.sample(y, pairs=80, random_state=0)
+    W = neighbor_affinity(X, 10).toarray()
+    Z = clues.to_matrix().toarray()
+    root = np.sqrt(W.sum(axis=1))
+    G = np.linalg.inv(np.eye(200) - 0.8 * W / root / root[:, None])
+    F = G @ Z @ G
+    F /= np.abs(F).max()
+    expected = np.where(F >= 0, 1 - (1 - F) * (1 - W), (1 + F) * W)
+    np.fill_diagonal(expected, 0)
+    model = E2CP(2, random_state=0).fit(X, clues=clues)
+    np.testing.assert_allclose(model.affinity_matrix_, expected, atol=1e-10)
+    theirs = SpectralClustering(2, affinity="precomputed", random_state=0).fit(expected)
+    assert cw.metrics.ari(theirs.labels_, model.labels_) == 1
+    assert cw.metrics.ari(y, model.labels_) > 0.9
+
+
+def test_without_clues_it_is_scikit_learns(moons):
+    X, _ = moons
+    graph = neighbor_affinity(X, 10)
+    theirs = SpectralClustering(3, affinity="precomputed", random_state=0).fit(graph.toarray())
+    for model, given in (
+        (E2CP(3, random_state=0), X),
+        (E2CP(3, affinity="precomputed", random_state=0), graph),
+        (E2CP(3, affinity="precomputed", random_state=0), 5 * graph.toarray()),
+    ):
+        assert cw.metrics.ari(theirs.labels_, model.fit(given).labels_) == 1
+
+
+def test_labels_and_groups_are_their_links(moons):
+    X, y = moons
+    shown = np.where(np.arange(200) % 10, -1, y)
+    must, _, cannot, _ = Clues.from_labels(shown).pairs(expand=True)
+    a = E2CP(2, random_state=0).fit(X, clues=shown)
+    b = E2CP(2, random_state=0).fit(X, clues=Clues(200, must=must, cannot=cannot))
+    np.testing.assert_array_equal(a.affinity_matrix_, b.affinity_matrix_)
+    assert (a.labels_ == b.labels_).all()
+
+
+def test_links_act_where_they_are():
+    """A bridge between two blobs: a cannot-link across it weakens it, a must-link strengthens it."""
+    X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [2.0, 0.5], [3.0, 0.5], [4, 0], [4, 1], [5, 0], [5, 1]])
+    plain, cut, bound = (
+        E2CP(2, n_neighbors=3, random_state=0).fit(X, clues=clues).affinity_matrix_
+        for clues in (None, Clues(10, cannot=[(4, 5)]), Clues(10, must=[(4, 5)]))
+    )
+    before = plain.toarray() if issparse(plain) else plain
+    assert cut[4, 5] == pytest.approx(0, abs=1e-9)
+    assert bound[4, 5] == pytest.approx(1)
+    assert 0 < before[4, 5] < 1
+    # Next to the link less changes, and far from it hardly anything does.
+    change = np.abs(cut - before)
+    assert change[4, 5] > change[3, 4] > change[0, 1]
+
+
+def test_spread_zero_is_the_links_alone(moons):
+    X, y = moons
+    clues = Clues.sample(y, pairs=30, random_state=0)
+    before = E2CP(2, random_state=0).fit(X).affinity_matrix_.toarray()
+    after = E2CP(2, spread=0.0, random_state=0).fit(X, clues=clues).affinity_matrix_
+    changed = np.argwhere(np.triu(~np.isclose(before, after)))
+    told = {tuple(sorted(pair)) for pair in np.vstack([clues.must, clues.cannot]).tolist()}
+    assert {tuple(pair) for pair in changed.tolist()} <= told
+    assert all(after[i, j] == pytest.approx(1) for i, j in clues.must)
+    assert all(after[i, j] == pytest.approx(0) for i, j in clues.cannot)
+
+
+def test_many_rows_stay_sparse(moons, monkeypatch):
+    X, y = moons
+    monkeypatch.setattr(spreading, "EXACT", 100)
+    clues = Clues.sample(y, pairs=80, random_state=0)
+    model = E2CP(2, random_state=0).fit(X, clues=clues)
+    assert issparse(model.affinity_matrix_)
+    assert model.affinity_matrix_.nnz < 200 * 100
+    assert cw.metrics.ari(y, model.labels_) > 0.9
+
+
+def test_weights_count(moons):
+    X, _ = moons
+    lie, truth = [(0, 1)], [(2, 3)]
+    clues = Clues(200, must=truth + lie, must_weight=[1.0, 0.25])
+    F = E2CP(2, spread=0.0, random_state=0).fit(X, clues=clues).affinity_matrix_
+    W = E2CP(2, random_state=0).fit(X).affinity_matrix_.toarray()
+    assert F[2, 3] == pytest.approx(1)
+    assert F[0, 1] == pytest.approx(1 - 0.75 * (1 - W[0, 1]))
+
+
+@pytest.mark.filterwarnings("ignore:only .* clusters have rows")
+def test_degenerate_rows():
+    def fit(X, k, clues=None):
+        return E2CP(k, random_state=0).fit(X, clues=clues)
+
+    assert fit([[1.0, 2.0]], 1).labels_.tolist() == [0]
+    assert fit(np.ones((8, 2)), 2, Clues(8, must=[(0, 1)], cannot=[(0, 2)])).labels_.shape == (8,)
+    assert len(set(fit([[0.0], [1.0], [5.0]], 3, Clues(3, cannot=[(0, 1)])).labels_)) == 3
+    copies = np.repeat([[0.0, 0.0], [9.0, 9.0]], 30, axis=0)
+    assert cw.metrics.ari(np.repeat([0, 1], 30), fit(copies, 2, Clues(60, must=[(0, 1)])).labels_) == 1
+
+
+@pytest.mark.needs_data
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns_with_one_percent_of_the_pairs(name):
+    data = cw.datasets.load(f"synth_{name}")
+    n, k = len(data.X), len(np.unique(data.y))
+    clues = Clues.sample(data.y, pairs=n * (n - 1) // 200, random_state=0)
+    model = E2CP(k, random_state=0).fit(data.X, clues=clues)
+    assert cw.metrics.ari(data.y, model.labels_) >= 0.95
