@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -52,7 +53,8 @@ def room(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, monkeypatch):
-    monkeypatch.delenv("CLUEWISE_RIVAL_PYTHON", raising=False)
+    for variable in ("CLUEWISE_RIVAL_PYTHON", "CLUEWISE_METRIC_RIVAL_PYTHON"):
+        monkeypatch.delenv(variable, raising=False)
     room("run").main(["--tiny", name, "--results", str(tmp_path)])
     printed = capsys.readouterr().out
     written = json.loads(next(tmp_path.glob("*.json")).read_text())
@@ -65,7 +67,7 @@ def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, mon
         assert f"{figure['ratio']:8.3f}" in printed
         assert figure["name"] in printed
         assert figure["against"] in printed
-    assert ("rival not installed" in printed) == (name in {"digits", "sized"})
+    assert ("rival not installed" in printed) == (name in {"agglomerative", "digits", "metric", "sized", "spectral"})
 
 
 def test_all_files_are_listed(room):
@@ -98,6 +100,17 @@ def test_former_price_is_half_the_mean_squared_distance_to_the_first_centers(roo
     X = np.array([[0.0, 0], [0, 2], [6, 0], [6, 4]])
     clues = Clues(4, must=[(0, 1), (2, 3)])  # first centers: (0, 1) and (6, 2)
     assert room("price").former_price(X, clues, 2, seed=0) == pytest.approx((1 + 1 + 4 + 4) / 8)
+
+
+def test_boosting_is_measured_against_the_clusterer_alone(room, capsys, monkeypatch):
+    boosting = room("boosting")
+    monkeypatch.setattr(boosting, "PAIRS", (50,))
+    monkeypatch.setattr(boosting, "CLUSTERERS", {"Ward": boosting.CLUSTERERS["Ward"]})
+    boosting.main(["clusterers", "iris", "--draws", "1"])
+    name, alone, boosted, gain, *_ = re.search(r"^iris .*$", capsys.readouterr().out, re.M)[0].split()
+    assert name == "iris"
+    assert float(boosted) - float(alone) == pytest.approx(float(gain), abs=0.0011)
+    assert float(alone) == pytest.approx(0.615, abs=0.001)  # scikit-learn's Ward on standardized iris
 
 
 def test_prices_need_a_set(room, capsys):

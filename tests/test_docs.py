@@ -319,7 +319,9 @@ def test_gallery_labels_or_links(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_gallery_dendrogram(monkeypatch: pytest.MonkeyPatch) -> None:
     said = said_by("plot_dendrogram.py", monkeypatch)
-    before, after = (re.search(rf"^{words}: ARI (\S+), .* ends at (\d)$", said, re.M) for words in ("no clues", "clues"))
+    before, after = (
+        re.search(rf"^{words}: ARI (\S+), .* ends at (\d)$", said, re.M) for words in ("no clues", "clues")
+    )
     assert float(before[1]) < 0.1
     assert float(after[1]) > 0.8
     assert (before[2], after[2]) == ("1", "3")

@@ -287,3 +287,21 @@ def test_the_price_may_be_left_to_the_method(run, folder):
     told = json.loads(run(*FIT, "--clues", "clues.csv", "-k", 2, "--penalty", "auto", "--json").out)
     assert told["parameters"]["penalty"] == "auto"
     assert told["penalty"] > 0
+
+
+def test_a_method_that_finds_the_number_of_clusters_is_not_asked_for_it(run, folder):
+    answer = run(*FIT, "--clues", "clues.csv", "--method", "ConstrainedDBSCAN")
+    assert (answer.code, answer.err) == (0, "")
+    assert len(clusters("data-clusters.csv")) == 6
+    answer = run(*FIT, "--clues", "clues.csv", "--method", "ConstrainedDBSCAN", "-k", 2)
+    assert answer.code == 2
+    assert "ConstrainedDBSCAN finds the number of clusters itself; leave -k out." in answer.err
+
+
+def test_a_clustering_to_avoid_is_avoided(run, write):
+    write("known.csv", "rose,1,avoid\nlily,1,avoid\niris,1,avoid\noak,2,avoid\nelm,2,avoid\nfir,2,avoid\n")
+    answer = run(*FIT, "--clues", "known.csv", "-k", 2)
+    assert answer.code == 0, answer.err
+    assert answer.out.startswith("CondEns: 6 rows of data.csv in 2 clusters")
+    found = clusters("data-clusters.csv")
+    assert set(found[:3]) == set(found[3:]) == {0, 1}

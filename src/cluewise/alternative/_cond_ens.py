@@ -289,7 +289,7 @@ class CondEns(StartedClusterer):
 
         Returns
         -------
-        labels : ndarray of shape (m,)
+        ndarray of shape (m,)
             Cluster of each row.
         """
         check_is_fitted(self)

@@ -151,7 +151,7 @@ class InformationBottleneck(Bottleneck):
 
         Returns
         -------
-        labels : ndarray of shape (m,)
+        ndarray of shape (m,)
             Cluster of each row.
         """
         check_is_fitted(self)

@@ -17,6 +17,8 @@ _LINKS = frozenset({"must", "cannot", "together", "apart"})
 def _suited(clues: Clues) -> tuple[str, dict[str, Any]]:
     """The method that suits the clues, and its parameters: links may be wrong, labels and sizes hold."""
     kinds = clues.kinds - {"avoid"}
+    if not kinds and clues.avoid:
+        return "CondEns", {}
     if kinds <= _LINKS:
         return "PCKMeans", {}
     if "partitions" in kinds and kinds <= {"labels", "partitions"}:
@@ -38,15 +40,21 @@ def count_clusters(clues: Clues, asked: int | None) -> int:
     return classes
 
 
-def build(clues: Clues, name: str | None, k: int, seed: int, penalty: str | None) -> Any:
+def build(clues: Clues, name: str | None, asked: int | None, seed: int, penalty: str | None) -> Any:
     """The estimator that was named, or the one that suits the clues, with its parameters."""
     from cluewise import catalogue
 
     name, chosen = _suited(clues) if name is None else (name, {})
     method: type[Any] = catalogue.get(name)
-    chosen |= {"n_clusters": k, "random_state": seed}
+    has = method().get_params()
+    if "n_clusters" in has:
+        chosen["n_clusters"] = count_clusters(clues, asked)
+    elif asked is not None:
+        raise ValueError(f"{method.__name__} finds the number of clusters itself; leave -k out.")
+    if "random_state" in has:
+        chosen["random_state"] = seed
     if penalty is not None:
-        if "penalty" not in method().get_params():
+        if "penalty" not in has:
             raise ValueError(f"{method.__name__} has no penalty; leave --penalty out, or use --method PCKMeans.")
         chosen["penalty"] = _price(penalty)
     return method(**chosen)

@@ -48,8 +48,7 @@ def compare(
 
     left_out = [*names_in(ignore), *([] if truth is None else [truth])]
     opened = open_data(data, clues, id_column=id_column, columns=columns, ignore=left_out, label_column=label_column)
-    k = _method.count_clusters(opened.clues, clusters)
-    model = _method.build(opened.clues, method, k, seed, penalty)
+    model = _method.build(opened.clues, method, clusters, seed, penalty)
     with named_rows(opened):
         result = advice.compare(
             model,

@@ -78,8 +78,7 @@ def fit(
         data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
     )
     axes = _axes(opened, map_columns)
-    k = _method.count_clusters(opened.clues, clusters)
-    model = _method.build(opened.clues, method, k, seed, penalty)
+    model = _method.build(opened.clues, method, clusters, seed, penalty)
     _progress.watch(model, quiet)
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
     wanted = {"--out": target, "--report": report, "--map": picture}

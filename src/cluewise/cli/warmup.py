@@ -51,6 +51,7 @@ def warmup() -> None:
             for method in clusterers().values():
                 _use(method, dtype)
             _metrics(dtype)
+            _neighbors(dtype)
         _search(rng)
         _update()
     _show.say(f"cluewise: the kernels are compiled ({perf_counter() - began:.1f} s).")
@@ -81,17 +82,28 @@ def _made(method: type[Any], **more: Any) -> Any:
 
 
 def _metrics(dtype: Any) -> None:
-    """Learn every metric from tiny data; two more columns for neighbors that no tree can find quickly."""
+    """Learn every metric from tiny data."""
     import numpy as np
 
-    from cluewise import density, metric_learning
+    from cluewise import metric_learning
     from cluewise.clues import Clues
 
     X = np.random.default_rng(0).normal(size=(24, 8)).astype(dtype)
     clues = Clues(24, labels=[*[0, 1] * 8, *[-1] * 8], must=[(0, 16)], cannot=[(1, 16)])
     for name in metric_learning.__all__:
         vars(metric_learning)[name]().fit(X, clues=clues)
-    density.ConstrainedDBSCAN(2.0).fit(X, clues=clues)
+
+
+def _neighbors(dtype: Any) -> None:
+    """Near rows in so many columns that no tree finds them quickly."""
+    import numpy as np
+
+    from cluewise.density import ConstrainedDBSCAN
+    from cluewise.spectral import E2CP
+
+    X = np.random.default_rng(0).normal(size=(600, 9)).astype(dtype)
+    ConstrainedDBSCAN(2.0).fit(X)
+    E2CP(2).fit(X)
 
 
 def _update() -> None:

@@ -11,6 +11,12 @@ distances            `divergences`, `opening`; learned: `distortions`, `mahalano
                      `extent`, `fields`; kernels: `landmarks`
 distributions        `gaussians`, `inference` on links, `priors`, `sticks`, `pair_evidence`, `coclustering`
 partitions           `labelings`, `utilities`, `consensus`, `simplex`, `weighting`
+trees                `linkage` and its parts, `distance_matrix`, `condensed` (trees of densities)
+graphs of near rows  `neighbors`, `radius`, `density`, `affinity`, `laplacian`, `flexible`, `spreading` (of links),
+                     `spectral_kernel`, `relational`
+learned distances    `metric`, `told_pairs`, `large_margin`, `quasi_newton`, `propagation`, `propagation_radius`
+votes and margins    `boosting`, `margin`
+counts               `bottleneck` and its parts
 ==================== ====================================================================================
 
 Modules with a leading underscore serve the one that their docstring names.

@@ -113,7 +113,7 @@ class RelationalSpectral(EmbeddedClusterer):
     Examples
     --------
     >>> from cluewise import Clues
-    >>> from cluewise.spectral._relational import RelationalSpectral
+    >>> from cluewise.spectral import RelationalSpectral
     >>> X = [[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]]
     >>> clues = Clues(8, must=[(2, 3), (4, 6)], cannot=[(3, 5)])
     >>> model = RelationalSpectral(cluster_cost=5, link_gain=4, random_state=0).fit(X, clues=clues)

@@ -108,7 +108,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
     Examples
     --------
     >>> from cluewise import Clues
-    >>> from cluewise.spectral._spectral_kernel import SpectralKernelKMeans
+    >>> from cluewise.spectral import SpectralKernelKMeans
     >>> X = [[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]]
     >>> clues = Clues(8, must=[(2, 3)], cannot=[(3, 5)])
     >>> model = SpectralKernelKMeans(
