@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import cluewise
-from cluewise import Clues, clusterers
+from cluewise import Clues, clusterers, metric_learning
 from cluewise.cli._app import app
 from cluewise.clues._clues import KINDS
 from cluewise.metrics import ari
@@ -160,6 +160,24 @@ def test_guide_says_what_the_cards_promise(family: str) -> None:
         card = cards[name.strip("`")]
         assert accepts == ", ".join(sorted(card.accepts))
         assert (hard, named, closes) == (yes[card.hard], yes[card.named], yes[card.closes])
+        assert paper == f"[{card.paper}](#{card.paper.lower()})"
+
+
+def test_readme_lists_the_distances() -> None:
+    text = (ROOT / "README.md").read_text("utf-8").split("| distance |", 1)[1].split("\n\n", 1)[0]
+    assert set(re.findall(r"^\| `(\w+)`", text, re.M)) == {*metric_learning.__all__, "DistBoost"}
+
+
+def test_guide_says_what_the_cards_of_metrics_promise() -> None:
+    _, *lines = rows_of(DOCS / "guide" / "metric_learning.md", "What each promises")
+    metrics = {name: getattr(metric_learning, name).card for name in metric_learning.__all__}
+    del metrics["PropagatedDistances"]  # a table of distances
+    assert {line[0].strip("`") for line in lines} == set(metrics)
+    for name, accepts, alike, closes, _, paper in lines:
+        card = metrics[name.strip("`")]
+        assert accepts == ", ".join(sorted(card.accepts))
+        assert alike == ("yes" if card.hard else "no, by weight")
+        assert closes == ("yes" if card.closes else "no")
         assert paper == f"[{card.paper}](#{card.paper.lower()})"
 
 
