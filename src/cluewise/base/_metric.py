@@ -112,14 +112,20 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         if hasattr(self, "max_iter"):
             self._publish_trace([0.0])  # one look was enough
 
-    def _run(self, step: Any, state: Any, dtype: Any, slack: float | None) -> loop.Result[Any]:
-        """Improve a state by ``step`` until it stalls, watched by the callbacks, and publish the last one."""
+    def _run(
+        self, step: Any, state: Any, dtype: Any, slack: float | None, tol: float | None = None
+    ) -> loop.Result[Any]:
+        """Improve a state by ``step`` until it stalls, watched by the callbacks, and publish the last one.
+
+        ``tol`` is the parameter of that name, unless the step itself says when to stop.
+        """
+        tol = self.tol if tol is None else tol
         callbacks = getattr(self, "_skl_callbacks", ())
         with Progress(self, callbacks, 1, self.max_iter) as progress:
             progress.begin_start(0)
             try:
                 slack = slack if self.card.descends else None
-                result = loop.run(step, state, max_iter=self.max_iter, tol=self.tol, watch=progress, slack=slack)
+                result = loop.run(step, state, max_iter=self.max_iter, tol=tol, watch=progress, slack=slack)
             except KeyboardInterrupt:
                 if progress.last is not None:
                     self._publish_state(*progress.last, dtype)

@@ -14,7 +14,6 @@ from cluewise.base import Card, generator
 from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
 from cluewise.core import loop, metric
-from cluewise.core.progress import Progress
 from cluewise.core.told_pairs import any_pairs, squared_lengths, told_pairs
 from cluewise.kernels.metric import project_pairs
 
@@ -225,21 +224,8 @@ class ITML(MetricLearner):
         asked = Asked(pairs, sign, 1 / price, bound, metric.differences(X, pairs) if small else None)
         slack = 1e-9 * (1 + X.shape[1] + price[np.isfinite(price)].sum())  # each term is of this order
         move = partial(step, X=X, asked=asked, tol=self.tol)
-        self._run(move, State(A, np.zeros(len(pairs)), bound), X.dtype, slack)
-
-    def _run(self, step: Any, state: Any, dtype: Any, slack: float | None) -> loop.Result[Any]:
-        """As for all metrics, but the multipliers say when to stop, in `step`, and not the objective."""
-        with Progress(self, getattr(self, "_skl_callbacks", ()), 1, self.max_iter) as progress:
-            progress.begin_start(0)
-            try:
-                result = loop.run(step, state, max_iter=self.max_iter, tol=0.0, watch=progress, slack=slack)
-            except KeyboardInterrupt:
-                if progress.last is not None:
-                    self._publish_state(*progress.last, dtype)
-                raise
-            progress.end_start()
-        self._publish_state(result.state, result.trace, dtype)
-        return result
+        # The multipliers say when to stop, in `step`, and not the objective.
+        self._run(move, State(A, np.zeros(len(pairs)), bound), X.dtype, slack, tol=0.0)
 
     def _publish_state(self, state: State, trace: list[float], dtype: Any) -> None:
         super()._publish_state(state, trace, dtype)
