@@ -12,7 +12,7 @@ from sklearn.cluster import DBSCAN, HDBSCAN
 from sklearn.datasets import make_blobs
 
 from cluewise import Clues
-from cluewise.core.radius import close_pairs, neighbors_within
+from cluewise.core.graphs.radius import close_pairs, neighbors_within
 from cluewise.density import ConstrainedDBSCAN, ConstrainedHDBSCAN
 
 FULL = {"sizes": (10_000, 100_000), "trees": (5_000, 20_000), "columns": (2, 16), "repeats": 3}

@@ -9,8 +9,8 @@ from measuring import Figure, interleaved, one_thread
 from workload import blobs, links
 
 from cluewise import Clues
-from cluewise.core.pair_evidence import Noise, Pairs, pairs_of
-from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.pair_evidence import Noise, Pairs, pairs_of
+from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.kernels import reference_gibbs_normal
 from cluewise.mixture._gibbs_draws import Rates, Record
 from cluewise.mixture._gibbs_normal import NormalClusters

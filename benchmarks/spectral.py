@@ -20,7 +20,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.neighbors import NearestNeighbors
 
 from cluewise import Clues
-from cluewise.core.neighbors import nearest_rows
+from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import threads
 from cluewise.spectral import E2CP, FlexibleSpectral
 

@@ -13,8 +13,8 @@ from cluewise.alternative._bottleneck import Bottleneck
 from cluewise.alternative._conditional_ib import ConditionalIB
 from cluewise.alternative._coordinated_ib import CoordinatedConditionalIB
 from cluewise.alternative._ib import InformationBottleneck
-from cluewise.core.bottleneck import Pull, begin
-from cluewise.core.bottleneck_joint import joint_of
+from cluewise.core.information.bottleneck import Pull, begin
+from cluewise.core.information.bottleneck_joint import joint_of
 from cluewise.datasets._two_sided import make_two_sided
 from cluewise.exceptions import UnusedClueWarning
 from cluewise.metrics import ari, nmi, variation_of_information

@@ -16,9 +16,9 @@ from cluewise.centroid._closure import ClosurePCKMeans, Rule, State, inside, ste
 from cluewise.checks import check_clusterer, laws_for
 from cluewise.core import assign, centers
 from cluewise.core.centers import scatter
-from cluewise.core.exclusions import Ledger, exclusions_of
+from cluewise.core.exact.exclusions import Ledger, exclusions_of
+from cluewise.core.exact.ranking import rank
 from cluewise.core.nodes import nodes_of
-from cluewise.core.ranking import rank
 from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueError, Contradiction, SoftClueWarning
 from strategies import PAIR_KINDS, cases

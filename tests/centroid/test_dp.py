@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues
 from cluewise.centroid._dp import DPMeans
-from cluewise.core.divergences import smooth
+from cluewise.core.distances.divergences import smooth
 from strategies import cases
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)

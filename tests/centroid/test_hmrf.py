@@ -12,7 +12,8 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues, PCKMeans
 from cluewise.centroid._hmrf import HMRFKMeans, step
-from cluewise.core import fields, loop
+from cluewise.core import loop
+from cluewise.core.distances import fields
 from cluewise.exceptions import ClueError
 from strategies import PAIR_KINDS, cases
 

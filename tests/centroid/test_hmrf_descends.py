@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.centroid._hmrf import HMRFKMeans
-from cluewise.core import fields, loop
+from cluewise.core import loop
+from cluewise.core.distances import fields
 from strategies import PAIR_KINDS, cases
 
 EXISTING = [

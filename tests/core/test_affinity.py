@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
-from cluewise.core import affinity
-from cluewise.core.affinity import dense_affinity, given_affinity, joined, neighbor_affinity
+from cluewise.core.graphs import affinity
+from cluewise.core.graphs.affinity import dense_affinity, given_affinity, joined, neighbor_affinity
 
 
 @pytest.fixture

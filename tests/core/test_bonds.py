@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.core import bonds as module
-from cluewise.core.anchors import anchors, merged
-from cluewise.core.bonds import bonds_of, fold, hard_alone, parts, price_of, priced, troubled
-from cluewise.core.certainty import bound_nodes
-from cluewise.core.frustration import frustration
-from cluewise.core.mixed import _attraction
-from cluewise.core.moves import values
+from cluewise.core.exact import bonds as module
+from cluewise.core.exact.anchors import anchors, merged
+from cluewise.core.exact.bonds import bonds_of, fold, hard_alone, parts, price_of, priced, troubled
+from cluewise.core.exact.certainty import bound_nodes
+from cluewise.core.exact.frustration import frustration
+from cluewise.core.exact.mixed import _attraction
+from cluewise.core.exact.moves import values
 from cluewise.core.rows import Rows
 
 
@@ -189,6 +189,6 @@ def test_anchors_are_groups_that_clues_keep_apart(patch):
         nodes = nodes._replace(bound=np.arange(nodes.rows.n))
         made = bonds_of(hard, Clues(8), nodes.component)
         for pairs in (100_000, 0):
-            patch.setattr("cluewise.core.anchors.PAIRS", pairs)
+            patch.setattr("cluewise.core.exact.anchors.PAIRS", pairs)
             assert (anchors(nodes, made, 3) + rows.shift).ravel().tolist() == expected
         assert len(anchors(nodes, made, 0)) == 0

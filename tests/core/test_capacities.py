@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from cluewise import Clues
-from cluewise.core import capacities
-from cluewise.core.capacities import Capacities, capacities_of, pack
+from cluewise.core.exact import capacities
+from cluewise.core.exact.capacities import Capacities, capacities_of, pack
 from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueError, Infeasible, Undecided
 

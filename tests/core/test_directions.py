@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cluewise.core.directions import Cosine, unit_rows
-from cluewise.core.distortions import Broken, none_broken, weights_of
-from cluewise.core.fields import gather, spent
+from cluewise.core.distances.directions import Cosine, unit_rows
+from cluewise.core.distances.distortions import Broken, none_broken, weights_of
+from cluewise.core.distances.fields import gather, spent
 
 A = np.array([1.0, 0.5, 2.0])
 

@@ -13,9 +13,9 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import roc_auc_score
 
 from cluewise import Clues, RDPMeans
-from cluewise.core import doubt as module
-from cluewise.core.doubt import Reports, doubts, doubts_by, linked_rows
 from cluewise.core.price import effective_dimension
+from cluewise.core.probability import doubt as module
+from cluewise.core.probability.doubt import Reports, doubts, doubts_by, linked_rows
 from cluewise.core.rows import rows_of
 from cluewise.datasets import load
 

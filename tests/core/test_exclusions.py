@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 
 from cluewise import Clues
-from cluewise.core import exclusions
-from cluewise.core.exclusions import Ledger, degrees, exclusions_of, ledger_of, masses, pieces
+from cluewise.core.exact import exclusions
+from cluewise.core.exact.exclusions import Ledger, degrees, exclusions_of, ledger_of, masses, pieces
 from cluewise.core.nodes import node_order, nodes_of
 from cluewise.core.rows import Rows
 from strategies import PAIR_KINDS, cases

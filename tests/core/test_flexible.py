@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eig
 
-from cluewise.core.flexible import feasible_vectors, required_level
-from cluewise.core.laplacian import degrees, leading, normalized
-from cluewise.core.spreading import link_matrix
+from cluewise.core.graphs.flexible import feasible_vectors, required_level
+from cluewise.core.graphs.laplacian import degrees, leading, normalized
+from cluewise.core.graphs.spreading import link_matrix
 
 
 def problem(seed, n=12, links=6):

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
 from cluewise import Clues
-from cluewise.core import flow
 from cluewise.core.centers import tally
-from cluewise.core.flow import Bounds, cheapest, costs_of
+from cluewise.core.exact import flow
+from cluewise.core.exact.flow import Bounds, cheapest, costs_of
+from cluewise.core.exact.sizes import bounds_of, refill
 from cluewise.core.rows import Rows
-from cluewise.core.sizes import bounds_of, refill
 from cluewise.exceptions import ClueError, Infeasible
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
@@ -223,7 +223,7 @@ def test_costs(d, weighted):
 
 SCRIPT = """
 import numpy as np
-from cluewise.core.flow import Bounds, cheapest
+from cluewise.core.exact.flow import Bounds, cheapest
 
 n, k = 1_000_000, 20
 rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from cluewise.core import threads
-from cluewise.core.gaussians import KINDS, block_log_densities, estimate, log_densities, normalize, prepared
+from cluewise.core.probability.gaussians import KINDS, block_log_densities, estimate, log_densities, normalize, prepared
 from cluewise.core.rows import Rows, rows_of
 
 

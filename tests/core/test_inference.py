@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cluewise.core import _loopy
-from cluewise.core._elimination import elimination
-from cluewise.core._potts import exclude
-from cluewise.core.inference import Network, decode, infer, plan
+from cluewise.core.probability import _loopy
+from cluewise.core.probability._elimination import elimination
+from cluewise.core.probability._potts import exclude
+from cluewise.core.probability.inference import Network, decode, infer, plan
 
 NEVER = -np.inf
 

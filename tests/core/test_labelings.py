@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.core import labelings as module
-from cluewise.core.labelings import costs_in, distinct_rows, held_by, labelings_of, lined_up
-from cluewise.core.utilities import utility_of
+from cluewise.core.partitions import labelings as module
+from cluewise.core.partitions.labelings import costs_in, distinct_rows, held_by, labelings_of, lined_up
+from cluewise.core.partitions.utilities import utility_of
 
 
 @st.composite

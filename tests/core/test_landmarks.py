@@ -8,8 +8,17 @@ from scipy.sparse import csr_array, csr_matrix
 from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from cluewise.core import assign, landmarks
-from cluewise.core.landmarks import NAMES, Kernel, KernelRows, drawn_rows, landmarks_of, total_of, typical_gamma
+from cluewise.core import assign
+from cluewise.core.distances import landmarks
+from cluewise.core.distances.landmarks import (
+    NAMES,
+    Kernel,
+    KernelRows,
+    drawn_rows,
+    landmarks_of,
+    total_of,
+    typical_gamma,
+)
 from cluewise.core.rows import Rows, rows_of
 
 X = np.random.default_rng(0).normal(size=(30, 4))

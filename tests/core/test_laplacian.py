@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from cluewise.core import laplacian
-from cluewise.core.affinity import neighbor_affinity
-from cluewise.core.laplacian import degrees, leading, normalized
+from cluewise.core.graphs import laplacian
+from cluewise.core.graphs.affinity import neighbor_affinity
+from cluewise.core.graphs.laplacian import degrees, leading, normalized
 
 
 def check(affinity, m, tol=1e-7):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cluewise.core.distortions import Metric, none_broken
-from cluewise.core.mahalanobis import FLOOR, SquaredEuclidean, inverse
+from cluewise.core.distances.distortions import Metric, none_broken
+from cluewise.core.distances.mahalanobis import FLOOR, SquaredEuclidean, inverse
 from cluewise.core.rows import Rows, rows_of
 
 KINDS = [(None, False), ("diagonal", False), ("full", False), ("diagonal", True), ("full", True)]

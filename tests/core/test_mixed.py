@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.clues import _network
-from cluewise.core import _solver, filling, mixed, soft_program
-from cluewise.core import bonds as bonds_module
-from cluewise.core.bonds import bonds_of, priced
-from cluewise.core.certainty import bound_nodes
-from cluewise.core.filling import Items, Limits, fill, items_of, limits_of
-from cluewise.core.mixed import settle
-from cluewise.core.moves import Moves, values
+from cluewise.core.exact import _solver, filling, mixed, soft_program
+from cluewise.core.exact import bonds as bonds_module
+from cluewise.core.exact.bonds import bonds_of, priced
+from cluewise.core.exact.certainty import bound_nodes
+from cluewise.core.exact.filling import Items, Limits, fill, items_of, limits_of
+from cluewise.core.exact.mixed import settle
+from cluewise.core.exact.moves import Moves, values
+from cluewise.core.exact.soft_program import Room
 from cluewise.core.rows import Rows
-from cluewise.core.soft_program import Room
 from cluewise.exceptions import Infeasible, Undecided
 
 

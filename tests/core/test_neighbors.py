@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cluewise as cw
-from cluewise.core import neighbors
-from cluewise.core.neighbors import nearest_rows
+from cluewise.core.graphs import neighbors
+from cluewise.core.graphs.neighbors import nearest_rows
 
 
 def sorted_out(X, k):

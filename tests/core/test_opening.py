@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from cluewise import Clues
-from cluewise.core import opening
-from cluewise.core.divergences import EUCLIDEAN, Divergence, divergence_of, smooth
-from cluewise.core.opening import Points
+from cluewise.core.distances import opening
+from cluewise.core.distances.divergences import EUCLIDEAN, Divergence, divergence_of, smooth
+from cluewise.core.distances.opening import Points
 from cluewise.core.pulls import broken_weight
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)

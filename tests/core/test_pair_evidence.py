@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from cluewise import Clues
-from cluewise.core.pair_evidence import Noise, of_links, pairs_of
+from cluewise.core.probability.pair_evidence import Noise, of_links, pairs_of
 from strategies import PAIR_KINDS, cases
 
 

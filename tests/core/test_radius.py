@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
-from cluewise.core import radius
-from cluewise.core.radius import close_pairs, neighbors_from_distances, neighbors_within, reordered
+from cluewise.core.graphs import radius
+from cluewise.core.graphs.radius import close_pairs, neighbors_from_distances, neighbors_within, reordered
 from cluewise.core.threads import threads
 
 seeds = st.integers(0, 2**16)

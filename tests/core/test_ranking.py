@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.core import ranking as ranking_of
-from cluewise.core.exclusions import degrees, exclusions_of
+from cluewise.core.exact import ranking as ranking_of
+from cluewise.core.exact.exclusions import degrees, exclusions_of
+from cluewise.core.exact.ranking import Ranking, extended_degree, peel, rank
 from cluewise.core.nodes import nodes_of
-from cluewise.core.ranking import Ranking, extended_degree, peel, rank
 from cluewise.core.rows import Rows
 from cluewise.kernels import closures
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from cluewise.clues import _network
 from cluewise.clues._coloring import Decision
-from cluewise.core import _program, _relaxation, _solver, search
-from cluewise.core.search import cheapest
+from cluewise.core.exact import _program, _relaxation, _solver, search
+from cluewise.core.exact.search import cheapest
 from cluewise.exceptions import Infeasible, Undecided
 
 NONE = (np.zeros(1, np.int64), np.empty(0, np.int32))
@@ -385,7 +385,7 @@ def test_a_child_that_fails_is_no_answer(monkeypatch):
 INTERRUPT = """
     import subprocess, sys, time
     import numpy as np
-    from cluewise.core.search import cheapest
+    from cluewise.core.exact.search import cheapest
     class Popen(subprocess.Popen):
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)

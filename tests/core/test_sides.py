@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from cluewise.core import assign
+from cluewise.core.partitions.sides import impurity, nearest_with, paid, prices, shares_of, shares_of_starts, side_of
 from cluewise.core.rows import Rows, rows_of
-from cluewise.core.sides import impurity, nearest_with, paid, prices, shares_of, shares_of_starts, side_of
 
 
 def problem(seed, n=40, d=3, k=4, sizes=(3, 5), weighted=False):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluewise.core import spreading
-from cluewise.core.affinity import neighbor_affinity
-from cluewise.core.spreading import link_matrix, scaled_to_one, spread_links
+from cluewise.core.graphs import spreading
+from cluewise.core.graphs.affinity import neighbor_affinity
+from cluewise.core.graphs.spreading import link_matrix, scaled_to_one, spread_links
 
 
 def by_the_formula(W, Z, alpha):

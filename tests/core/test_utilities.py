@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from cluewise.core.utilities import NAMES, impurity, information, utility_of
+from cluewise.core.partitions.utilities import NAMES, impurity, information, utility_of
 
 ALL = [*NAMES, 5, 8]
 

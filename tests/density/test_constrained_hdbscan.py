@@ -14,8 +14,8 @@ from sklearn.datasets import make_blobs, make_moons
 
 from cluewise import Clues
 from cluewise.checks import sample_clues
-from cluewise.core import condensed
-from cluewise.core.condensed import Tree, best_clusters, core_distances, kept_links, rows_below, spanning_tree
+from cluewise.core.graphs import condensed
+from cluewise.core.graphs.condensed import Tree, best_clusters, core_distances, kept_links, rows_below, spanning_tree
 from cluewise.datasets import load
 from cluewise.density._hdbscan import ConstrainedHDBSCAN
 from cluewise.exceptions import ClueError

@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise import Clues
 from cluewise.checks import check_clusterer
-from cluewise.core.consensus import basis_of, begin, refill, step
-from cluewise.core.labelings import costs_in
-from cluewise.core.utilities import utility_of
+from cluewise.core.partitions.consensus import basis_of, begin, refill, step
+from cluewise.core.partitions.labelings import costs_in
+from cluewise.core.partitions.utilities import utility_of
 from cluewise.ensemble._kcc import KCC
 from cluewise.metrics import ari, nmi
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
-from cluewise.core import weighting
+from cluewise.core.partitions import weighting
 from cluewise.datasets import load
 from cluewise.ensemble._scsc import SCSC
 from cluewise.exceptions import ClueError, UnusedClueWarning

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize as general
 
-from cluewise.core import weighting
-from cluewise.core.simplex import project
-from cluewise.core.weighting import Ends
+from cluewise.core.partitions import weighting
+from cluewise.core.partitions.simplex import project
+from cluewise.core.partitions.weighting import Ends
 
 L = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [0, 0, 0, 1, 1, 1]], dtype=np.uint8)
 EQUAL = np.full(4, 0.25)

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist, squareform
 from sklearn.exceptions import NotFittedError
 
 from cluewise import Clues, datasets
-from cluewise.core import linkage_means, linkage_pairs
+from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.exceptions import Contradiction, Infeasible
 from cluewise.hierarchy import ConstrainedAgglomerative
 from cluewise.metrics import ari
@@ -454,7 +454,7 @@ def test_detours_are_brute_force_that_looks_ahead(linkage, seed):
 
 
 def test_detours_have_an_end(monkeypatch):
-    from cluewise.core import linkage_detours
+    from cluewise.core.trees import linkage_detours
 
     monkeypatch.setattr(linkage_detours, "MOST", 0)
     clues = Clues(4, cannot=[(0, 1), (2, 3), (0, 2)])

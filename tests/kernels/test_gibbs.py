@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from cluewise.clues import Clues
-from cluewise.core.pair_evidence import pairs_of
-from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.pair_evidence import pairs_of
+from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.kernels import (
     cholesky,
     gibbs,

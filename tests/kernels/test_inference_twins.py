@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.core._loopy import loopy
+from cluewise.core.probability._loopy import loopy
 from cluewise.kernels import inference, reference_inference
 
 BOTH = (inference, reference_inference)

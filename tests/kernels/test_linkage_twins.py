@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 from cluewise import Clues
-from cluewise.core import linkage_means
-from cluewise.core.linkage import Merges, level, tree_of
+from cluewise.core.trees import linkage_means
+from cluewise.core.trees.linkage import Merges, level, tree_of
 from cluewise.kernels import linkage, linkage_centers, reference_linkage, reference_linkage_centers
 
 

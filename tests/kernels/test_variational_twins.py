@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.core.pair_evidence import pairs_of
+from cluewise.core.probability.pair_evidence import pairs_of
 from cluewise.kernels import reference_variational, variational
 
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
-from cluewise.core.told_pairs import any_pairs, told_pairs
+from cluewise.core.distances.told_pairs import any_pairs, told_pairs
 from cluewise.exceptions import ClueWarning
 from cluewise.metric_learning import _itml
 from cluewise.metric_learning._itml import ITML

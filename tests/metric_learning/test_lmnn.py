@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import cluewise
 from cluewise import Clues
-from cluewise.core import large_margin, quasi_newton
+from cluewise.core.distances import large_margin, quasi_newton
 from cluewise.exceptions import ClueError, ClueWarning, SoftClueWarning
 from cluewise.metric_learning._lmnn import LMNN, step
 

@@ -8,7 +8,7 @@ from scipy.linalg import eigh
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from cluewise import Clues
-from cluewise.core import metric
+from cluewise.core.distances import metric
 from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueWarning, Contradiction, SoftClueWarning, UnusedClueWarning
 from cluewise.metric_learning._rca import RCA

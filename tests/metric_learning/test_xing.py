@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cluewise import Clues
-from cluewise.core import metric
+from cluewise.core.distances import metric
 from cluewise.exceptions import ClueError, ClueWarning
 from cluewise.metric_learning import _lengths, _xing
 from cluewise.metric_learning._lengths import Pairs, Weights

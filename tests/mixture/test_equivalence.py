@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from cluewise import Clues
-from cluewise.core.gaussians import KINDS, prepared
+from cluewise.core.probability.gaussians import KINDS, prepared
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import Contradiction, Infeasible
 from cluewise.mixture._equivalence import EquivalenceGMM

@@ -17,7 +17,7 @@ from sklearn.mixture import GaussianMixture
 from cluewise import Clues
 from cluewise.base import Problem
 from cluewise.core.centers import scatter
-from cluewise.core.gaussians import KINDS, prepared
+from cluewise.core.probability.gaussians import KINDS, prepared
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import Contradiction, Infeasible, UnusedClueWarning
 from cluewise.mixture._equivalence import EquivalenceGMM

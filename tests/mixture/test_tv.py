@@ -9,7 +9,7 @@ from sklearn.mixture import BayesianGaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
-from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.datasets import load
 from cluewise.mixture._tv import TVClust
 
@@ -186,7 +186,7 @@ def test_starts(init):
 
 def test_starts_leave_the_reports_alone():
     """A pair that is told both ways is two reports; SciPy would make one of them, in place."""
-    from cluewise.core.pair_evidence import pairs_of
+    from cluewise.core.probability.pair_evidence import pairs_of
     from cluewise.mixture._tv_starts import views_of
 
     X, _ = groups()

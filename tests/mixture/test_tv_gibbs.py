@@ -15,8 +15,8 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from cluewise.clues import Clues
-from cluewise.core.pair_evidence import Noise, pairs_of
-from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.pair_evidence import Noise, pairs_of
+from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.mixture import _gibbs_slots, _tv_gibbs
 from cluewise.mixture._gibbs_draws import Rates, Record, numbered
 from cluewise.mixture._tv_gibbs import clusters_of, sample

@@ -11,8 +11,8 @@ from scipy.special import betaln
 from scipy.special import softmax as scipy_softmax
 
 from cluewise import Clues
-from cluewise.core.pair_evidence import Noise, pairs_of
-from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.pair_evidence import Noise, pairs_of
+from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.mixture import _tv_variational as vi
 from cluewise.mixture._tv_moves import begin, in_order, merge, merge_gains, plain_step, step
 from strategies import PAIR_KINDS, cases

@@ -8,8 +8,8 @@ from sklearn.datasets import make_moons
 
 import cluewise as cw
 from cluewise import Clues
-from cluewise.core import spreading
-from cluewise.core.affinity import neighbor_affinity
+from cluewise.core.graphs import spreading
+from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.spectral._e2cp import E2CP
 
 PATTERNS = ["clusterincluster", "corners", "crescentfullmoon", "gaussians", "halfkernel", "twospirals"]

@@ -8,8 +8,8 @@ from hypothesis import given
 from scipy.sparse import csr_array
 
 from cluewise import Clues
-from cluewise.core import relational
-from cluewise.core.relational import Linear, Relational, association, halfway, leading, linked
+from cluewise.core.graphs import relational
+from cluewise.core.graphs.relational import Linear, Relational, association, halfway, leading, linked
 from cluewise.metrics import ari
 from cluewise.spectral._relational import RelationalSpectral
 from strategies import cases

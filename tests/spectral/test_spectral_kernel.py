@@ -13,9 +13,9 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from cluewise import Clues
-from cluewise.core.affinity import neighbor_affinity
-from cluewise.core.laplacian import leading
-from cluewise.core.spectral_kernel import SLICE, spectral_weights
+from cluewise.core.graphs.affinity import neighbor_affinity
+from cluewise.core.graphs.laplacian import leading
+from cluewise.core.graphs.spectral_kernel import SLICE, spectral_weights
 from cluewise.datasets import load, make_pattern
 from cluewise.metrics import ari
 from cluewise.spectral._embedded import embedded

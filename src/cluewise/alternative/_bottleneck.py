@@ -13,9 +13,9 @@ from cluewise.alternative._avoided import variation
 from cluewise.base import Problem, StartedClusterer
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.bottleneck import Pull, State, lead, ordered
-from cluewise.core.bottleneck_annealing import Schedule, anneal, critical
-from cluewise.core.bottleneck_joint import Joint, joint_of, refuse_negative
+from cluewise.core.information.bottleneck import Pull, State, lead, ordered
+from cluewise.core.information.bottleneck_annealing import Schedule, anneal, critical
+from cluewise.core.information.bottleneck_joint import Joint, joint_of, refuse_negative
 from cluewise.core.rows import Rows
 
 __all__ = ["Bottleneck", "Setup"]

@@ -14,10 +14,11 @@ from cluewise.alternative._avoided import difference, variation
 from cluewise.alternative._local import Local, codes_of, groups_of, local_clustering
 from cluewise.base import Card, Problem, StartedClusterer, checked_data
 from cluewise.clues import Clues
-from cluewise.core import centers, consensus, loop
-from cluewise.core.labelings import distinct_rows
+from cluewise.core import centers, loop
+from cluewise.core.partitions import consensus
+from cluewise.core.partitions.labelings import distinct_rows
+from cluewise.core.partitions.utilities import utility_of
 from cluewise.core.rows import Rows
-from cluewise.core.utilities import utility_of
 
 __all__ = ["CondEns"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cluewise._typing import Floats
 from cluewise.alternative._bottleneck import Bottleneck
 from cluewise.base import Card, Problem
-from cluewise.core.bottleneck import Pull
-from cluewise.core.bottleneck_joint import Joint
+from cluewise.core.information.bottleneck import Pull
+from cluewise.core.information.bottleneck_joint import Joint
 
 __all__ = ["ConditionalIB"]
 

@@ -13,9 +13,9 @@ from cluewise._typing import Floats
 from cluewise.alternative._bottleneck import Bottleneck
 from cluewise.base import Card, Problem
 from cluewise.core import loop
-from cluewise.core.bottleneck import Pull, State
-from cluewise.core.bottleneck_annealing import critical
-from cluewise.core.bottleneck_joint import Joint
+from cluewise.core.information.bottleneck import Pull, State
+from cluewise.core.information.bottleneck_annealing import critical
+from cluewise.core.information.bottleneck_joint import Joint
 from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows
 

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from cluewise._typing import Floats, Ints
 from cluewise.alternative._bottleneck import Bottleneck
 from cluewise.base import Card, Problem, checked_data
-from cluewise.core.bottleneck import Pull
-from cluewise.core.bottleneck_joint import Joint, log, refuse_negative
+from cluewise.core.information.bottleneck import Pull
+from cluewise.core.information.bottleneck_joint import Joint, log, refuse_negative
 from cluewise.core.threads import one_blas_thread
 
 __all__ = ["InformationBottleneck"]

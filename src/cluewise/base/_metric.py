@@ -16,7 +16,8 @@ from cluewise.base._given import checked_data
 from cluewise.base._informed import Informed
 from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
-from cluewise.core import loop, metric
+from cluewise.core import loop
+from cluewise.core.distances import metric
 from cluewise.core.progress import Progress
 from cluewise.core.rows import rows_of
 from cluewise.core.threads import one_blas_thread

@@ -18,9 +18,10 @@ from cluewise.base import Card, checked_data, generator
 from cluewise.base._informed import Informed
 from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
-from cluewise.core import boosting, gaussians, loop
+from cluewise.core import boosting, loop
 from cluewise.core.boosting import Told, Weights
 from cluewise.core.links import links_of
+from cluewise.core.probability import gaussians
 from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError

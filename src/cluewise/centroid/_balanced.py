@@ -12,11 +12,12 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import UNASSIGNED, Floats
 from cluewise.base import Card, CentroidClusterer, Problem
 from cluewise.clues import Clues
-from cluewise.core import assign, balance, centers, flow, lloyd, loop
-from cluewise.core.flow import Bounds
+from cluewise.core import assign, centers, lloyd, loop
+from cluewise.core.exact import balance, flow
+from cluewise.core.exact.flow import Bounds
+from cluewise.core.exact.sizes import bounds_of, refill
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows, rows_of
-from cluewise.core.sizes import bounds_of, refill
 
 __all__ = ["BalancedKMeans"]
 

@@ -15,7 +15,7 @@ from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
 from cluewise.core.clock import Clock
-from cluewise.core.conflicts import Conflicts, conflicts_of, place
+from cluewise.core.exact.conflicts import Conflicts, conflicts_of, place
 from cluewise.core.nodes import Nodes, node_order, nodes_of
 from cluewise.core.rows import Rows
 

@@ -11,8 +11,9 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Ints
 from cluewise.base import Card, Problem
 from cluewise.centroid._found import ROUNDING, FoundClusterer, State
-from cluewise.core import loop, opening
-from cluewise.core.opening import Points
+from cluewise.core import loop
+from cluewise.core.distances import opening
+from cluewise.core.distances.opening import Points
 from cluewise.core.order import visiting_order
 
 __all__ = ["DPMeans"]

@@ -11,9 +11,10 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import CentroidClusterer, Problem
 from cluewise.clues import Clues
-from cluewise.core import loop, opening
-from cluewise.core.divergences import NAMES, Divergence, divergence_of, pairwise
-from cluewise.core.opening import Points
+from cluewise.core import loop
+from cluewise.core.distances import opening
+from cluewise.core.distances.divergences import NAMES, Divergence, divergence_of, pairwise
+from cluewise.core.distances.opening import Points
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks, one_blas_thread
 from cluewise.metrics import broken

@@ -11,9 +11,10 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Problem
 from cluewise.centroid._learned import LearnedMetric
-from cluewise.core import fields, loop
+from cluewise.core import loop
 from cluewise.core.assign import nobody
-from cluewise.core.distortions import Found, Metric
+from cluewise.core.distances import fields
+from cluewise.core.distances.distortions import Found, Metric
 from cluewise.core.links import links_of
 from cluewise.core.order import others, visiting_order
 from cluewise.core.pulls import pulls_of

@@ -10,12 +10,13 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Problem
 from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
-from cluewise.core import fields, loop, seeding
+from cluewise.core import loop, seeding
 from cluewise.core.assign import nobody
-from cluewise.core.counts import GeneralizedI, unmoved_rows
-from cluewise.core.directions import Cosine, unit_rows
-from cluewise.core.distortions import Found, Metric, none_broken
-from cluewise.core.mahalanobis import SquaredEuclidean
+from cluewise.core.distances import fields
+from cluewise.core.distances.counts import GeneralizedI, unmoved_rows
+from cluewise.core.distances.directions import Cosine, unit_rows
+from cluewise.core.distances.distortions import Found, Metric, none_broken
+from cluewise.core.distances.mahalanobis import SquaredEuclidean
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks, one_blas_thread
 

@@ -13,13 +13,13 @@ from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.base import Card, CentroidClusterer, Problem
 from cluewise.clues import Clues
 from cluewise.core import centers, loop, objective
-from cluewise.core.anchors import anchors
-from cluewise.core.bonds import bonds_of, price_of, priced
-from cluewise.core.certainty import bound_nodes, divided
 from cluewise.core.clock import Clock
-from cluewise.core.doubt import doubts
-from cluewise.core.filling import limits_of
-from cluewise.core.placing import Frame, link_price, place, repositioned
+from cluewise.core.exact.anchors import anchors
+from cluewise.core.exact.bonds import bonds_of, price_of, priced
+from cluewise.core.exact.certainty import bound_nodes, divided
+from cluewise.core.exact.filling import limits_of
+from cluewise.core.exact.placing import Frame, link_price, place, repositioned
+from cluewise.core.probability.doubt import doubts
 from cluewise.core.progress import Progress
 from cluewise.core.pulls import broken_weight
 from cluewise.core.rows import Rows

@@ -13,11 +13,12 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Problem
 from cluewise.centroid._found import FoundClusterer
 from cluewise.clues import Clues
-from cluewise.core import loop, opening
-from cluewise.core.divergences import EUCLIDEAN, Divergence, pairwise
-from cluewise.core.doubt import doubts, doubts_by, linked_rows
-from cluewise.core.opening import Points
+from cluewise.core import loop
+from cluewise.core.distances import opening
+from cluewise.core.distances.divergences import EUCLIDEAN, Divergence, pairwise
+from cluewise.core.distances.opening import Points
 from cluewise.core.order import visiting_order
+from cluewise.core.probability.doubt import doubts, doubts_by, linked_rows
 from cluewise.core.pulls import broken_weight
 from cluewise.core.rows import Rows
 

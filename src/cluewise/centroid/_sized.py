@@ -10,11 +10,12 @@ import numpy as np
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.base import Card, CentroidClusterer, Problem
 from cluewise.clues import Clues
-from cluewise.core import assign, capacities, centers, flow, lloyd, loop
-from cluewise.core.capacities import Capacities, capacities_of
-from cluewise.core.flow import Bounds
+from cluewise.core import assign, centers, lloyd, loop
+from cluewise.core.exact import capacities, flow
+from cluewise.core.exact.capacities import Capacities, capacities_of
+from cluewise.core.exact.flow import Bounds
+from cluewise.core.exact.sizes import bounds_of, refill
 from cluewise.core.rows import Rows
-from cluewise.core.sizes import bounds_of, refill
 
 __all__ = ["SizedKMeans"]
 

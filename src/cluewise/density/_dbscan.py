@@ -11,10 +11,10 @@ from cluewise._sklearn import Interval, StrOptions, check_sample_weight, fit_con
 from cluewise._typing import UNASSIGNED, Array, Ints
 from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
-from cluewise.core import density
+from cluewise.core.graphs import density
+from cluewise.core.graphs.radius import neighbors_from_distances, neighbors_within
 from cluewise.core.order import visiting_order
 from cluewise.core.progress import Progress
-from cluewise.core.radius import neighbors_from_distances, neighbors_within
 from cluewise.core.threads import one_blas_thread
 from cluewise.metrics import broken
 

@@ -11,8 +11,8 @@ from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import UNASSIGNED, Bools, Floats
 from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
-from cluewise.core import condensed
-from cluewise.core.condensed import Tree
+from cluewise.core.graphs import condensed
+from cluewise.core.graphs.condensed import Tree
 from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.metrics import broken

@@ -13,10 +13,10 @@ from cluewise._typing import Array, Floats
 from cluewise.base import Card, Problem, StartedClusterer
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.consensus import Basis, State, basis_of, begin, step
-from cluewise.core.labelings import Labelings, costs_in, distinct_rows
+from cluewise.core.partitions.consensus import Basis, State, basis_of, begin, step
+from cluewise.core.partitions.labelings import Labelings, costs_in, distinct_rows
+from cluewise.core.partitions.utilities import information, utility_of
 from cluewise.core.rows import Rows
-from cluewise.core.utilities import information, utility_of
 from cluewise.ensemble._partitions import Partitioner, partitions
 
 __all__ = ["KCC"]

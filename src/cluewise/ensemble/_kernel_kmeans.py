@@ -14,7 +14,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Problem, StartedClusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core import assign, lloyd, loop, seeding
-from cluewise.core.landmarks import (
+from cluewise.core.distances.landmarks import (
     NAMES,
     Kernel,
     KernelRows,

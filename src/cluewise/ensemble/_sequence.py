@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.core import weighting
-from cluewise.core.weighting import Ends
+from cluewise.core.partitions import weighting
+from cluewise.core.partitions.weighting import Ends
 from cluewise.ensemble._aligned import Aligned
 from cluewise.ensemble._told import Pairs
 from cluewise.kernels import consensus

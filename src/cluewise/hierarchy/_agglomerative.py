@@ -12,11 +12,11 @@ from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
-from cluewise.core import linkage_means, linkage_pairs
-from cluewise.core.distance_matrix import require_distances, require_memory
-from cluewise.core.linkage import Merges, Tree, existing, level, tree_of
-from cluewise.core.linkage_detours import detoured
+from cluewise.core.distances.distance_matrix import require_distances, require_memory
 from cluewise.core.progress import Progress
+from cluewise.core.trees import linkage_means, linkage_pairs
+from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
+from cluewise.core.trees.linkage_detours import detoured
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedAgglomerative"]

@@ -12,7 +12,8 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Card
 from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
-from cluewise.core import metric, seeding
+from cluewise.core import seeding
+from cluewise.core.distances import metric
 from cluewise.core.rows import Rows, rows_of
 from cluewise.exceptions import ClueError
 

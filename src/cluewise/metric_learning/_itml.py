@@ -13,8 +13,9 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Card, generator
 from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
-from cluewise.core import loop, metric
-from cluewise.core.told_pairs import any_pairs, squared_lengths, told_pairs
+from cluewise.core import loop
+from cluewise.core.distances import metric
+from cluewise.core.distances.told_pairs import any_pairs, squared_lengths, told_pairs
 from cluewise.kernels.metric import project_pairs
 
 __all__ = ["ITML"]

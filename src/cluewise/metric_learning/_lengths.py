@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.core import loop, metric
+from cluewise.core import loop
+from cluewise.core.distances import metric
 
 __all__ = [
     "Full",

@@ -13,7 +13,8 @@ from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
-from cluewise.core import large_margin, loop, quasi_newton
+from cluewise.core import loop
+from cluewise.core.distances import large_margin, quasi_newton
 
 __all__ = ["LMNN"]
 

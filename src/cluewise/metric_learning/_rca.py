@@ -12,7 +12,7 @@ from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
-from cluewise.core import metric
+from cluewise.core.distances import metric
 from cluewise.core.rows import rows_of
 
 __all__ = ["RCA"]

@@ -13,7 +13,7 @@ from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
-from cluewise.core import metric
+from cluewise.core.distances import metric
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import ClueError
 from cluewise.metric_learning._lengths import Pairs, cost, full_step, newton_step, scaled, slopes, started, wide_step

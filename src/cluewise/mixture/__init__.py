@@ -1,6 +1,6 @@
 """Mixtures: clusters as distributions, with clues as evidence about who belongs together."""
 
-from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.mixture._equivalence import EquivalenceGMM
 from cluewise.mixture._feedback import FeedbackNaiveBayes
 from cluewise.mixture._penalized import PenalizedGMM

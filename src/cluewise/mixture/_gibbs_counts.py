@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln, logsumexp
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.priors import DirichletMultinomial
+from cluewise.core.probability.priors import DirichletMultinomial
 from cluewise.kernels import gibbs_counts
 from cluewise.mixture import _gibbs_slots
 from cluewise.mixture._gibbs_slots import Links, grown, room

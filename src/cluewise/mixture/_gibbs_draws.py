@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.pair_evidence import Pairs
+from cluewise.core.probability.pair_evidence import Pairs
 from cluewise.mixture._gibbs_slots import Links
 
 __all__ = ["GibbsDraws", "Rates", "Record", "Sample", "numbered"]

@@ -9,7 +9,7 @@ from scipy.linalg.lapack import dtrtrs
 from scipy.special import gammaln, multigammaln
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.priors import NormalInverseWishart
+from cluewise.core.probability.priors import NormalInverseWishart
 from cluewise.kernels import gibbs_normal
 from cluewise.mixture import _gibbs_slots
 from cluewise.mixture._gibbs_slots import Links, grown, room

@@ -17,9 +17,10 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import MixtureClusterer, Problem
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, gaussians, inference, lloyd, loop
-from cluewise.core.gaussians import Gaussians
+from cluewise.core import assign, centers, lloyd, loop
 from cluewise.core.nodes import Nodes, nodes_of
+from cluewise.core.probability import gaussians, inference
+from cluewise.core.probability.gaussians import Gaussians
 from cluewise.core.rows import Rows
 
 __all__ = ["Linked", "LinkedMixture", "State", "expect", "step"]

@@ -13,8 +13,8 @@ from cluewise._typing import Floats
 from cluewise.base import Card, MixtureClusterer, Problem
 from cluewise.core import loop
 from cluewise.core.order import visiting_order
-from cluewise.core.pair_evidence import Noise, of_links, pairs_of
-from cluewise.core.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.pair_evidence import Noise, of_links, pairs_of
+from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.core.rows import Rows
 from cluewise.mixture import _tv_gibbs as gibbs
 from cluewise.mixture import _tv_results as results

@@ -14,8 +14,8 @@ from scipy.special import betaln, gammaln
 
 from cluewise._typing import Floats, Ints
 from cluewise.core import loop
-from cluewise.core.pair_evidence import Noise, Pairs
-from cluewise.core.priors import Base, NormalInverseWishart
+from cluewise.core.probability.pair_evidence import Noise, Pairs
+from cluewise.core.probability.priors import Base, NormalInverseWishart
 from cluewise.kernels import gibbs
 from cluewise.mixture._gibbs_counts import CountClusters
 from cluewise.mixture._gibbs_draws import GibbsDraws, Rates, Record, Sample, numbered

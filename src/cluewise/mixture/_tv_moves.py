@@ -13,8 +13,8 @@ from scipy.special import betaln, entr
 
 from cluewise._typing import Floats, Ints
 from cluewise.core import loop
-from cluewise.core.pair_evidence import Noise, Pairs
-from cluewise.core.sticks import better_order, sticks_of
+from cluewise.core.probability.pair_evidence import Noise, Pairs
+from cluewise.core.probability.sticks import better_order, sticks_of
 from cluewise.mixture import _tv_variational as variational
 from cluewise.mixture._tv_variational import Beliefs, Model
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.coclustering import aligned, central
-from cluewise.core.pair_evidence import Noise
+from cluewise.core.probability.coclustering import aligned, central
+from cluewise.core.probability.pair_evidence import Noise
 from cluewise.mixture._tv_gibbs import GibbsDraws
 from cluewise.mixture._tv_variational import Beliefs, Model, doubts, occupied
 

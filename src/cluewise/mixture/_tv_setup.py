@@ -9,7 +9,7 @@ import numpy as np
 from cluewise._typing import Floats
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.priors import FLAT, ROWS, Base, DirichletMultinomial, NormalInverseWishart
+from cluewise.core.probability.priors import FLAT, ROWS, Base, DirichletMultinomial, NormalInverseWishart
 from cluewise.mixture._tv_gibbs import GibbsDraws
 from cluewise.mixture._tv_moves import State
 from cluewise.mixture._tv_starts import Views

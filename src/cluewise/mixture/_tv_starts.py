@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from cluewise._typing import Floats, Ints
 from cluewise.core import assign, lloyd, loop, seeding
 from cluewise.core.centers import scatter
-from cluewise.core.pair_evidence import Pairs
-from cluewise.core.priors import FLAT, Base, NormalInverseWishart
+from cluewise.core.probability.pair_evidence import Pairs
+from cluewise.core.probability.priors import FLAT, Base, NormalInverseWishart
 from cluewise.core.rows import rows_of
 
 __all__ = ["Views", "first_labels", "memberships", "nearest", "planned", "views_of"]

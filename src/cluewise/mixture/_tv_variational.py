@@ -11,9 +11,9 @@ import numpy as np
 from scipy.special import entr
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.pair_evidence import Noise, Pairs
-from cluewise.core.priors import Base
-from cluewise.core.sticks import Sticks, sticks_of
+from cluewise.core.probability.pair_evidence import Noise, Pairs
+from cluewise.core.probability.priors import Base
+from cluewise.core.probability.sticks import Sticks, sticks_of
 from cluewise.kernels import variational
 
 __all__ = [

@@ -9,7 +9,7 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.core.spreading import link_matrix, scaled_to_one, spread_links
+from cluewise.core.graphs.spreading import link_matrix, scaled_to_one, spread_links
 from cluewise.spectral._embedded import EmbeddedClusterer, embedded
 
 __all__ = ["E2CP"]

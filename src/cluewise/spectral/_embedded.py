@@ -13,9 +13,9 @@ from cluewise._typing import Floats
 from cluewise.base import Problem, StartedClusterer, checked_data, generator
 from cluewise.clues import Clues
 from cluewise.core import centers, lloyd, loop, seeding
-from cluewise.core.affinity import dense_affinity, given_affinity, neighbor_affinity
 from cluewise.core.assign import nobody
-from cluewise.core.laplacian import leading
+from cluewise.core.graphs.affinity import dense_affinity, given_affinity, neighbor_affinity
+from cluewise.core.graphs.laplacian import leading
 from cluewise.core.lloyd import State
 from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows, rows_of

@@ -11,8 +11,8 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.core.laplacian import leading
-from cluewise.core.spectral_kernel import spectral_weights
+from cluewise.core.graphs.laplacian import leading
+from cluewise.core.graphs.spectral_kernel import spectral_weights
 from cluewise.spectral._embedded import EmbeddedClusterer
 
 __all__ = ["SpectralKernelKMeans"]

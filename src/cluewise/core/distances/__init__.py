@@ -1,0 +1,1 @@
+"""Distances: divergences, learned ones, kernels, and tables that links have changed."""

@@ -1,0 +1,172 @@
+"""Affinities: sparse symmetric graphs of near rows, or a dense table for few rows.
+
+Weights are between 0 and 1 and nobody is its own neighbor: the diagonal is zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import connected_components
+
+from cluewise._typing import Floats, Ints
+from cluewise.core.graphs.neighbors import Neighbors, nearest_rows
+
+__all__ = ["dense_affinity", "given_affinity", "joined", "neighbor_affinity", "symmetric"]
+
+DENSE = 2**30
+"""Bytes up to which a table of all pairs is made."""
+
+TINY = 1e-12
+"""The least weight of an edge."""
+
+
+def neighbor_affinity(X: Floats, n_neighbors: int, weights: str = "local", gamma: float | None = None) -> csr_array:
+    """Sparse affinity of rows that are among the nearest of each other, one way or both; the graph is connected.
+
+    ``weights`` is "equal" (1 for a pair that is so both ways, else ½, as scikit-learn has it), "local" (exp(−d²/(s t)),
+    each row with the distance to its farthest neighbor as its scale) or "global" (exp(−γ d²), γ by default one over the
+    median squared distance to that neighbor).
+    """
+    found = nearest_rows(X, n_neighbors)
+    n, k = found.rows.shape
+    first = np.repeat(np.arange(n, dtype=np.int32), k)
+    return joined(symmetric(_weighted(first, found, weights, gamma)), X)
+
+
+def _weighted(first: Ints, found: Neighbors, weights: str, gamma: float | None) -> coo_array:
+    n, k = found.rows.shape
+    if weights == "equal" or k == 0:
+        value = np.ones(n * k)
+    elif weights == "local":
+        value = np.exp(-_ratio(found.squared, local_scales(found), found.rows)).ravel()
+    else:
+        value = np.exp(-(gamma if gamma is not None else _typical(found)) * found.squared).ravel()
+    # An edge whose weight is rounded to zero would leave the graph in pieces.
+    return coo_array((np.maximum(value, TINY), (first, found.rows.ravel())), shape=(n, n))
+
+
+def local_scales(found: Neighbors) -> Floats:
+    """Distance of each row to the farthest of its neighbors; never zero, unless all rows are equal."""
+    scale = np.sqrt(found.squared[:, -1])
+    positive = scale[scale > 0]
+    return np.maximum(scale, positive.min() if len(positive) else 1.0)
+
+
+def _ratio(squared: Floats, scale: Floats, rows: Ints) -> Floats:
+    return squared / (scale[:, None] * scale[rows])
+
+
+def _typical(found: Neighbors) -> float:
+    """One over the median squared distance to the farthest neighbor."""
+    far = found.squared[:, -1]
+    far = far[far > 0]
+    return 1.0 / float(np.median(far)) if len(far) else 1.0
+
+
+def symmetric(directed: Any) -> csr_array:
+    """The mean of a matrix and its transpose, without diagonal."""
+    half = csr_array(directed)
+    graph = csr_array(0.5 * (half + half.T))
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    graph.sort_indices()
+    return graph
+
+
+def joined(graph: csr_array, X: Floats) -> csr_array:
+    """The graph with edges of weight ½ of the median edge, between near rows of its pieces, that make it one piece."""
+    count, piece = connected_components(graph, directed=False)
+    if count == 1:
+        return graph
+    X = X.astype(np.float64, copy=False)
+    ends = np.array([_bridge(X, piece, a, b) for a, b in _tree_of_means(X, piece, count)], dtype=np.int32)
+    weight = np.full(len(ends), 0.5 * float(np.median(graph.data)) if graph.nnz else 0.5)
+    bridges = coo_array((weight, (ends[:, 0], ends[:, 1])), shape=graph.shape)
+    whole = csr_array(graph + bridges + bridges.T)
+    whole.sort_indices()
+    return whole
+
+
+def _tree_of_means(X: Floats, piece: Ints, count: int) -> list[tuple[int, int]]:
+    """The shortest tree over the means of the pieces (Prim): memory for one line of distances."""
+    mass = np.bincount(piece, minlength=count)
+    member = csr_array((np.ones(len(piece)), (piece, np.arange(len(piece)))), shape=(count, len(piece)))
+    means = (member @ X) / mass[:, None]
+    near, nearest = np.full(count, np.inf), np.zeros(count, dtype=np.int64)
+    outside = np.ones(count, dtype=bool)
+    edges, at = [], 0
+    for _ in range(count - 1):
+        outside[at] = False
+        squared = ((means - means[at]) ** 2).sum(axis=1)
+        closer = squared < near
+        near[closer], nearest[closer] = squared[closer], at
+        at = int(np.argmin(np.where(outside, near, np.inf)))
+        edges.append((int(nearest[at]), at))
+    return edges
+
+
+def _bridge(X: Floats, piece: Ints, a: int, b: int) -> tuple[int, int]:
+    """A close pair of rows of two pieces: from row to nearest row, back and forth, until neither changes."""
+    left, right = np.flatnonzero(piece == a), np.flatnonzero(piece == b)
+    i = left[_nearest(X[left], X[right].mean(axis=0))]
+    best = np.inf
+    while True:
+        j = right[_nearest(X[right], X[i])]
+        i = left[_nearest(X[left], X[j])]
+        gap = float(((X[i] - X[j]) ** 2).sum())
+        if gap >= best:
+            return int(i), int(j)
+        best = gap
+
+
+def _nearest(X: Floats, x: Floats) -> int:
+    return int(np.argmin(((X - x) ** 2).sum(axis=1)))
+
+
+def dense_affinity(X: Floats, gamma: float | None = None) -> Floats:
+    """exp(−γ d²) of all pairs; γ by default one over the median squared distance to the seventh neighbor."""
+    n = len(X)
+    require_room(n, 'affinity="rbf"', 'affinity="nearest_neighbors"')
+    if gamma is None:
+        gamma = _typical(nearest_rows(X, 7)) if n > 1 else 1.0
+    moved = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
+    norms = np.einsum("ij,ij->i", moved, moved)
+    table = moved @ moved.T
+    table *= -2
+    table += norms
+    table += norms[:, None]
+    np.maximum(table, 0, out=table)
+    table *= -gamma
+    np.exp(table, out=table)
+    table = np.maximum(table, table.T)  # the same to the last digit both ways
+    np.fill_diagonal(table, 0)
+    return table
+
+
+def require_room(n: int, what: str, instead: str) -> None:
+    """Refuse a table of all pairs that is too large."""
+    if 8 * n * n > DENSE:
+        raise ValueError(
+            f"{what} makes a table of all pairs, {8 * n * n / 2**30:.1f} GiB for {n} rows; the bound is "
+            f"{DENSE / 2**30:.0f} GiB. Use {instead}, which keeps near pairs only."
+        )
+
+
+def given_affinity(X: Any) -> Any:
+    """An affinity that the user has computed: checked, symmetric, without diagonal; dense or CSR like X."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f"a precomputed affinity is square; this X has shape {X.shape}.")
+    if isinstance(X, np.ndarray):
+        if (X < 0).any():
+            row, column = (int(i) for i in np.argwhere(X < 0)[0])
+            raise ValueError(f"Negative values in data: an affinity has none, but row {row}, column {column} does.")
+        table = 0.5 * (X.astype(np.float64) + X.T)
+        np.fill_diagonal(table, 0)
+        return table
+    graph = csr_array(X, dtype=np.float64)
+    if graph.nnz and graph.data.min() < 0:
+        raise ValueError("Negative values in data: a precomputed affinity has none, but this sparse one does.")
+    return symmetric(graph)

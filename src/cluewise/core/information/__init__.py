@@ -1,0 +1,1 @@
+"""Information that clusters keep, by annealing."""

@@ -1,0 +1,1 @@
+"""Trees of clusters, joined two by two."""
