@@ -153,11 +153,12 @@ def test_every_clusterer_of_the_catalogue(iris, name):
 
 @pytest.mark.parametrize("name", [n for n, c in clusterers().items() if not c.card.accepts & {"labels", "must"}])
 def test_a_method_that_uses_none_of_the_clues_cannot_be_compared(iris, name):
+    model = clusterers()[name](3)
     with (
         pytest.warns(UnusedClueWarning, match=name),
         pytest.raises(ClueError, match=f"no clues that {name} uses"),
     ):
-        compare(clusterers()[name](3), iris.X, Clues.sample(iris.y, labels=0.2, random_state=1))
+        compare(model, suited(model, iris.X), Clues.sample(iris.y, labels=0.2, random_state=1))
 
 
 def test_both_sides_are_the_fits_that_a_user_would_get(iris):
@@ -241,6 +242,20 @@ def test_the_verdict_needs_more_than_twice_the_standard_error(gains, helped, wor
     result = comparison(gains)
     assert result.helped is helped
     assert words in str(result)
+
+
+@pytest.mark.parametrize(
+    ("model", "clues", "words"),
+    [
+        (cw.CondEns(2, random_state=0), Clues(6, avoid=[0, 0, 0, 1, 1, 1]), "clusterings to avoid"),
+        (cw.SizedKMeans(2, random_state=0), Clues(6, sizes=(2, 4)), "bounds on sizes"),
+    ],
+)
+def test_what_speaks_of_all_rows_cannot_be_held_out(model, clues, words):
+    X = [[0.0, 0.0], [0.0, 4.0], [0.2, 0.1], [9.0, 0.0], [9.0, 4.0], [9.1, 4.1]]
+    result = cw.compare(model, X, clues, random_state=0)
+    assert result.helped is None
+    assert str(result).endswith(f"Whether the clues helped cannot be told: {words} cannot be held out.")
 
 
 def test_splits_that_share_clues_count_for_less():

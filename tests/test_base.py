@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+import cluewise as cw
 from cluewise import Clues, ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
 from cluewise.base import CentroidClusterer, as_clues, checked_data, class_clusters, generator
 from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
@@ -262,3 +263,23 @@ def test_a_subclass_must_say_how_it_solves():
 
     with pytest.raises(TypeError, match="Lazy does not say how it solves a problem"):
         Lazy(2).fit(X)
+
+
+@pytest.mark.parametrize("name", ["PCKMeans", "EquivalenceGMM", "MaxMarginClusterer", "RCA", "ITML"])
+def test_a_failed_fit_leaves_no_mixture_of_two(name):
+    """Neither before nor after a good fit does a bad one leave something that predicts or transforms."""
+    rng = np.random.default_rng(0)
+    X, use = rng.normal(size=(20, 3)), "predict" if hasattr(getattr(cw, name), "predict") else "transform"
+    model = getattr(cw, name)()
+    if "n_clusters" in model.get_params():
+        model.set_params(n_clusters=2)
+    with pytest.raises(ClueError):
+        model.fit(X, clues=Clues(21))
+    with pytest.raises(NotFittedError):
+        getattr(model, use)(X)
+    model.fit(X, clues=[0, 0, 1, 1] + [-1] * 16)
+    assert len(getattr(model, use)(X)) == 20
+    with pytest.raises(ClueError):
+        model.fit(X[:, :2], clues=Clues(21))
+    with pytest.raises(NotFittedError):
+        getattr(model, use)(X[:, :2])

@@ -46,7 +46,9 @@ PREDICTING = [name for name in FOR_POINTS if CARDS[name].predicts]
 STARTED = [
     name
     for name in COUNTED
-    if issubclass(cw.clusterers()[name], StartedClusterer) and hasattr(model_of(name), "n_init")
+    if issubclass(cw.clusterers()[name], StartedClusterer)
+    and hasattr(model_of(name), "n_init")
+    and name != "CondEns"  # whose starts are those of the clusterings that it combines
 ]
 MODELS = [cls() for cls in cw.clusterers().values()]
 

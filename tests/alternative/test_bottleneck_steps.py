@@ -186,20 +186,20 @@ def test_patterns_of_several_clusterings():
     place, mix, whole = patterns_of([first, second], np.full(7, 1 / 7))
     # Cells 00, 01 and 10, the last with two rows; a row that is known in one clustering only may be in those that fit.
     expected = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [0.5, 0.5, 0], [0, 1, 0], [0.25, 0.25, 0.5]]
-    np.testing.assert_allclose(mix[place], expected)
+    np.testing.assert_allclose(mix.toarray()[place], expected)
     assert whole[place].tolist() == [True, True, True, True, False, False, False]
 
 
 def test_patterns_without_a_row_that_all_clusterings_cover():
     place, mix, whole = patterns_of([np.array([0, 1, -1]), np.array([-1, -1, 0])], np.full(3, 1 / 3))
     assert whole.all()
-    np.testing.assert_array_equal(mix, np.eye(3))
+    np.testing.assert_array_equal(mix.toarray(), np.eye(3))
     assert len(set(place.tolist())) == 3
 
 
 def test_a_pattern_that_fits_no_cell_may_be_anywhere():
     place, mix, _ = patterns_of([np.array([0, 0, 1]), np.array([0, 1, -1])], np.array([0.5, 0.3, 0.2]))
-    np.testing.assert_allclose(mix[place[2]], [0.625, 0.375])
+    np.testing.assert_allclose(mix.toarray()[place[2]], [0.625, 0.375])
 
 
 def test_row_mass_is_one_way_to_weigh():
@@ -229,6 +229,24 @@ def test_negative_counts_are_named():
             ValueError, match=r"Negative values in data: IB takes counts, but X holds -0.5 in row 1, col"
         ):
             refuse_negative(table, "IB")
+
+
+def test_many_groups_take_no_table_of_groups_by_groups():
+    """A dense one would take 80 GB for these."""
+    groups = 100_000
+    place, mix, whole = patterns_of([np.arange(groups)], np.full(groups, 1 / groups))
+    assert (place == np.arange(groups)).all()
+    assert (mix.nnz, whole.all()) == (groups, True)
+    X = csr_array((np.ones(groups), np.zeros(groups, dtype=int), np.arange(groups + 1)), shape=(groups, 1000))
+    with pytest.raises(ValueError, match="make 100000 groups; tables of 2 clusters, 1000 columns"):
+        joint_of(X, None, [np.arange(groups)], 2, by_mass=False)
+
+
+def test_too_many_gaps_are_refused(monkeypatch):
+    monkeypatch.setattr("cluewise.core.information.bottleneck_joint.TABLES", 31)
+    known = [np.array([0, 1, 0, 1]), np.array([0, 1, -1, -1])]
+    with pytest.raises(ValueError, match="make 2 groups, and leave gaps in 2 ways"):
+        patterns_of(known, np.full(4, 0.25))
 
 
 def test_too_many_groups_are_refused(monkeypatch):

@@ -7,15 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, MeanShift
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
 from cluewise.alternative._avoided import difference, variation
 from cluewise.alternative._cond_ens import CondEns
 from cluewise.alternative._local import codes_of, groups_of, local_clustering
 from cluewise.datasets._two_sided import make_two_sided
+from cluewise.exceptions import ClueWarning
 from cluewise.metrics import ari, nmi, variation_of_information
 
 # survey-algorithms 9.3
@@ -27,6 +31,7 @@ LOW_HIGH = np.array([0, 1] * 4)
 def fit(model, X, avoid=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ClueWarning)
         n = X.shape[0]
         return model.fit(X, clues=None if avoid is None else Clues(n, avoid=avoid))
 
@@ -71,7 +76,7 @@ def test_the_objective_is_the_squared_error_of_centered_one_hot_columns(seed):
     n = int(rng.integers(6, 20))
     X, z = rng.normal(size=(n, 2)), rng.integers(3, size=n)
     model = fit(CondEns(3, estimator=KMeans(n_init=1), n_init=2, random_state=0), X, z)
-    groups = groups_of([z], X @ np.ones(2))
+    groups = groups_of([z], X @ np.ones(2), 3) or [np.arange(n)]
     sizes = sorted(len(rows) for rows in groups)
     shares = np.array([len(rows) for rows in groups]) / sum(sizes)
     local = model.local_labels_
@@ -139,6 +144,16 @@ def test_any_clusterer_will_do(estimator):
     assert nmi(truth, model.predict(new)) > 0.8
 
 
+def test_a_clusterer_inside_another_estimator_is_refused_but_seeded_where_it_finds_the_number():
+    X, first, _ = make_two_sided("points", n_samples=60, random_state=0)
+    with pytest.raises(ValueError, match="Pipeline has neither n_clusters nor n_components of its own, only kmeans__n"):
+        fit(CondEns(3, estimator=make_pipeline(StandardScaler(), KMeans(5))), X, first)
+    model = fit(CondEns(3, estimator=make_pipeline(PCA(2), MeanShift()), random_state=0), X, first)
+    assert all(isinstance(own.named_steps["pca"].random_state, int) for own in model.estimators_)
+    with pytest.raises(TypeError, match="has neither predict nor labels_"):
+        fit(CondEns(3, estimator=make_pipeline(PCA(2), DBSCAN(eps=3))), X, first)
+
+
 def test_rows_that_no_rule_labels_go_to_the_largest_cluster():
     X = np.array([[0.0], [0.1], [0.2], [0.3], [5.0], [5.1], [5.2], [50.0]])
     model = fit(CondEns(2, estimator=DBSCAN(eps=1, min_samples=2), random_state=0), X)
@@ -176,14 +191,37 @@ def test_rows_that_no_group_holds_are_only_labeled():
     assert model.variation_[0] == pytest.approx(variation_of_information(first[~hidden], model.labels_[~hidden]))
 
 
+@pytest.mark.parametrize("covered", [1, 2])
+def test_too_few_known_rows_leave_the_plain_clusterer_and_a_warning(covered):
+    X, *_ = make_two_sided("points", n_samples=60, random_state=0)
+    with pytest.warns(ClueWarning, match="hold fewer than n_clusters=3 rows, so that all rows are clustered") as said:
+        model = CondEns(3, random_state=0).fit(X, clues=Clues(60, avoid=np.where(np.arange(60) < covered, 0, -1)))
+    assert said[0].filename == __file__
+    np.testing.assert_array_equal(model.labels_, CondEns(3, random_state=0).fit(X).labels_)
+
+
+def test_clusterings_that_never_meet_or_say_nothing_are_told():
+    X, first, second = make_two_sided("points", n_samples=60, random_state=0)
+    half = np.arange(60) < 30
+    apart = [np.where(half, first, -1), np.where(half, -1, second)]
+    with pytest.warns(ClueWarning, match="no row is in all 2 clusterings to avoid") as said:
+        CondEns(3, random_state=0).fit(X, clues=Clues(60, avoid=apart))
+    assert said[0].filename == __file__
+    with pytest.warns(ClueWarning, match=r"avoid\[1\] covers no row"):
+        model = CondEns(3, random_state=0).fit(X, clues=Clues(60, avoid=[first, np.full(60, -1)]))
+    np.testing.assert_array_equal(model.labels_, fit(CondEns(3, random_state=0), X, first).labels_)
+
+
 def test_groups():
     key = np.array([5.0, 1, 4, 0, 3, 2])
     assert [rows.tolist() for rows in groups_of([], key)] == [[3, 1, 5, 4, 2, 0]]
     codes = np.array([7, 7, 2, 2, -1, 7])
     assert [rows.tolist() for rows in groups_of([codes], key)] == [[3, 2], [1, 5, 0]]
-    # a row alone has nothing to cluster, unless all are
+    # a row alone has nothing to cluster
     assert [rows.tolist() for rows in groups_of([np.array([0, 1, 2, 0, 3, 4])], key)] == [[3, 0]]
-    assert len(groups_of([np.arange(6)], key)) == 1
+    assert groups_of([np.arange(6)], key) == []
+    assert groups_of([np.array([0, 0, -1, -1, -1, -1])], key, 3) == []
+    assert len(groups_of([np.array([0, 0, 1, 1, -1, -1])], key, 3)) == 2
     # no row is covered by both
     halves = groups_of([np.array([0, 0, 0, -1, -1, -1]), np.array([-1, -1, -1, 0, 0, 0])], key)
     assert sorted(sorted(rows.tolist()) for rows in halves) == [[0, 1, 2], [3, 4, 5]]

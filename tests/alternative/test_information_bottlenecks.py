@@ -16,7 +16,7 @@ from cluewise.alternative._ib import InformationBottleneck
 from cluewise.core.information.bottleneck import Pull, begin
 from cluewise.core.information.bottleneck_joint import joint_of
 from cluewise.datasets._two_sided import make_two_sided
-from cluewise.exceptions import UnusedClueWarning
+from cluewise.exceptions import ClueWarning, UnusedClueWarning
 from cluewise.metrics import ari, nmi, variation_of_information
 
 ALL = [InformationBottleneck, ConditionalIB, CoordinatedConditionalIB]
@@ -27,6 +27,7 @@ def fit(model, X, avoid=None, **more):
     """Fit where clusters may stay empty."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ClueWarning)
         return model.fit(X, clues=None if avoid is None else Clues(len(avoid), avoid=avoid), **more)
 
 
@@ -147,8 +148,9 @@ def test_half_of_plain_information_would_bring_the_known_clustering_back():
 def test_information_that_cannot_be_had_is_said():
     X, first, _ = make_two_sided("counts", n_samples=60, random_state=0)
     model = CoordinatedConditionalIB(3, coordination=0.1, least_information=9.0, n_init=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="no coordination up to 6.4 makes clusters tell least_information=9"):
+    with pytest.warns(ConvergenceWarning, match=r"no coordination up to 6.4 makes .* least_information=9") as said:
         model.fit(X, clues=Clues(60, avoid=first))
+    assert said[0].filename == __file__
     assert model.coordination_ <= 6.4
 
 
@@ -252,12 +254,55 @@ def test_data_at_the_edge(cls, X, k):
     assert np.isfinite(model.profiles_).all()
 
 
+@pytest.mark.filterwarnings("ignore:only 1 of 3 clusters")
 @pytest.mark.parametrize("cls", AWARE)
-def test_every_row_a_group_of_its_own_leaves_nothing_to_tell(cls):
-    X, _, _ = make_two_sided("counts", n_samples=20, random_state=0)
-    model = fit(cls(2, random_state=0), X, np.arange(20))
+@pytest.mark.parametrize("n", [20, 60])
+def test_every_row_a_group_of_its_own_leaves_nothing_to_tell(cls, n):
+    X, _, _ = make_two_sided("counts", n_samples=n, random_state=0)
+    with pytest.warns(ClueWarning, match="no known group holds rows that differ") as said:
+        model = cls(3, random_state=0).fit(X, clues=Clues(n, avoid=np.arange(n)))
+    assert said[0].filename == __file__
     assert model.n_clusters_ == 1
+    assert (model.memberships_ == 1 / 3).all()
     assert model.conditional_information_ == pytest.approx(0, abs=1e-9)
+    assert getattr(model, "coordination_", 0) == 0
+
+
+def test_information_can_be_asked_for_where_no_group_holds_any():
+    X, first, _ = make_two_sided("counts", n_samples=60, random_state=0)
+    with pytest.warns(ClueWarning, match="no known group holds rows that differ") as said:
+        model = CoordinatedConditionalIB(3, least_information=0.1, random_state=0).fit(
+            X, clues=Clues(60, avoid=np.arange(60))
+        )
+    assert len(said) == 1
+    assert model.coordination_ == 0.5
+    assert ari(first, model.labels_) == 1
+
+
+@pytest.mark.parametrize("cls", AWARE)
+def test_clusterings_that_never_meet_or_say_nothing_are_told(cls):
+    X, first, second = make_two_sided("counts", n_samples=60, random_state=0)
+    half = np.arange(60) < 30
+    apart = [np.where(half, first, -1), np.where(half, -1, second)]
+    with pytest.warns(ClueWarning, match="no row is in all 2 clusterings to avoid"):
+        cls(3, n_init=1, random_state=0).fit(X, clues=Clues(60, avoid=apart))
+    with pytest.warns(ClueWarning, match=r"avoid\[1\] covers no row"):
+        model = cls(3, random_state=0).fit(X, clues=Clues(60, avoid=[first, np.full(60, -1)]))
+    np.testing.assert_array_equal(model.labels_, fit(cls(3, random_state=0), X, first).labels_)
+
+
+@pytest.mark.filterwarnings("ignore:overflow|invalid:RuntimeWarning")
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize("make", [np.array, csr_array])
+@pytest.mark.parametrize("size", [1e306, 1e-322])
+def test_counts_of_any_size(cls, make, size):
+    X, first, _ = make_two_sided("counts", n_samples=60, random_state=0)
+    avoid = None if cls is InformationBottleneck else first
+    usual, model = (fit(cls(3, random_state=0), make(own), avoid) for own in (X, size * X))
+    np.testing.assert_array_equal(model.labels_, usual.labels_)
+    assert model.objective_ == pytest.approx(usual.objective_)
+    if cls is InformationBottleneck:
+        np.testing.assert_array_equal(model.predict(make(size * X)), model.labels_)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from scipy.linalg import eigh
 from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, Birch, KMeans, MeanShift
+from sklearn.datasets import load_wine
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -20,7 +21,6 @@ from cluewise.checks._examples import blobs
 from cluewise.core import boosting
 from cluewise.core.links import links_of
 from cluewise.core.rows import rows_of
-from cluewise.datasets import load
 from cluewise.metrics import ari
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
@@ -249,13 +249,14 @@ def test_links_choose_the_partition(seed):
 
 
 def test_golden_fit():
-    iris = load("iris", standardize=True)
-    clues = Clues.sample(iris.y, pairs=150, random_state=3)
+    X, y = load_wine(return_X_y=True)  # the same with and without a folder of data
+    X = StandardScaler().fit_transform(X)
+    clues = Clues.sample(y, pairs=150, random_state=3)
     base = AgglomerativeClustering(3)
-    model = BoostCluster(clusterer=base, random_state=0).fit(iris.X, clues=clues)
-    assert ari(iris.y, base.fit_predict(iris.X)) == pytest.approx(0.6153, abs=1e-4)
-    assert ari(iris.y, model.labels_) == pytest.approx(0.8017, abs=1e-4)
-    assert model.objective_ == pytest.approx(7.0064, abs=1e-3)
+    model = BoostCluster(clusterer=base, random_state=0).fit(X, clues=clues)
+    assert ari(y, base.fit_predict(X)) == pytest.approx(0.7899, abs=1e-4)
+    assert ari(y, model.labels_) == pytest.approx(0.9669, abs=1e-4)
+    assert model.objective_ == pytest.approx(-5.8620, abs=1e-3)
     assert model.n_clusters_ == 3
 
 
@@ -399,6 +400,63 @@ def test_noise_stays_noise():
     model = BoostCluster(clusterer=DBSCAN(eps=4.0, min_samples=4), random_state=0).fit(X, clues=clues)
     assert (model.partitions_ == -1).any()
     assert model.n_clusters_ == len(set(model.labels_) - {-1})
+
+
+class Named(ClusterMixin, BaseEstimator):
+    """K-means whose clusters have other names."""
+
+    def __init__(self, names, random_state=None):
+        self.names, self.random_state = names, random_state
+
+    def fit_predict(self, X, y=None):
+        names = np.array(self.names)
+        return names[KMeans(len(names), n_init=2, random_state=self.random_state).fit_predict(X)]
+
+
+@pytest.mark.parametrize("names", [[8, 3, 40], [10**12, -7, 5], ["b", "a", "c"], [2.5, -2.0, 9.0]])
+def test_labels_are_numbered_whatever_the_clusterer_calls_them(names):
+    X, _, clues = problem(3)
+    model = BoostCluster(clusterer=Named(names), n_components=3, random_state=0).fit(X, clues=clues)
+    plain = BoostCluster(clusterer=Named([0, 1, 2]), n_components=3, random_state=0).fit(X, clues=clues)
+    assert set(model.labels_) == {0, 1, 2}
+    assert set(model.partitions_.ravel()) == {0, 1, 2}
+    assert same_partition(model.labels_, plain.labels_)
+    np.testing.assert_allclose(model.trace_, plain.trace_)
+
+
+def test_noise_among_other_names():
+    X, _, clues = problem(3)
+    model = BoostCluster(clusterer=Named([8, -1, 3]), random_state=0).fit(X, clues=clues)
+    assert set(model.partitions_.ravel()) <= {-1, 0, 1}
+
+
+def test_labels_that_are_none():
+    X, _, clues = problem(3)
+    with pytest.raises(ValueError, match=r"Named gives row \d+ no label, but nan"):
+        BoostCluster(clusterer=Named([0, np.nan]), random_state=0).fit(X, clues=clues)
+
+    class Short(Named):
+        def fit_predict(self, X, y=None):
+            return super().fit_predict(X)[1:]
+
+    with pytest.raises(ValueError, match=r"Short gives labels of shape \(29,\) for 30 rows"):
+        BoostCluster(clusterer=Short([0, 1]), random_state=0).fit(X, clues=clues)
+
+
+def test_a_clusterer_that_refuses_the_votes():
+    """All rows of a partition vote alike, so that mean shift estimates a bandwidth of nothing."""
+    X, _, clues = problem(5, n=60, pairs=100)
+    model = BoostCluster(clusterer=MeanShift(), random_state=0).fit(X, clues=clues)
+    assert len(model.partitions_)
+    with pytest.raises(ValueError, match="bandwidth"):
+        BoostCluster(clusterer=MeanShift(), final="votes", random_state=0).fit(X, clues=clues)
+
+
+def test_a_number_of_clusters_that_is_a_clusterer():
+    X, y, clues = problem(6, n=60, pairs=100)
+    model = BoostCluster(clusterer=Birch(n_clusters=AgglomerativeClustering(3)), random_state=0).fit(X, clues=clues)
+    assert model.n_clusters_ == 3
+    assert ari(y, model.labels_) > 0.3
 
 
 def test_search_over_parameters_of_the_clusterer():

@@ -1,10 +1,12 @@
 """DistBoost: the round worked by hand, weights against a table of rows by rows, promises, and what it is good for."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from sklearn.exceptions import SkipTestWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
@@ -212,6 +214,28 @@ def test_a_pipeline_takes_the_table():
     assert ari(y, pipe[-1].labels_) > 0.7
 
 
+@pytest.mark.parametrize("seed", [3, 5, 11])
+def test_rounding_makes_no_negative_distance(seed):
+    X, _, clues = problem(seed)
+    model = DistBoost(3, random_state=seed).fit(X, clues=clues)
+    D = model.transform(X)
+    assert D.min() == 0
+    assert D.max() <= 1
+    assert np.abs(model.similarity(X[:-1], X[1:])).max() <= 1
+    assert model.pair_distance(X[:-1], X[1:]).min() == 0
+    DBSCAN(metric="precomputed").fit(D)
+
+
+def test_weights_that_differ_are_used_without_a_warning():
+    X, _, clues = problem()
+    weights = np.linspace(1, 2, len(clues.must))
+    told = Clues(60, must=clues.must, cannot=clues.cannot, must_weight=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = DistBoost(3, n_rounds=2, random_state=0).fit(X, clues=told)
+    assert model.objective_ != DistBoost(3, n_rounds=2, random_state=0).fit(X, clues=clues).objective_
+
+
 # ---- what goes wrong ----------------------------------------------------------------------------------------------
 
 
@@ -220,6 +244,12 @@ def test_pairs_are_needed():
     for nothing in (None, np.full(60, -1), Clues(60, labels=[1] + [-1] * 59)):
         with pytest.raises(ClueError, match="the clues about n_samples=60 rows make none"):
             DistBoost(3).fit(X, clues=nothing)
+
+
+def test_pairs_need_some_weight():
+    X, _, _ = problem()
+    with pytest.raises(ClueError, match="the weights of all clues are 0"):
+        DistBoost(3).fit(X, clues=Clues(60, must=[(0, 1)], must_weight=[0.0]))
 
 
 def test_pairs_that_cancel_out():

@@ -305,3 +305,49 @@ def test_a_clustering_to_avoid_is_avoided(run, write):
     assert answer.out.startswith("CondEns: 6 rows of data.csv in 2 clusters")
     found = clusters("data-clusters.csv")
     assert set(found[:3]) == set(found[3:]) == {0, 1}
+
+
+def test_how_far_a_result_is_from_what_it_avoids_is_reported(run, write):
+    write("known.csv", "rose,1,avoid\nlily,1,avoid\niris,1,avoid\noak,2,avoid\nelm,2,avoid\nfir,2,avoid\n")
+    answer = run(*FIT, "--clues", "known.csv", "-k", 2, "--report", "r.json")
+    (apart,) = json.loads(Path("r.json").read_text("utf-8"))["variation"]
+    assert apart == pytest.approx(2 * np.log(2), rel=0.1)
+    assert f"Variation of information with the clustering to avoid: {apart:.3g} nats (0: the same)." in answer.out
+    ignored = run(*FIT, "--clues", "known.csv", "-k", 2, "--method", "PCKMeans", "--json")
+    assert json.loads(ignored.out)["variation"] == pytest.approx([0], abs=1e-12)
+    assert json.loads(run(*FIT, "-k", 2, "--json").out)["variation"] == []
+
+
+def test_noise_is_counted(run, write):
+    write("points.csv", "x,y\n0,0\n0.1,0\n0,0.1\n0.1,0.1\n0.05,0.05\n9,9\n")
+    words = ("fit", "points.csv", "--method", "ConstrainedDBSCAN", "--report", "r.json")
+    out = run(*words).out
+    assert out.startswith(
+        "ConstrainedDBSCAN: 6 rows of points.csv in 1 cluster and noise, by 2 columns standardized.\n"
+    )
+    assert ["noise", "1", "16.7", "%"] in [line.split() for line in out.splitlines()]
+    told = json.loads(Path("r.json").read_text("utf-8"))
+    assert (told["clusters"], told["sizes"], told["noise"]) == (1, [5], 1)
+    quiet = json.loads(run("fit", "points.csv", "-k", 2, "--json").out)
+    assert quiet["noise"] == 0
+
+
+def test_clusters_that_were_found_are_counted_not_those_asked_for(run, write):
+    write("twins.csv", "x\n1\n1\n5\n5\n")
+    answer = run("fit", "twins.csv", "-k", 3, "--method", "PCKMeans", "--report", "r.json")
+    assert answer.out.startswith("PCKMeans: 4 rows of twins.csv in 2 clusters")
+    told = json.loads(Path("r.json").read_text("utf-8"))
+    assert (told["clusters"], sorted(told["sizes"])) == (2, [0, 2, 2])
+
+
+@pytest.mark.parametrize("command", ["fit", "compare"])
+def test_counts_are_not_standardized(run, write, command):
+    write("words.csv", "id,a,b,c,d\nr,9,1,5,1\ns,9,2,1,5\nt,1,9,5,1\nu,2,9,1,5\n")
+    write("topics.csv", "r,1,avoid\ns,1,avoid\nt,2,avoid\nu,2,avoid\n")
+    words = (command, "words.csv", "--clues", "topics.csv", "-k", 2, "--method", "ConditionalIB")
+    answer = run(*words)
+    assert answer.code == 0, answer.err
+    if command == "fit":
+        assert "in 2 clusters, by 4 columns as they are (counts are not standardized).\n" in answer.out
+        assert json.loads(run(*words, "--json").out)["standardized"] is False
+        assert "by 4 columns as they are.\n" in run(*words, "--raw").out

@@ -60,6 +60,14 @@ def test_check_for_machines(run, write):
     assert json.loads(run(*CHECK, "--clues", "even.csv", "-k", 3, "--json").out)["satisfiable"] is True
 
 
+def test_check_counts_all_kinds_for_machines(run, write):
+    write("kinds.csv", "rose,1,avoid\noak,2,avoid\nlily,a,partition\n*,1..4,size\n")
+    told = json.loads(run(*CHECK, "--clues", "kinds.csv", "--json").out)
+    assert (told["avoid"], told["partitions"], told["sizes"]) == (1, 1, True)
+    told = json.loads(run(*CHECK, "--clues", "clues.csv", "--json").out)
+    assert (told["avoid"], told["partitions"], told["sizes"]) == (0, 0, False)
+
+
 def test_check_names_ten_rows_at_most(run, folder):
     n = 30
     tables.write("many.csv", {"id": [f"r{i}" for i in range(n)], "x": list(range(n))})

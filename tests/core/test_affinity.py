@@ -52,6 +52,14 @@ def test_dense(X, gamma):
     np.testing.assert_array_equal(found, found.T)
 
 
+@pytest.mark.parametrize("away", [1e3, 1e8])
+def test_dense_of_groups_that_are_far_apart(X, away):
+    moved = X + away * (np.arange(80) % 2)[:, None]
+    squared = ((moved[:, None] - moved) ** 2).sum(axis=2)
+    expected = np.exp(-0.7 * squared) - np.eye(80)
+    np.testing.assert_allclose(dense_affinity(moved, 0.7), expected, rtol=1e-8)
+
+
 def test_too_many_rows_for_a_table(X, monkeypatch):
     monkeypatch.setattr(affinity, "DENSE", 1000)
     with pytest.raises(ValueError, match=r'affinity="rbf" makes a table of all pairs.*80 rows.*"nearest_neighbors"'):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cluewise.core.order import others, visiting_order
+from cluewise.core.order import others, permutation, visiting_order
 
 ROWS = np.array([2, 5, 7, 9])
 
@@ -18,10 +18,15 @@ def test_by_index_at_random_and_as_told():
     assert ROWS[visiting_order(told, ROWS, 10, rng)].tolist() == [9, 5, 2, 7]
 
 
-@pytest.mark.parametrize("order", [[0, 1], np.zeros(10), [*range(9), 12], np.zeros((10, 1))])
+@pytest.mark.parametrize("order", [[0, 1], np.zeros(10), np.arange(10.0), [*range(9), 12], np.zeros((10, 1))])
 def test_not_a_permutation(order):
     with pytest.raises(ValueError, match="order is 'index', 'random' or a permutation of the 10 row numbers"):
         visiting_order(order, ROWS, 10, np.random.default_rng(0))
+
+
+def test_truth_values_are_no_row_numbers():
+    with pytest.raises(ValueError, match="order is 'first' or a permutation of the 2 row numbers, as whole numbers"):
+        permutation([True, False], 2, "'first'")
 
 
 def test_others():

@@ -87,6 +87,37 @@ def test_sparse_rows(kind):
     assert lists(neighbors_within(kind(X.astype(float)), 2.0)) == plain(X, 2.0)
 
 
+@pytest.mark.parametrize("away", [0.0, 2.0**10, 2.0**30])
+@pytest.mark.parametrize("block", [1, 2**20])
+def test_sparse_rows_far_from_the_origin(monkeypatch, away, block):
+    """On a grid many are exactly at the radius; where norms are large the products say nothing about that."""
+    monkeypatch.setattr(radius, "BLOCK", block)
+    monkeypatch.setattr(radius, "DOUBTFUL", 7)
+    X = np.random.default_rng(0).integers(0, 4, size=(60, 3)).astype(float) + np.array([away, -away, 0])
+    assert lists(neighbors_within(csr_array(X), 2.0)) == plain(X, 2.0)
+    assert lists(neighbors_within(csr_array(X / 7), 0.3)) == plain(X / 7, 0.3)
+
+
+@pytest.mark.parametrize("d", [2, 9])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_too_many_pairs_are_refused(d, kind):
+    X = kind(np.random.default_rng(0).normal(size=(2000, d)))
+    few = 24 * 2000 * 1999 / 2 / 2**30
+    assert len(neighbors_within(X, 1e3, few).indices) == 2000 * 1999
+    with pytest.raises(MemoryError, match=r"pairs of rows within eps=1000 need .*; take a smaller eps"):
+        neighbors_within(X, 1e3, 0.999 * few)
+    assert len(neighbors_within(X, 1e-9, few / 10).indices) == 0
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_too_many_given_distances_are_refused(kind):
+    ones = kind(np.ones((300, 300)) - np.eye(300))
+    few = 24 * 300 * 299 / 2 / 2**30
+    assert len(neighbors_from_distances(ones, 1.0, few).indices) == 300 * 299
+    with pytest.raises(MemoryError, match="take a smaller eps"):
+        neighbors_from_distances(ones, 1.0, 0.99 * few)
+
+
 @pytest.mark.parametrize("kind", [np.asarray, csr_array, csr_matrix])
 @pytest.mark.parametrize("block", [1, 2**20])
 def test_given_distances(monkeypatch, kind, block):

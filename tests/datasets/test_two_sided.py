@@ -1,10 +1,12 @@
 """Two-sided data: two unrelated truths, the first of which a plain clusterer finds."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from cluewise.datasets import DatasetError
+from cluewise.datasets import DatasetError, make_pattern
 from cluewise.datasets._two_sided import make_two_sided
 from cluewise.metrics import nmi
 
@@ -47,6 +49,13 @@ def test_the_first_side_dominates(kind, dominance, seed):
         assert nmi(second[first == group], inside) > 0.3
 
 
+def test_a_random_state_draws_as_it_does_elsewhere():
+    """By one number of it; numpy itself takes a RandomState in some versions only."""
+    drawn = np.random.RandomState(5).randint(2**31)
+    for make in (partial(make_two_sided, n_samples=20), partial(make_pattern, "two_spirals")):
+        np.testing.assert_array_equal(make(random_state=np.random.RandomState(5))[0], make(random_state=drawn)[0])
+
+
 def test_corners_are_one_unit_apart():
     for k in (2, 3, 5):
         X, first, _ = make_two_sided("points", n_samples=4000, n_classes=(k, 1), dominance=2, random_state=0)
@@ -62,7 +71,12 @@ def test_corners_are_one_unit_apart():
         ({"n_classes": (2, 0)}, "two whole numbers"),
         ({"n_classes": (2,)}, "two whole numbers"),
         ({"n_samples": 2}, "n_samples=2 is too few for 3 classes"),
+        ({"n_samples": 50.0}, "n_samples is a whole number; it was given 50.0"),
+        ({"n_classes": 3}, "two whole numbers of at least 1; it was given 3"),
         ({"dominance": 0}, "dominance is a positive number"),
+        ({"dominance": np.inf}, "dominance is a positive number, and finite; it was given inf"),
+        ({"dominance": np.nan}, "dominance is a positive number"),
+        ({"dominance": "3"}, "dominance is a positive number"),
         ({"kind": "shapes", "n_classes": (4, 2)}, "three colors"),
     ],
 )

@@ -271,14 +271,44 @@ def test_one_row_equal_rows_and_radius_zero(X, eps):
         ({"min_samples": 0}, "min_samples"),
         ({"metric": "cosine"}, "metric"),
         ({"order": [0, 0, 1, 2, 3, 4, 5, 6]}, "permutation of the 8 row numbers"),
+        ({"order": np.arange(8.0)}, "'index', 'density' or a permutation of the 8 row numbers, as whole numbers"),
+        ({"order": [True, False]}, "'index', 'density' or a permutation of the 8 row numbers"),
         ({"order": "random"}, "order"),
         ({"strays": "drop"}, "strays"),
-        ({"metric": "precomputed"}, "n by n matrix"),
+        ({"metric": "precomputed"}, r"square matrix of distances; X has shape \(8, 2\)"),
     ],
 )
 def test_parameters_are_checked(params, message):
     with pytest.raises(ValueError, match=message):
         fitted(A8, **params)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ((0, 1, 0.5), "row 0, column 1 differs from its mirror image"),
+        ((2, 1, -1.0), "negative"),
+        ((2, 2, 1.0), "row 2, column 2 is the distance of a row from itself"),
+    ],
+)
+def test_what_is_no_matrix_of_distances(kind, entry, words):
+    distances = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    assert fitted(kind(distances), eps=1, min_samples=2, metric="precomputed").n_clusters_ == 1
+    distances[entry[:2]] = entry[2]
+    with pytest.raises(ValueError, match=words):
+        fitted(kind(distances), eps=1, metric="precomputed")
+    with pytest.raises(ValueError, match="square"):
+        fitted(kind(distances[:3]), eps=1, metric="precomputed")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_too_much_memory_is_refused(kind, metric):
+    X = kind(np.ones((300, 300)) - np.eye(300))
+    with pytest.raises(MemoryError, match=r"pairs of rows within eps=30 need .* more than memory_limit=1e-05 GiB"):
+        fitted(X, eps=30, metric=metric, memory_limit=1e-5)
+    assert fitted(X, eps=30, metric=metric).n_clusters_ == 1
 
 
 def test_growing_in_slices_changes_nothing(monkeypatch):

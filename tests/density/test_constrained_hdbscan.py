@@ -17,6 +17,7 @@ from cluewise.checks import sample_clues
 from cluewise.core.graphs import condensed
 from cluewise.core.graphs.condensed import Tree, best_clusters, core_distances, kept_links, rows_below, spanning_tree
 from cluewise.datasets import load
+from cluewise.density._dbscan import ConstrainedDBSCAN
 from cluewise.density._hdbscan import ConstrainedHDBSCAN
 from cluewise.exceptions import ClueError
 from cluewise.metrics import ari, broken
@@ -295,6 +296,14 @@ def test_fewer_rows_than_a_cluster_needs():
     assert (model.labels_ == -1).all()
     assert model.n_clusters_ == 0
     assert model.objective_ == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize("model", [ConstrainedHDBSCAN(2), ConstrainedDBSCAN()], ids=repr)
+def test_a_failed_fit_leaves_nothing(model):
+    model.fit(np.arange(9.0)[:, None])
+    with pytest.raises(ClueError):
+        model.fit(np.arange(9.0)[:, None], clues=Clues(8))
+    assert not hasattr(model, "labels_")
 
 
 def test_infinite_weights_are_refused():

@@ -10,7 +10,10 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, MeanShift
 from sklearn.datasets import make_circles
+from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
 from cluewise.core.threads import threads
@@ -227,6 +230,14 @@ class Thousand(BaseEstimator):
 def test_labels_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="partition 0 gives row 0 the label 1000; labels run from 0 to 254"):
         partitions(blobs(11), n_partitions=2, n_clusters=3, estimator=Thousand(), random_state=0)
+
+
+def test_a_clusterer_inside_another_estimator_is_refused():
+    pipe = make_pipeline(StandardScaler(), KMeans(5))
+    with pytest.raises(ValueError, match="Pipeline has neither n_clusters nor n_components of its own, only kmeans__n"):
+        partitions(blobs(12), n_partitions=2, n_clusters=2, estimator=pipe)
+    free = make_pipeline(PCA(2), MeanShift(bandwidth=3.0))  # PCA's components are no clusters
+    assert partitions(blobs(12), n_partitions=2, n_columns=2, estimator=free, random_state=0).shape == (2, 90)
 
 
 def test_what_is_no_estimator_is_refused():

@@ -137,6 +137,18 @@ def test_near_ties_are_decided_in_double_precision():
     assert count(ensemble, np.array([0.25, 0.25 - tiny, 0.25, 0.25 + tiny])).winner[0] == 1
 
 
+def test_more_partitions_than_whole_votes_are_counted_exactly():
+    """70,000 votes against 60,000 would be 4,464 against 60,000 in 16 bits."""
+    labels = np.repeat(np.array([[0, 1], [1, 0]], dtype=np.uint8), [70_000, 60_000], axis=0)
+    same = np.tile(np.arange(2, dtype=np.uint8), (len(labels), 1))
+    ensemble, gamma = Aligned(labels, same, same), np.full(len(labels), 1 / len(labels))
+    standing = count(ensemble, gamma)
+    assert standing.winner.tolist() == [0, 1]
+    assert standing.lead == pytest.approx([1 / 13, 1 / 13], rel=1e-4)
+    turned = np.repeat([0.5 / 70_000, 0.7 / 60_000], [70_000, 60_000]) / 1.2
+    assert recount(ensemble, standing, turned)[0].winner.tolist() == [1, 0]
+
+
 @given(st.integers(0, 2**16), st.integers(1, 400))
 def test_whole_votes_differ_from_the_weights_by_the_slack(seed, m):
     rng, ensemble = noisy(seed, m, 5, 2)

@@ -193,6 +193,41 @@ def test_brute_force_on_eight_rows(linkage, seed):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
+@given(st.integers(0, 2**20), st.booleans())
+def test_every_union_is_a_closest_one_where_distances_tie(linkage, seed, told):
+    """On a grid many distances are equal; whichever goes first, it joins two clusters that none are closer than."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 10))
+    X = rng.integers(4, size=(n, 2)).astype(float)
+    clues = Clues(n, cannot=[rng.choice(n, 2, replace=False) for _ in range(2)]) if told else Clues(n)
+    forbidden = {frozenset(pair) for pair in clues.pairs(expand=True)[2].tolist()}
+    model = ConstrainedAgglomerative(None, linkage=linkage).fit(X, clues=clues)
+    nodes, D = members(model.linkage_), cdist(X, X)
+    clusters = nodes[:n]
+    for (a, b, height, _), over in zip(model.linkage_, model.forbidden_):
+        options = [
+            far(linkage, X, D, one, other)
+            for one, other in itertools.combinations(clusters, 2)
+            if not any(frozenset((i, j)) in forbidden for i in one for j in other)
+        ]
+        if over:
+            assert not options
+            break
+        one, other = nodes[int(a)], nodes[int(b)]
+        assert np.isclose(far(linkage, X, D, one, other), min(options), atol=1e-9)
+        assert np.isclose(height, min(options), atol=1e-9)
+        clusters = [c for c in clusters if c not in (one, other)] + [one | other]
+
+
+def test_ties_of_four_rows():
+    labels = ConstrainedAgglomerative(3, linkage="single").fit([[3, 0], [3, 3], [1, 1], [2, 2]]).labels_
+    assert sets(labels) in (
+        {frozenset({1, 3}), frozenset({0}), frozenset({2})},
+        {frozenset({2, 3}), frozenset({0}), frozenset({1})},
+    )
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
 @given(st.integers(0, 2**20), st.floats(0.1, 2.5))
 def test_max_distance_is_brute_force_that_refuses_far_clusters(linkage, seed, gamma):
     X, clues = random_case(seed, 12, groups=False)
@@ -241,6 +276,18 @@ def test_a_function_as_metric():
     X = np.random.default_rng(0).normal(size=(20, 3))
     model = ConstrainedAgglomerative(1, linkage="average", metric=lambda a, b: np.abs(a - b).sum()).fit(X)
     np.testing.assert_allclose(model.distances_, scipy_linkage(X, "average", "cityblock")[:, 2])
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (lambda a, b: -abs(a[0] - b[0]), r"between rows 0 and 1 is -.*; distances are not negative"),
+        (lambda a, b: max(a[0] - b[0], 0.0), r"between rows 0 and 1 is .*, but .* the other way round"),
+    ],
+)
+def test_a_function_that_is_no_metric(metric, words):
+    with pytest.raises(ValueError, match=words):
+        ConstrainedAgglomerative(2, linkage="complete", metric=metric).fit(A8)
 
 
 @pytest.mark.parametrize("linkage", BY_PAIRS)
@@ -548,6 +595,66 @@ def test_too_much_memory_is_refused(linkage):
     X = np.zeros((300, 2))
     with pytest.raises(MemoryError, match=r"need .* GiB, more than memory_limit=1e-06 GiB allows"):
         ConstrainedAgglomerative(1, linkage=linkage, memory_limit=1e-6).fit(X)
+
+
+@pytest.mark.parametrize("linkage", BY_PAIRS)
+def test_large_components_take_no_more_memory_than_small_ones(linkage, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    clues = Clues(60, together=np.where(np.arange(60) % 3, 0, -1), must=[(0, 3), (6, 9)])
+    whole = ConstrainedAgglomerative(None, linkage=linkage).fit(X, clues=clues).linkage_
+    most = 0
+
+    def noted(*args):
+        distance = linkage_pairs_pairwise(*args)
+
+        def watched(some, others):
+            nonlocal most
+            most = max(most, len(some) * len(others))
+            return distance(some, others)
+
+        return watched
+
+    linkage_pairs_pairwise = linkage_pairs.pairwise
+    monkeypatch.setattr(linkage_pairs, "BLOCK", 300)
+    monkeypatch.setattr(linkage_pairs, "pairwise", noted)
+    split = ConstrainedAgglomerative(None, linkage=linkage).fit(X, clues=clues).linkage_
+    np.testing.assert_allclose(split, whole, rtol=1e-12)
+    assert 200 < most <= 300
+
+
+def test_a_failed_fit_leaves_nothing_to_cut():
+    model = ConstrainedAgglomerative(2)
+    with pytest.raises(Contradiction):
+        model.fit(A8, clues=Clues(8, must=[(0, 1)], cannot=[(0, 1)]))
+    with pytest.raises(NotFittedError):
+        model.cut(n_clusters=2)
+    model.fit(A8)
+    with pytest.raises(Infeasible):
+        model.set_params(n_clusters=1).fit(A8, clues=EXAMPLE)
+    with pytest.raises(NotFittedError):
+        model.cut(n_clusters=2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"n_clusters": 2.5}, "a whole number as n_clusters, not 2.5"),
+        ({"n_clusters": True}, "a whole number as n_clusters, not True"),
+        ({"distance": np.nan}, "a number as distance, not nan"),
+        ({"distance": "far"}, "a number as distance, not 'far'"),
+        ({"n_clusters": 2, "distance": 1.0}, "either n_clusters or distance"),
+    ],
+)
+def test_a_cut_that_says_nothing(asked, words):
+    with pytest.raises(ValueError, match=words):
+        ConstrainedAgglomerative(2).fit(A8).cut(**asked)
+
+
+def test_a_tree_that_max_distance_ends_says_so():
+    model = ConstrainedAgglomerative(None, max_distance=0.5).fit(A8)
+    for attempt in (lambda: model.cut(n_clusters=2), lambda: model.set_params(n_clusters=2).fit(A8)):
+        with pytest.raises(Infeasible, match=r"ends at 8 clusters .* at most max_distance=0\.5 apart"):
+            attempt()
 
 
 # --- watching, stopping -----------------------------------------------------------------------------------------------

@@ -124,6 +124,18 @@ def test_nothing_to_learn_is_euclidean_distance():
         DCA().fit(np.ones((4, 2)), clues=[0, 0, 1, 1])
 
 
+@pytest.mark.parametrize("count", [3, 6, 7, 20_000])
+def test_the_mean_of_equal_rows_neither_joins_nor_parts(count):
+    """It is off by rounding, which is no reason to divide by it."""
+    X = np.array([[0.1, 1.1]] * count + [[5, 2], [6.3, 4.4], [1.7, 9.1], [0.1, 1.1]])
+    with pytest.warns(ClueWarning, match="no clue joins or parts two rows that differ"):
+        same = DCA().fit(X, clues=[0] * count + [-1, -1, -1, 1])
+    np.testing.assert_array_equal(same.components_, np.eye(2))
+    parted = DCA().fit(X, clues=[0] * count + [1, -1, -1, -1])
+    assert parted.n_components_ == 1
+    assert np.abs(parted.components_).max() < 10
+
+
 def test_rows_that_are_equal_but_told_apart():
     """No direction parts them, so all directions are kept."""
     X = np.vstack([TOY8, TOY8[:1]])

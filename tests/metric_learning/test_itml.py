@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
 from cluewise.core.distances.told_pairs import any_pairs, told_pairs
-from cluewise.exceptions import ClueWarning
+from cluewise.exceptions import ClueWarning, Contradiction
 from cluewise.metric_learning import _itml
 from cluewise.metric_learning._itml import ITML
 
@@ -164,6 +165,23 @@ def test_prior_is_what_no_pair_speaks_against():
     np.testing.assert_allclose(nothing.get_mahalanobis_matrix(), prior, rtol=1e-12, atol=1e-12)
 
 
+def test_no_direction_is_lost_where_units_differ():
+    """A positive definite matrix has full rank, whatever the ratio of its eigenvalues in raw units is."""
+    X, clues = random_case(1, n=40, d=2)
+    units = np.array([1.0, 1e6])
+    with_clues = ITML(prior=np.diag(1 / units**2)).fit(X * units, clues=clues)
+    assert with_clues.n_components_ == 2
+    plain = ITML().fit(X, clues=clues).pair_distance(X[1:], X[:-1])
+    np.testing.assert_allclose(with_clues.pair_distance(X[1:] * units, X[:-1] * units), plain, rtol=1e-6)
+    assert ITML(prior=np.diag(1 / units**2)).fit(X * units).n_components_ == 2
+
+
+def test_a_matrix_that_rounding_made_singular_is_published():
+    model = ITML()
+    model._publish_state(_itml.State(np.ones((2, 2)) * 2.0, np.zeros(1), np.ones(1)), [0.0], np.float64)
+    np.testing.assert_allclose(model.get_mahalanobis_matrix(), 2 * np.ones((2, 2)))
+
+
 def test_slices_and_rows_taken_anew_change_nothing(monkeypatch):
     X, clues = random_case(7)
     whole = ITML().fit(X, clues=clues)
@@ -289,6 +307,32 @@ def test_nothing_to_learn(X, clues):
     np.testing.assert_array_equal(model.get_mahalanobis_matrix(), np.eye(X.shape[1]))
 
 
+def test_links_of_weight_zero_say_nothing():
+    X, clues = random_case(4)
+    free = next((0, j) for j in range(1, 12) if [0, j] not in clues.must.tolist() + clues.cannot.tolist())
+    with np.errstate(all="raise"):
+        model = ITML(bounds=(1, 4)).fit(X, clues=clues | Clues(12, must=[free], must_weight=[0.0]))
+    plain = ITML(bounds=(1, 4)).fit(X, clues=clues)
+    assert model.n_pairs_ == plain.n_pairs_
+    np.testing.assert_array_equal(model.components_, plain.components_)
+
+
+def test_certain_clues_must_not_contradict_each_other():
+    certain = {"must": [(0, 1)], "must_weight": [np.inf], "cannot": [(0, 1)]}
+    with pytest.raises(Contradiction, match="rows 0 and 1 must be apart"):
+        ITML().fit(TOY8, clues=Clues(8, **certain, cannot_weight=[np.inf]))
+    ITML().fit(TOY8, clues=Clues(8, **certain, cannot_weight=[1.0]))
+    ITML().fit(TOY8, clues=Clues(8, labels=[0, 1, -1, -1, -1, -1, -1, -1], must=[(0, 1)], must_weight=[np.inf]))
+
+
+def test_bounds_without_slack_that_no_metric_meets_are_named():
+    X = np.array([[0.0], [1], [5], [6]])  # both pairs are one length apart, whatever the metric
+    clues = Clues(4, must=[(0, 1)], must_weight=[np.inf], cannot=[(2, 3)], cannot_weight=[np.inf])
+    with pytest.warns(ConvergenceWarning, match=r"the (must|cannot)-link of rows \d and \d, which has no slack"):
+        ITML(bounds=(1, 9), max_iter=50).fit(X, clues=clues)
+
+
+@pytest.mark.filterwarnings("ignore:the .* which has no slack")
 @pytest.mark.parametrize("trust", [0.1, 10.0, np.inf])
 def test_contradictory_and_awkward_rows_give_finite_metrics(trust):
     rng = np.random.default_rng(0)
@@ -314,6 +358,9 @@ def test_single_precision_and_few_components():
     [
         ({"bounds": (1,)}, "bounds needs two positive numbers"),
         ({"bounds": (0, 1)}, "bounds needs two positive numbers"),
+        ({"bounds": ("near", "far")}, "bounds needs two positive numbers"),
+        ({"prior": [["a", "b"], ["c", "d"]]}, "prior needs a symmetric matrix"),
+        ({"prior": [[1, 0], [1]]}, "prior needs a symmetric matrix"),
         ({"prior": np.eye(3)}, r"prior needs a symmetric matrix of shape \(2, 2\)"),
         ({"prior": [[1, 1], [0, 1]]}, "prior needs a symmetric matrix"),
         ({"prior": [[1, 0], [0, 0]]}, "prior is not positive definite"),

@@ -238,10 +238,15 @@ def test_nothing_to_learn(clues, message):
     np.testing.assert_array_equal(model.components_, np.eye(2))
 
 
+def test_rows_that_are_all_equal():
+    with pytest.warns(ClueWarning, match="the rows that clues speak of are all equal; LMNN keeps Euclidean distance"):
+        model = LMNN().fit(np.full((6, 2), 0.1), clues=[0, 0, 0, 1, 1, 1])
+    np.testing.assert_array_equal(model.components_, np.eye(2))
+
+
 @pytest.mark.parametrize(
     ("X", "labels"),
     [
-        (np.ones((6, 2)), [0, 0, 0, 1, 1, 1]),
         (np.repeat(TOY8[[0, 3]], 3, axis=0), [0, 0, 0, 1, 1, 1]),
         (np.column_stack([TOY8, np.ones(8)]), CLASSES),
         (np.random.default_rng(0).normal(size=(6, 40)), [0, 0, 0, 1, 1, 1]),
@@ -273,6 +278,19 @@ def test_targets_in_one_place_end_the_descent():
     assert model.objective_ <= 1e-6 * 4
     assert model.n_iter_ < 100
     assert np.linalg.matrix_rank(model.components_, tol=1e-9 * np.linalg.norm(model.components_)) == 2
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e6])
+@pytest.mark.parametrize("n_components", [None, 1])
+def test_targets_that_coincide_are_no_reason_to_do_nothing(scale, n_components):
+    X = scale * np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [1.0, 2.0]])
+    assert LMNN(n_components=n_components).fit(X, clues=[0, 0, 1, 1]).objective_ <= 1e-6 * 4
+
+
+def test_more_targets_than_rows_cost_nothing():
+    near = large_margin.neighborhoods(TOY8, Clues(8, labels=CLASSES), 10**5)
+    assert near.targets.shape == near.has.shape == (8, 2)
+    assert LMNN(n_neighbors=10**5).fit(TOY8, clues=CLASSES).n_targets_ == 6 + 6 + 2
 
 
 def test_weights_that_differ_are_named():

@@ -136,6 +136,26 @@ def test_other_metrics(metric):
     np.testing.assert_allclose(model.between([0, 1], [5, 6]), D[[0, 1], [5, 6]])
 
 
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+@pytest.mark.parametrize("radius", [0.0, np.inf])
+def test_rounding_leaves_no_distance_within_a_place(metric, radius):
+    """The cosine distance of a row from itself is zero but for rounding."""
+    X = np.random.default_rng(0).normal(size=(30, 5))
+    clues = Clues(30, must=[(0, 1), (1, 2), (3, 4), (5, 6), (7, 8), (9, 10)])
+    model = PropagatedDistances(metric=metric, radius=radius)
+    D = model.fit_transform(X, clues=clues)
+    same = clues.components[:, None] == clues.components
+    assert (D[same] == 0).all()
+    assert (model.between(*np.nonzero(same)) == 0).all()
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
+@pytest.mark.parametrize("cross_cannot", [False, True])
+def test_no_pairs_have_no_distances(metric, cross_cannot):
+    model = PropagatedDistances(metric=metric, cross_cannot=cross_cannot).fit(A8, clues=KLEIN)
+    assert model.between([], []).shape == (0,)
+
+
 def test_without_clues_nothing_changes():
     X, _, _ = random_case(0)
     model = PropagatedDistances()

@@ -147,6 +147,17 @@ def test_nothing_to_learn_is_euclidean_distance():
     assert values[0] > values[1]
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("count", [3, 6, 7, 20_000])
+@pytest.mark.parametrize("offset", [0, 30, 1e4])
+def test_the_mean_of_equal_rows_is_no_scatter(count, offset, dtype):
+    """Their mean is off by rounding, which is no reason to divide by it."""
+    X = offset + np.array([[0.1, 1.1]] * count + [[5, 2], [6.3, 4.4], [1.7, 9.1]], dtype=dtype)
+    with pytest.warns(ClueWarning, match="rows that belong together are all equal; RCA keeps Euclidean distance"):
+        model = RCA().fit(X, clues=[0] * count + [-1] * 3)
+    np.testing.assert_array_equal(model.components_, np.eye(2))
+
+
 def test_what_is_said_about_clues():
     with pytest.warns(UnusedClueWarning, match="RCA does not use clues of the kind cannot"):
         model = RCA().fit(A8, clues=CHAINS | Clues(8, cannot=[(0, 4)]))

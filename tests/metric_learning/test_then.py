@@ -10,11 +10,13 @@ import sklearn
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.exceptions import NotFittedError
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cluewise import Clues, COPKMeans, PCKMeans
+from cluewise import Clues, COPKMeans, PCKMeans, SeededKMeans
 from cluewise.base._then import MetricThen
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from cluewise.metric_learning._dca import DCA
@@ -121,6 +123,51 @@ def test_broken_speaks_of_all_clues_even_after_kmeans():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert not RCA().then(kmeans()).fit(X).broken_.kinds
+
+
+def test_broken_speaks_of_clues_that_only_the_metric_was_told():
+    line = np.array([[0.0], [1], [2], [8], [9], [10]])
+    clues = Clues(6, labels=[0, -1, -1, -1, -1, 1], must=[(1, 4)])
+    model = RCA().then(SeededKMeans(2)).fit(line, clues=clues)
+    assert model.labels_[1] != model.labels_[4]
+    assert model.broken_.must.tolist() == [[1, 4]]
+    assert model.broken_.kinds == {"must"}
+    assert model.fit(line, clues=Clues(6, must=[(1, 2)], labels=[0, -1, -1, -1, -1, 1])).broken_.kinds == set()
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [
+        GaussianMixture(3, n_init=5, random_state=0),
+        make_pipeline(StandardScaler(), kmeans()),
+        make_pipeline(StandardScaler(), AgglomerativeClustering(3)),
+    ],
+)
+def test_clusterers_that_keep_no_labels(clusterer):
+    model = DCA().then(clusterer).fit(X, clues=LABELS)
+    assert not hasattr(model.clusterer_, "labels_")
+    assert ari(Y, model.labels_) > 0.8
+    assert (model.fit_predict(X, clues=LABELS) == model.labels_).all()
+
+
+def test_what_is_no_clusterer_is_refused_before_any_work():
+    with pytest.raises(TypeError, match=r"clusterer=StandardScaler\(\) has no fit_predict"):
+        RCA().then(StandardScaler()).fit(None, clues=LABELS)
+
+
+@pytest.mark.parametrize("nothing", [None, 5, np.array(3.0)])
+def test_data_without_rows(nothing):
+    with pytest.raises(ValueError, match="X needs rows and columns; it is "):
+        RCA().then(kmeans()).fit(nothing, clues=LABELS)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first():
+    model = RCA().then(PCKMeans(3, random_state=0))
+    model.fit(pd.DataFrame(X, columns=["length", "width", "noise"]), clues=LABELS)
+    assert model.n_clusters_ == 3
+    model.set_params(clusterer=kmeans()).fit(X, clues=LABELS)
+    assert not hasattr(model, "n_clusters_")
+    assert not hasattr(model, "feature_names_in_")
 
 
 def test_a_hard_clusterer_keeps_its_word():

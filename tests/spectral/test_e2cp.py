@@ -10,6 +10,7 @@ import cluewise as cw
 from cluewise import Clues
 from cluewise.core.graphs import spreading
 from cluewise.core.graphs.affinity import neighbor_affinity
+from cluewise.exceptions import ClueError
 from cluewise.spectral._e2cp import E2CP
 
 PATTERNS = ["clusterincluster", "corners", "crescentfullmoon", "gaussians", "halfkernel", "twospirals"]
@@ -96,6 +97,26 @@ def test_many_rows_stay_sparse(moons, monkeypatch):
     assert issparse(model.affinity_matrix_)
     assert model.affinity_matrix_.nnz < 200 * 100
     assert cw.metrics.ari(y, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_units_of_a_precomputed_affinity_do_not_matter(moons, few, monkeypatch):
+    X, y = moons
+    monkeypatch.setattr(spreading, "EXACT", 1500 if few else 20)
+    W = neighbor_affinity(X, 10, "local")
+    clues = Clues.sample(y, pairs=30, random_state=0)
+    one, tiny, huge = (
+        E2CP(2, affinity="precomputed", random_state=0).fit(unit * W, clues=clues).affinity_matrix_
+        for unit in (1.0, 2.0**-20, 2.0**20)
+    )
+    assert abs(one - tiny).max() == abs(one - huge).max() == 0
+
+
+def test_a_failed_fit_leaves_nothing(moons):
+    model = E2CP(2, random_state=0).fit(moons[0])
+    with pytest.raises(ClueError):
+        model.fit(moons[0], clues=Clues(8))
+    assert not hasattr(model, "labels_")
 
 
 def test_weights_count(moons):

@@ -99,11 +99,32 @@ def test_all_ways_to_eigenvectors_agree(monkeypatch):
         assert np.allclose(few.values[: len(again.values)], again.values)
         assert np.allclose(few.vectors[:, : len(again.values)], again.vectors, atol=1e-6)
     monkeypatch.setattr(relational, "MOST", 4)
-    with pytest.raises(ValueError, match="more than 4 eigenvalues"):
+    with pytest.raises(ValueError, match=r"4 or more eigenvalues exceed cluster_cost=1\.0"):
         leading(Relational(kernel, E, 20.0), 3, 1.0)
     model = RelationalSpectral(4, random_state=0).fit(X, clues=clues)
     assert model.n_clusters_ == 4
     assert ari(y, model.labels_) > 0.9
+
+
+def test_many_rows_and_many_clusters(monkeypatch):
+    """Lanczos iteration is asked for as many eigenvalues as clusters are expected, however many these are."""
+    monkeypatch.setattr(relational, "SMALL", 50)
+    monkeypatch.setattr(relational, "MOST", 10)
+    kernel = np.exp(-0.5 * ((np.arange(60)[:, None] - np.arange(60)) / 3.0) ** 2)
+    everything = np.linalg.eigvalsh(kernel)[::-1]
+    M = Relational(kernel, csr_array((60, 60)), 0.0)
+    for least, above in ((9, np.inf), (20, np.inf), (20, everything[2]), (59, np.inf), (70, 1.0)):
+        np.testing.assert_allclose(leading(M, least, above).values, everything[: least + 1], atol=1e-9)
+    with pytest.raises(ValueError, match="21 or more eigenvalues"):
+        leading(M, 20, everything[30])
+
+
+@pytest.mark.parametrize("cost", ["auto", 0.5])
+def test_many_rows_and_a_kernel_of_nothing(cost, monkeypatch):
+    monkeypatch.setattr(relational, "SMALL", 10)
+    model = RelationalSpectral(2, affinity="precomputed", cluster_cost=cost, random_state=0)
+    assert model.fit(np.zeros((30, 30))).n_clusters_ == 1
+    assert model.fit(np.ones((30, 30))).n_clusters_ == 1
 
 
 def test_halfway():
@@ -127,6 +148,20 @@ def test_links_change_a_rbf_kernel():
     assert (model.labels_ == same.labels_).all()
     by_gamma = RelationalSpectral(2, affinity="rbf", gamma=0.5 / X.var(axis=0).sum(), random_state=0).fit(X)
     assert np.isclose(by_gamma.cluster_cost_, model.cluster_cost_)
+
+
+def test_a_failed_fit_leaves_nothing(monkeypatch):
+    model = RelationalSpectral(2, affinity="precomputed", random_state=0).fit(TOY8 @ TOY8.T, clues=CLUES)
+
+    def failing(*_):
+        raise np.linalg.LinAlgError("no convergence")
+
+    monkeypatch.setattr(np.linalg, "eigh", failing)
+    for cost in ("auto", 5.0):
+        with pytest.raises(np.linalg.LinAlgError):
+            model.set_params(cluster_cost=cost).fit(TOY8 @ TOY8.T, clues=CLUES)
+        left = set(vars(model)) - set(model.get_params()) - {"n_features_in_"}
+        assert not left
 
 
 def test_odd_input():

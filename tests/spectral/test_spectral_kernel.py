@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cluewise import Clues
 from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.core.graphs.laplacian import leading
-from cluewise.core.graphs.spectral_kernel import SLICE, spectral_weights
+from cluewise.core.graphs.spectral_kernel import SLICE, has_cannot_links, spectral_weights
 from cluewise.datasets import load, make_pattern
 from cluewise.metrics import ari
 from cluewise.spectral._embedded import embedded
@@ -102,6 +102,38 @@ def test_without_links_it_is_ordinary_spectral_clustering():
     assert np.allclose(model.embedding_, points / np.sqrt(2))
     assert ari(KMeans(2, n_init=5, random_state=0).fit(points).labels_, model.labels_) == 1
     assert np.isclose(model.kernel_loss_, loss(points, np.full(2, 0.5), Clues(len(X)), 1))
+
+
+@pytest.mark.parametrize(
+    ("given", "trust"),
+    [
+        ({"labels": [0] + 59 * [-1]}, 10.0),
+        ({"apart": [0, 1] + 58 * [-1]}, 10.0),
+        ({"cannot": [(0, 40)]}, 0.0),
+        ({"must": [(0, 40)]}, 10.0),
+        ({"cannot": [(0, 40)], "cannot_weight": 0.0}, 10.0),
+    ],
+)
+def test_what_keeps_no_rows_apart_changes_nothing(given, trust):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    plain, told = (
+        SpectralKernelKMeans(3, trust=trust, random_state=0).fit(X, clues=clues) for clues in (None, Clues(60, **given))
+    )
+    np.testing.assert_array_equal(told.embedding_, plain.embedding_)
+    np.testing.assert_array_equal(told.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"labels": [0, 1]},
+        {"cannot": [(0, 1)]},
+        {"apart": [3, 3]},
+    ],
+)
+def test_what_keeps_rows_apart(given):
+    assert has_cannot_links(Clues(2, **given))
+    assert not has_cannot_links(Clues(2))
 
 
 def test_rows_of_the_library_have_length_one():

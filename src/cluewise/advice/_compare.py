@@ -19,6 +19,7 @@ from cluewise.metrics import accuracy, ari, nmi, satisfaction
 __all__ = ["Comparison", "Outcome", "compare"]
 
 _WORDS = {"must": "must-links", "cannot": "cannot-links", "together": "together groups", "apart": "apart groups"}
+_WHOLE = {"sizes": "bounds on sizes", "avoid": "clusterings to avoid"}  # speak of all rows together
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,11 @@ class Comparison:
 
     def _verdict(self) -> str:
         if len(self.gains) < 2:
-            return "Whether the clues helped cannot be told: they hang together, so that none can be held out."
+            whole = [words for kind, words in _WHOLE.items() if kind in self.clues.kinds]
+            why = "they hang together, so that none can be held out"
+            if whole and self.clues.kinds <= set(_WHOLE):
+                why = f"{' and '.join(whole)} cannot be held out"
+            return f"Whether the clues helped cannot be told: {why}."
         points = f"{100 * self.gain:+.1f} ± {100 * self.gain_error:.1f} points in {len(self.gains)} splits"
         if self.helped is None:
             return f"Beyond the rows they mention the clues make no clear difference (held-out clues {points})."

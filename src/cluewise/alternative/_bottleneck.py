@@ -9,14 +9,16 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.alternative._avoided import variation
+from cluewise.alternative._avoided import covering, variation, warn_of_gaps
+from cluewise.alternative._warning import warn
 from cluewise.base import Problem, StartedClusterer
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.information.bottleneck import Pull, State, lead, ordered
+from cluewise.core.information.bottleneck import Pull, State, begin, lead, minus_gain, ordered
 from cluewise.core.information.bottleneck_annealing import Schedule, anneal, critical
-from cluewise.core.information.bottleneck_joint import Joint, joint_of, refuse_negative
+from cluewise.core.information.bottleneck_joint import Joint, joint_of, moderate, refuse_negative
 from cluewise.core.rows import Rows
+from cluewise.exceptions import ClueWarning
 
 __all__ = ["Bottleneck", "Setup"]
 
@@ -26,7 +28,7 @@ class Setup(NamedTuple):
 
     joint: Joint
     pull: Pull
-    schedule: Schedule
+    schedule: Schedule | None  # None: one cluster, as rows have nothing to tell
     drawn: Floats  # (d,) a random function of columns
 
 
@@ -72,18 +74,30 @@ class Bottleneck(StartedClusterer):
     def _prepare(self, problem: Problem) -> Setup:
         rows = problem.rows
         refuse_negative(rows.X, type(self).__name__)
-        joint = joint_of(rows.X, rows.weight, problem.clues.avoid, problem.k, self.prior == "mass")
+        known = covering(problem.clues)
+        joint = joint_of(moderate(rows.X), rows.weight, known, problem.k, self.prior == "mass")
         drawn = problem.rng.normal(size=(rows.d,))
         pull = self._pull(joint, problem, drawn)
-        highest = pull.lam + pull.mu
+        if problem.shared is None:  # not once more for each coordination that is tried
+            warn_of_gaps(problem.clues)
+            if known and critical(joint, Pull(0.0, 1.0), drawn) == 0:
+                warn("no known group holds rows that differ, so that they tell nothing beside it.", ClueWarning)
         split = critical(joint, pull, drawn)
-        # Rows that all say the same never split: one cluster, at the temperature where that is known beforehand.
-        first, last = (1.05 * split, self.temperature * split) if split > 1e-12 * highest else (highest, highest)
-        # Below that, many more iterations ended no lower.
-        return Setup(joint, pull, Schedule(first, last, self.cooling, self.max_iter, max(self.tol, 1e-5)), drawn)
+        schedule = None
+        if split > 0:
+            # Below that, many more iterations ended no lower.
+            tol = max(self.tol, 1e-5)
+            schedule = Schedule(1.05 * split, self.temperature * split, self.cooling, self.max_iter, tol)
+        return Setup(joint, pull, schedule, drawn)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         setup: Setup = problem.shared
+        if setup.schedule is None:
+            even = np.full((setup.joint.n, problem.k), 1 / problem.k)
+            # One cluster is stable at this temperature, whatever the rows are.
+            state = begin(setup.joint, setup.pull, setup.pull.lam + setup.pull.mu, even)
+            problem.watch(state, [minus_gain(state)])
+            return loop.Result(state, [minus_gain(state)], True)
         found = anneal(setup.joint, problem.k, setup.pull, setup.schedule, problem.rng, problem.watch)
         return found._replace(state=ordered(found.state, setup.drawn))
 

@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.alternative._avoided import difference, variation
+from cluewise.alternative._avoided import covering, difference, variation, warn_of_gaps
 from cluewise.alternative._local import Local, codes_of, groups_of, local_clustering
+from cluewise.alternative._warning import warn
 from cluewise.base import Card, Problem, StartedClusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
@@ -19,6 +20,7 @@ from cluewise.core.partitions import consensus
 from cluewise.core.partitions.labelings import distinct_rows
 from cluewise.core.partitions.utilities import utility_of
 from cluewise.core.rows import Rows
+from cluewise.exceptions import ClueWarning
 
 __all__ = ["CondEns"]
 
@@ -65,7 +67,7 @@ class CondEns(StartedClusterer):
     estimator : clusterer, default=None
         What clusters the groups: scikit-learn's ``KMeans`` with ten starts by default. Other rows join by its
         ``predict``, or by a vote of five neighbors where it has none. Its ``n_clusters`` (or ``n_components``) and
-        ``random_state`` are set here.
+        ``random_state`` are set here; one that is inside a pipeline cannot be told its number and is refused.
     n_local : int, default=None
         Number of clusters in each group, as many as it has rows at most; by default ``n_clusters``.
     combine : {"kmeans", "select"}, default="kmeans"
@@ -131,7 +133,9 @@ class CondEns(StartedClusterer):
 
     *Deviations.* Local clusterings count as much as their groups have rows. With one group the result is its
     clustering. Several clusterings to avoid are one, their product, because inside a group of one of them another may
-    well be the strongest thing to find. Rows that one of them does not cover are in no group and are only labeled.
+    well be the strongest thing to find. Rows that one of them does not cover are in no group and are only labeled;
+    where no row is in all of them, rows that the same ones cover make groups, and a warning says so. Where the groups
+    of two rows or more hold fewer rows than there are clusters, all rows are clustered together, with a warning.
     Rows are handed to the clusterer in the order of a random linear function of their columns, so that their place in
     the table does not matter.
 
@@ -222,7 +226,7 @@ class CondEns(StartedClusterer):
 
     def _prepare(self, problem: Problem) -> Setup:
         rows, rng = problem.rows, problem.rng
-        groups = groups_of(problem.clues.avoid, np.asarray(rows.X @ rng.normal(size=rows.d)))
+        groups = self._groups(problem, np.asarray(rows.X @ rng.normal(size=rows.d)))
         k, seed = self.n_local or self.n_clusters, int(rng.integers(2**31))
         local = [local_clustering(self._base(), rows.X, group, k, seed) for group in groups]
         sizes = np.array([own.size for own in local], dtype=np.float64)
@@ -233,6 +237,21 @@ class CondEns(StartedClusterer):
         elif len(local) == 1 and len(local[0].names) <= problem.k and local[0].labels.min() >= 0:
             chosen = 0
         return Setup(local, basis, chosen)
+
+    def _groups(self, problem: Problem, key: Floats) -> list[Ints]:
+        """Rows to cluster together: the known groups, or all of them where these hold too few."""
+        warn_of_gaps(problem.clues)
+        known = covering(problem.clues)
+        groups = groups_of(known, key, max(problem.k, 2))
+        if groups:
+            return groups
+        if known:
+            warn(
+                f"the known groups of two rows or more hold fewer than n_clusters={problem.k} rows, "
+                "so that all rows are clustered together and nothing is avoided.",
+                ClueWarning,
+            )
+        return [np.argsort(key, kind="stable")]
 
     def _base(self) -> Any:
         if self.estimator is not None:

@@ -100,7 +100,9 @@ class ConditionalIB(Bottleneck):
     ===================== =============================
 
     *Deviations.* Those of `InformationBottleneck`. Several clusterings to avoid are one, their product. Rows that one
-    of them does not cover count for nothing and are only labeled, as if in any group that fits. A cluster without rows
+    of them does not cover count for nothing and are only labeled, as if in any group that fits; where no row is in all
+    of them, rows that the same ones cover make groups. Where no group holds rows that differ there is one cluster; a
+    warning tells of both. A cluster without rows
     in a group looks there like the whole group. That of two clusterings which tell the same the one more like Z has the
     lower :math:`I(C;Y|Z)`, as a survey has it, holds only where :math:`I(C;Z|Y)` is the same, too, because
     :math:`I(C;Y|Z) = I(C;Y) - I(C;Z) + I(C;Z|Y)`.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
 from cluewise.alternative._bottleneck import Bottleneck
+from cluewise.alternative._warning import warn
 from cluewise.base import Card, Problem
 from cluewise.core import loop
 from cluewise.core.information.bottleneck import Pull, State
@@ -65,7 +65,7 @@ class CoordinatedConditionalIB(Bottleneck):
     variation_ : ndarray of shape (n_avoided,)
         Variation of information between ``labels_`` and each clustering to avoid, in nats, over the rows it covers.
     coordination_ : float
-        The coordination that was used.
+        The coordination that was used; 0 if it is "auto" and no known group holds rows that differ.
     memberships_ : ndarray of shape (n, n_clusters)
         Probability of each cluster for each row, at the last temperature.
     weights_ : ndarray of shape (n_clusters,)
@@ -203,15 +203,14 @@ class CoordinatedConditionalIB(Bottleneck):
         for _ in range(DOUBLINGS):
             if best.state.told[1] >= least:
                 return best
-            lam *= 2
+            lam = 2 * lam if lam > 0 else 0.5
             found = super()._best_start(problem._replace(shared=lam), progress)
             best = found if found.state.told[1] > best.state.told[1] else best
         if best.state.told[1] < least:
-            warnings.warn(
+            warn(
                 f"no coordination up to {lam:g} makes clusters tell least_information={least:g} nats about columns; "
                 f"the most was {best.state.told[1]:g}.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         return best
 

@@ -11,7 +11,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.alternative._bottleneck import Bottleneck
 from cluewise.base import Card, Problem, checked_data
 from cluewise.core.information.bottleneck import Pull
-from cluewise.core.information.bottleneck_joint import Joint, log, refuse_negative
+from cluewise.core.information.bottleneck_joint import Joint, log, moderate, refuse_negative
 from cluewise.core.threads import one_blas_thread
 
 __all__ = ["InformationBottleneck"]
@@ -157,6 +157,7 @@ class InformationBottleneck(Bottleneck):
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)
         refuse_negative(X, type(self).__name__)
+        X = moderate(X)
         total = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
         with one_blas_thread():
             score = np.asarray(X @ log(self.profiles_).T)

@@ -7,19 +7,16 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from cluewise._typing import Array, Floats, Ints
+from cluewise.core.partitions.given import told
 
 __all__ = ["Local", "codes_of", "groups_of", "local_clustering"]
 
 VOTERS = 5
 """Neighbors that vote where a clusterer has no rule for new rows."""
-
-SIZES = ("n_clusters", "n_components")
-"""What clusterers call their number of clusters."""
 
 
 class Local(NamedTuple):
@@ -41,11 +38,11 @@ def codes_of(found: Any, names: Ints) -> Ints:
     return np.where(names[place] == found, place, -1).astype(np.int32)
 
 
-def groups_of(known: Sequence[Array], key: Floats) -> list[Ints]:
+def groups_of(known: Sequence[Array], key: Floats, k: int = 2) -> list[Ints]:
     """Rows of each group of the known clusterings' product; a row that one of them does not cover is in none.
 
     Rows stand in the order of ``key`` and groups in that of its means: neither places nor names of groups matter.
-    A group of one row has nothing to cluster and is left out, unless there are no others.
+    A group of one row has nothing to cluster and is left out; none is left where the others hold fewer than k rows.
     """
     cells = np.zeros(len(key), dtype=np.intp)
     if known:
@@ -56,21 +53,20 @@ def groups_of(known: Sequence[Array], key: Floats) -> list[Ints]:
     order = order[np.argsort(cells[order], kind="stable")]
     order = order[np.searchsorted(cells[order], 0) :]  # rows in no group come first
     groups = np.split(order, np.flatnonzero(np.diff(cells[order])) + 1)
-    groups = [rows for rows in groups if len(rows) > 1] or groups[:1]
+    groups = [rows for rows in groups if len(rows) > 1]
+    if sum(map(len, groups)) < k:
+        return []
     return sorted(groups, key=lambda rows: float(key[rows].mean()))
 
 
 def local_clustering(base: Any, X: Any, rows: Ints, k: int, seed: int) -> Local:
     """A clone of ``base`` with k clusters, fitted to some rows and extended to all by its own rule (E36, E37)."""
-    model = clone(base)
-    own = model.get_params(deep=False)
-    told = {name: min(k, len(rows)) for name in SIZES if name in own}
-    if "random_state" in own:
-        told["random_state"] = seed
-    model.set_params(**told)
+    model = told(base, min(k, len(rows)), seed)
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):  # so that threads change nothing
         warnings.simplefilter("ignore", ConvergenceWarning)  # a group may hold fewer distinct rows than clusters
         model.fit(X[rows])
+        if not hasattr(model, "predict") and not hasattr(model, "labels_"):
+            raise TypeError(f"estimator={base!r} has neither predict nor labels_, so that it labels no rows.")
         rule = model if hasattr(model, "predict") else _vote(X[rows], model.labels_)
         found = np.array(rule.predict(X), dtype=np.int64)
     if hasattr(model, "labels_"):

@@ -39,6 +39,8 @@ class Card:
         Whether there is ``predict``, sparse X is taken, ``sample_weight`` is honored.
     deterministic : bool
         Whether the result does not depend on ``random_state``.
+    single : bool
+        Whether rows in single precision give the labels of the same rows in double precision.
     judges : bool
         Whether the method says how likely each link is wrong: ``doubt_``, and ``clues_``, the clues that it speaks of.
     named : bool
@@ -76,6 +78,7 @@ class Card:
     sparse: bool = True
     weights: bool = True
     deterministic: bool = False
+    single: bool = True
     judges: bool = False
     named: bool = False
     plain: str = "k-means"

@@ -16,6 +16,9 @@ from cluewise.exceptions import ClueError, SoftClueWarning, UnusedClueWarning
 __all__ = ["Informed"]
 
 
+ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
+
+
 class Informed(BaseEstimator):
     """Base of all estimators that are told clues; a subclass has a ``card`` and a ``fit`` that checks here first."""
 
@@ -57,10 +60,17 @@ class Informed(BaseEstimator):
         return self
 
     def _forget(self) -> None:
-        """Drop the results of an earlier fit, so that an interrupted one never leaves a mixture of both."""
-        about_columns = ("n_features_in_", "feature_names_in_")
-        for name in [name for name in vars(self) if name.endswith("_") and name not in about_columns]:
+        """Drop the results of an earlier fit, so that a failed or interrupted one never leaves a mixture of both."""
+        for name in self._results():
             delattr(self, name)
+
+    def _results(self) -> list[str]:
+        """Names of what a fit has published."""
+        return [name for name in vars(self) if name.endswith("_") and name not in ABOUT_COLUMNS and name[0] != "_"]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there are results; the number of columns alone, which a failed fit leaves, is none."""
+        return bool(self._results())
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         """Clues for n rows of the kinds that this method uses; the others are named in a warning."""

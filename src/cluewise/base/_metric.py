@@ -61,13 +61,13 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         Self
             The fitted transformer.
         """
+        self._forget()
         X = checked_data(self, X, reset=True, sparse=False)
         if self.n_components is not None and self.n_components > X.shape[1]:
             raise ValueError(f"n_components={self.n_components} is larger than the number of columns, {X.shape[1]}.")
         known = self._check_clues(clues, len(X))
         if self.card.hard and known.contradictions:
             known.require(known.n)
-        self._forget()
         with one_blas_thread():
             self._learn(X, known)
         return self

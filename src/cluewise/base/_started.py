@@ -81,6 +81,7 @@ class StartedClusterer(Clusterer):
         self : object
             The fitted estimator.
         """
+        self._forget()
         X = checked_data(self, X, reset=True, sparse=self.card.sparse)
         n = X.shape[0]
         self._check_count(n)
@@ -94,7 +95,6 @@ class StartedClusterer(Clusterer):
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
             rows = rows_of(X, weight)
-            self._forget()
             try:
                 problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), progress, rng)
                 best = self._best_start(problem, progress)

@@ -40,7 +40,7 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     metric : estimator
         A transformer that learns from clues, such as ``RCA()``.
     clusterer : estimator
-        Any clusterer.
+        Any clusterer with ``fit_predict``.
 
     Attributes
     ----------
@@ -103,6 +103,8 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
             The fitted estimator.
         """
         metric, clusterer = clone(self.metric), clone(self.clusterer)
+        if not hasattr(clusterer, "fit_predict"):
+            raise TypeError(f"clusterer={clusterer!r} has no fit_predict.")
         if sample_weight is not None and not has_fit_parameter(clusterer, "sample_weight"):
             raise ValueError(f"{type(clusterer).__name__} takes no sample_weight.")
         takes = has_fit_parameter(clusterer, "clues")
@@ -112,18 +114,27 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
             told = self._shares(known, metric, clusterer if takes else None)
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         rows = metric.fit(X, **({} if told[0] is None else {"clues": told[0]})).transform(X)
-        clusterer.fit(rows, **(more if told[1] is None else more | {"clues": told[1]}))
+        labels = clusterer.fit_predict(rows, **(more if told[1] is None else more | {"clues": told[1]}))
         self.metric_, self.clusterer_ = metric, clusterer
-        self.labels_ = clusterer.labels_
-        if hasattr(clusterer, "n_clusters_"):
-            self.n_clusters_ = clusterer.n_clusters_
-        self.broken_ = getattr(clusterer, "broken_", None)
-        if self.broken_ is None:
-            self.broken_ = broken(self.labels_, Clues(len(self.labels_)) if known is None else known)
+        self.labels_ = getattr(clusterer, "labels_", labels)  # a mixture or a pipeline keeps none
+        self.broken_ = self._broken(known, told[1])
         self.n_features_in_ = metric.n_features_in_
-        if hasattr(metric, "feature_names_in_"):
-            self.feature_names_in_ = metric.feature_names_in_
+        for step, name in ((clusterer, "n_clusters_"), (metric, "feature_names_in_")):
+            if hasattr(step, name):
+                setattr(self, name, getattr(step, name))
+            elif hasattr(self, name):
+                delattr(self, name)  # of an earlier fit
         return self
+
+    def _broken(self, known: Clues | None, told: Clues | None) -> Clues:
+        """What the labels break: in the clusterer's own terms where it was told and says it."""
+        own = getattr(self.clusterer_, "broken_", None)
+        if known is None:
+            return Clues(len(self.labels_)) if own is None else own
+        if own is None or told is None:
+            return broken(self.labels_, known)
+        unheard = known.kinds - told.kinds
+        return own | broken(self.labels_, known.only(unheard)) if unheard else own
 
     def _shares(self, known: Clues, metric: Any, clusterer: Any) -> list[Clues | None]:
         """What each step is told: the kinds that it uses, as far as it has a card; nobody's kinds are named."""
@@ -170,4 +181,7 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
 def _count(X: Any) -> int:
     """Number of rows of anything that may be data; whether it is, the metric will check."""
-    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(X)
+    try:
+        return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    except (TypeError, IndexError):
+        raise ValueError(f"X needs rows and columns; it is {X!r}.") from None

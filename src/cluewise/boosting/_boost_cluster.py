@@ -97,7 +97,8 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         looks at columns whatever their scale, and needs more links, some hundreds.
     final : {"best", "votes"}, default="best"
         What becomes of the partitions. "best": the one for which links speak most, of those of all rounds, that of
-        their votes, and that of the rows themselves. "votes": always that of the votes, as published.
+        their votes (unless the clusterer refuses these), and that of the rows themselves. "votes": always that of the
+        votes, as published.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the clusterer, which gets another one in each round.
 
@@ -240,15 +241,16 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         BoostCluster
             The fitted estimator.
         """
+        self._forget()
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check_clues(clues, len(X))
         base, k = self._base()
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, 1, self.n_rounds) as progress:
-            self._forget()
             try:
-                self._boost(rows_of(X), known, base, k, rng, progress)
+                # Which link is worst may hang on the last digits, so that single precision would boost otherwise.
+                self._boost(rows_of(X.astype(np.float64, copy=False)), known, base, k, rng, progress)
             except KeyboardInterrupt:
                 if progress.last is not None:
                     self._publish_state(*progress.last)
@@ -264,7 +266,8 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         has = base.get_params(deep=False)
         name = next((name for name in ("n_clusters", "n_components") if name in has), None)
         if self.n_clusters is None:
-            return base, None if name is None else has[name]
+            k = None if name is None else has[name]
+            return base, int(k) if isinstance(k, Integral) else None  # Birch takes a clusterer there
         if name is None:
             raise ValueError(
                 f"{type(base).__name__} has neither n_clusters nor n_components; leave n_clusters=None, "
@@ -301,9 +304,13 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         if state.partitions:
             most = self.n_components or k or max(int(labels.max()) + 1 for labels in state.partitions)
             votes = boosting.embedding(state.partitions, np.array(state.alphas), most + 1)
-            found = [cluster(boosting.rescaled(votes, scatter))]
+            try:
+                found = [cluster(boosting.rescaled(votes, scatter))]
+            except ValueError:  # a clusterer that sees no structure there, such as mean shift without a bandwidth
+                if self.final == "votes":
+                    raise
         if not found or self.final == "best":
-            found += [cluster(rows.X.astype(np.float64, copy=False)), *state.partitions]
+            found += [cluster(rows.X), *state.partitions]
         state = state._replace(labels=max(found, key=partial(boosting.agreement, links)))
         self._publish_state(state, trace)
 
@@ -327,6 +334,12 @@ def _cluster(view: Floats, *, base: Any, order: Ints, rng: np.random.Generator) 
         # Partitions often have fewer kinds of rows than clusters; what matters is whether they help.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = np.asarray(copy.fit_predict(view[order]))
-    labels = np.empty(len(order), dtype=np.int32)
-    labels[order] = found
+    if found.shape != (len(order),):
+        raise ValueError(f"{type(base).__name__} gives labels of shape {found.shape} for {len(order)} rows.")
+    if (found != found).any():
+        row = order[np.flatnonzero(found != found)[0]]
+        raise ValueError(f"{type(base).__name__} gives row {row} no label, but nan.")
+    some = found != -1 if found.dtype.kind in "if" else np.ones(len(order), dtype=bool)
+    labels = np.full(len(order), -1, dtype=np.int32)
+    labels[order[some]] = np.unique(found[some], return_inverse=True)[1]
     return labels

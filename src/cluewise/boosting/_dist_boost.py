@@ -24,7 +24,7 @@ from cluewise.core.links import links_of
 from cluewise.core.probability import gaussians
 from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
-from cluewise.exceptions import ClueError
+from cluewise.exceptions import ClueError, SoftClueWarning
 from cluewise.mixture import EquivalenceGMM
 
 __all__ = ["DistBoost"]
@@ -75,6 +75,7 @@ def step(state: State, *, task: Task) -> tuple[State, loop.Info]:
         mixture.set_params(random_state=int(task.rng.integers(2**31 - 1)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # an empty cluster of a weak learner is no harm
+            warnings.simplefilter("ignore", SoftClueWarning)  # weights that a mixture ignores count in its edge
             mixture.fit(task.X, clues=task.known, sample_weight=row_weights)
         labels, strengths = boosting.strength(mixture.predict_proba(task.X))
         found = boosting.paired((labels[first], strengths[first]), (labels[second], strengths[second]))
@@ -250,6 +251,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
         DistBoost
             The fitted transformer.
         """
+        self._forget()
         X = checked_data(self, X, reset=True, sparse=False)
         if self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={len(X)}.")
@@ -260,6 +262,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
                 f"DistBoost learns from pairs, and the clues about n_samples={len(X)} rows make none: "
                 "give links, groups or labels."
             )
+        if not links.must.any() and not links.cannot.any():
+            raise ClueError("DistBoost learns from pairs by their weights, and the weights of all clues are 0.")
         pairs = boosting.told(links, len(X))
         weight = np.concatenate([links.must[links.must > 0], links.cannot[links.cannot > 0]])
         unit = float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
@@ -272,7 +276,6 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
             self.decay,
             generator(self.random_state),
         )
-        self._forget()
         start = State(boosting.begin(pairs, weight), [], np.zeros(len(weight)))
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, 1, self.n_rounds) as progress:
@@ -324,7 +327,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
         for alpha, mixture, _, _ in self._rounds:
             ends = (boosting.strength(mixture.predict_proba(rows)) for rows in (A, B))
             total += alpha * boosting.paired(*ends)
-        return total / self.weights_.sum()
+        return np.clip(total / self.weights_.sum(), -1, 1)  # rounding would go beyond
 
     def pair_distance(self, A: Any, B: Any) -> Floats:
         """Learned distances of pairs of rows: of each row of A from the row of B in the same place.
@@ -371,7 +374,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
                 out[rows] += alpha * boosting.paired((mine[rows, None], strong[rows, None]), (labels, strengths))
         out /= -2 * self.weights_.sum()
         out += 0.5
-        return out
+        return np.clip(out, 0, 1, out=out)  # rounding would go beyond, and who takes distances refuses negative ones
 
     def then(self, clusterer: Any) -> MetricThen:
         """Learn the distance, then cluster by it with a clusterer that takes a table, as one estimator.

@@ -13,7 +13,7 @@ from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
 
-__all__ = ["Data", "names_in", "named_rows", "open_data", "scaled"]
+__all__ = ["Data", "names_in", "named_rows", "open_data", "scaled", "suited"]
 
 _NAMED = 10  # rows that a message names
 
@@ -89,6 +89,15 @@ def scaled(X: Floats) -> Floats:
 
     standardized: Floats = StandardScaler().fit_transform(X)
     return standardized
+
+
+def suited(X: Floats, model: Any, raw: bool) -> tuple[Floats, bool]:
+    """The columns as the method wants them, and whether they are standardized: not where it takes counts."""
+    from sklearn.utils import get_tags
+
+    if raw or get_tags(model).input_tags.positive_only:
+        return X, False
+    return scaled(X), True
 
 
 @contextmanager

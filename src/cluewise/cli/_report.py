@@ -9,9 +9,11 @@ import numpy as np
 
 from cluewise._version import __version__
 from cluewise.advice import suspects
+from cluewise.alternative._avoided import variation
 from cluewise.cli import _show
 from cluewise.cli._data import Data
 from cluewise.clues import Clues
+from cluewise.clues._inventory import plural
 from cluewise.metrics import broken, satisfaction
 
 __all__ = ["KINDS", "report", "summary"]
@@ -39,7 +41,8 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         kept["labels"] = 1 - int((failed.labels >= 0).sum()) / int((clues.labels >= 0).sum())
     # One price for all links, one for must-links and one for cannot-links, or None.
     price = np.asarray(model.penalty_, dtype=float).tolist() if hasattr(model, "penalty_") else None
-    k = model.n_clusters_ if model.card.finds else model.n_clusters
+    found = np.unique(labels[labels >= 0])
+    k = len(found) if model.card.finds else model.n_clusters
     return {
         "cluewise": __version__,
         "method": type(model).__name__,
@@ -49,12 +52,14 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "rows": len(labels),
         "columns": data.columns,
         "standardized": scaled,
-        "clusters": k,
+        "clusters": len(found),
         "sizes": np.bincount(labels[labels >= 0], minlength=k),
+        "noise": int((labels < 0).sum()),
         "classes": _classes(labels, clues, k),
         "objective": model.objective_,
         "iterations": model.n_iter_,
         "satisfaction": kept,
+        "variation": variation(labels, clues),
         "broken": list(_broken(failed, data, price if isinstance(price, float) else None)),
         "suspects": _suspects(model, data),
         "unsure": _unsure(model, data),
@@ -117,19 +122,23 @@ def _unsure(model: Any, data: Data) -> list[str]:
     return [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_LISTED]]
 
 
-def summary(told: dict[str, Any], clues: Clues) -> None:
-    """Print a report for people."""
+def summary(told: dict[str, Any], clues: Clues, *, raw: bool) -> None:
+    """Print a report for people; ``raw`` where they asked for columns as they are."""
     how = "standardized" if told["standardized"] else "as they are"
-    columns = len(told["columns"])
+    if not raw and not told["standardized"]:
+        how += " (counts are not standardized)"
     _show.say(
-        f"{told['method']}: {told['rows']} rows of {told['data']} in {told['clusters']} clusters, "
-        f"by {columns} {'column' if columns == 1 else 'columns'} {how}."
+        f"{told['method']}: {plural(told['rows'], 'row')} of {told['data']} in {plural(told['clusters'], 'cluster')}"
+        f"{' and noise' if told['noise'] else ''}, by {plural(len(told['columns']), 'column')} {how}."
     )
     labelled = any(told["classes"])
     rows = []
     for cluster, (size, classes) in enumerate(zip(told["sizes"], told["classes"])):
         known = ", ".join(f"{name} {count}" for name, count in classes.items())
         rows.append([str(cluster), str(size), _show.percent(size / told["rows"]), *([known] if labelled else [])])
+    if told["noise"]:
+        share = _show.percent(told["noise"] / told["rows"])
+        rows.append(["noise", str(told["noise"]), share, *([""] if labelled else [])])
     _show.table(["cluster", "rows", "share", *(["known labels"] if labelled else [])], rows)
     if told["satisfaction"]:
         kept = told["satisfaction"]
@@ -138,10 +147,14 @@ def summary(told: dict[str, Any], clues: Clues) -> None:
             ["clues", "given", "kept"],
             [[KINDS[kind], str(given.get(kind, "")), _show.percent(share)] for kind, share in kept.items()],
         )
+    if len(told["variation"]):
+        apart = ", ".join(f"{nats:.3g}" for nats in told["variation"])
+        which = "clustering" if len(told["variation"]) == 1 else "clusterings"
+        _show.say(f"Variation of information with the {which} to avoid: {apart} nats (0: the same).")
     _list_broken(told["broken"])
     for entry in told["suspects"][:_LISTED]:
         _show.say(f"Probably wrong ({_show.percent(entry['doubt'])}): {_in_words(entry)}.")
-    iterations = f"{told['iterations']} {'iteration' if told['iterations'] == 1 else 'iterations'}"
+    iterations = plural(told["iterations"], "iteration")
     _show.say(f"Objective {told['objective']:.6g} after {iterations} ({told['seconds']:.2f} s, seed {told['seed']}).")
     if told["unsure"]:
         _show.say(f"Least sure: {', '.join(told['unsure'])}.")

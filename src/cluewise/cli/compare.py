@@ -44,7 +44,7 @@ def compare(
     """
     from cluewise import advice
     from cluewise.cli import _method, _outputs, _show
-    from cluewise.cli._data import named_rows, names_in, open_data, scaled
+    from cluewise.cli._data import named_rows, names_in, open_data, suited
 
     left_out = [*names_in(ignore), *([] if truth is None else [truth])]
     opened = open_data(data, clues, id_column=id_column, columns=columns, ignore=left_out, label_column=label_column)
@@ -52,7 +52,7 @@ def compare(
     with named_rows(opened):
         result = advice.compare(
             model,
-            opened.X if raw else scaled(opened.X),
+            suited(opened.X, model, raw)[0],
             opened.clues,
             truth=None if truth is None else opened.table.columns[truth],
             n_splits=splits,

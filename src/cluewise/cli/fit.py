@@ -70,7 +70,7 @@ def fit(
 
     from cluewise import tables
     from cluewise.cli import _method, _outputs, _progress, _report, _show
-    from cluewise.cli._data import named_rows, names_in, open_data, scaled
+    from cluewise.cli._data import named_rows, names_in, open_data, suited
 
     _outputs.table_format(out)
     _outputs.picture_format(picture)
@@ -83,11 +83,11 @@ def fit(
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
     wanted = {"--out": target, "--report": report, "--map": picture}
     with _outputs.reserved(wanted, (data, clues)) as files:
-        X = opened.X if raw else scaled(opened.X)
+        X, scaled = suited(opened.X, model, raw)
         began = perf_counter()
         with named_rows(opened):
             model.fit(X, clues=opened.clues)
-        told = _report.report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=not raw)
+        told = _report.report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scaled)
         told["output"] = {option: str(path) for option, path in wanted.items() if path is not None}
         tables.write(files["--out"], _columns(opened, model))
         if report is not None:
@@ -97,7 +97,7 @@ def fit(
     if json:
         _show.say(_outputs.as_json(told))
     elif not quiet:
-        _report.summary(told, opened.clues)
+        _report.summary(told, opened.clues, raw=raw)
         _show.say(f"Written: {', '.join(told['output'].values())}.")
 
 

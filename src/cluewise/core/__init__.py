@@ -1,7 +1,7 @@
 """The functional core: plain functions and small states, driven by one loop that knows nothing of clustering.
 
 ================= =======================================================================================
-for everybody     `loop`, `progress`, `threads`, `clock`, `rows` (blocks of X), `order`
+for everybody     `loop`, `progress`, `threads`, `clock`, `rows` (blocks of X), `order`, `squares`
 k-means           `seeding`, `assign`, `centers`, `lloyd`, `objective`, `price` of a broken link
 clues as forces   `pulls` (on rows), `links` (pairs), `nodes` (what must-links join)
 one family each   `margin`, `boosting`
@@ -12,7 +12,7 @@ one family each   `margin`, `boosting`
                   `counts`, `extent`, `fields`; learned beforehand: `metric`, `told_pairs`, `large_margin`,
                   `quasi_newton`; tables: `distance_matrix`, `propagation`; kernels: `landmarks`
 `probability`     `gaussians`, `inference` on links, `priors`, `sticks`, `pair_evidence`, `coclustering`, `doubt`
-`partitions`      `labelings`, `sides`, `utilities`, `consensus`, `simplex`, `weighting`
+`partitions`      `given` (clusterers), `labelings`, `sides`, `utilities`, `consensus`, `simplex`, `weighting`
 `graphs`          `neighbors`, `radius`, `affinity`, `laplacian`; `flexible`, `spreading` (of links),
                   `spectral_kernel`, `relational`; `density`, `condensed` (trees of densities)
 `trees`           `linkage` and its parts

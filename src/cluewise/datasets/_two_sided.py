@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from collections.abc import Iterable
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.random import Generator, RandomState
 
 from cluewise._typing import Floats, Ints
 from cluewise.datasets._dataset import DatasetError
+from cluewise.datasets._random import generator
 
 __all__ = ["make_two_sided"]
 
@@ -54,7 +56,7 @@ def make_two_sided(
 
     Examples
     --------
-    >>> from cluewise.datasets._two_sided import make_two_sided
+    >>> from cluewise.datasets import make_two_sided
     >>> X, first, second = make_two_sided("counts", n_samples=50, n_classes=(2, 4), random_state=0)
     >>> X.shape, sorted(set(first.tolist())), sorted(set(second.tolist()))
     ((50, 40), [0, 1], [0, 1, 2, 3])
@@ -62,15 +64,18 @@ def make_two_sided(
     draw = {"points": _points, "counts": _counts, "shapes": _shapes}
     if kind not in draw:
         raise DatasetError(f"there is no two-sided data of the kind {kind!r}; choose one of {', '.join(draw)}.")
-    if len(n_classes) != 2 or not all(isinstance(k, Integral) and k >= 1 for k in n_classes):
+    pair = list(n_classes) if isinstance(n_classes, Iterable) else []
+    if len(pair) != 2 or not all(isinstance(k, Integral) and k >= 1 for k in pair):
         raise DatasetError(f"n_classes is two whole numbers of at least 1; it was given {n_classes!r}.")
+    if not isinstance(n_samples, Integral):
+        raise DatasetError(f"n_samples is a whole number; it was given {n_samples!r}.")
     if n_samples < max(n_classes):
         raise DatasetError(f"n_samples={n_samples} is too few for {max(n_classes)} classes.")
-    if not dominance > 0:
-        raise DatasetError(f"dominance is a positive number; it was given {dominance!r}.")
+    if not isinstance(dominance, Real) or not 0 < dominance < float("inf"):
+        raise DatasetError(f"dominance is a positive number, and finite; it was given {dominance!r}.")
     if kind == "shapes" and max(n_classes) > 3:
         raise DatasetError(f"there are three colors and three shapes; n_classes is {n_classes!r}.")
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     first, second = (rng.permutation(np.arange(n_samples) % k) for k in n_classes)
     return draw[kind](first, second, n_classes, dominance, rng), first, second
 

@@ -14,6 +14,7 @@ from numpy.random import Generator, RandomState
 
 from cluewise._typing import Floats, Ints
 from cluewise.datasets._dataset import DatasetError
+from cluewise.datasets._random import generator
 
 __all__ = ["PATTERNS", "make_pattern"]
 
@@ -32,7 +33,7 @@ def make_pattern(
         ``"crescent_full_moon"`` and ``"outlier"`` (the names in ``cluewise.datasets.PATTERNS``).
     n_samples : int, default=None
         Number of points; by default what the paper's code draws (300 to 552). The classes keep their shares.
-    random_state : int, Generator or None, default=None
+    random_state : int, Generator, RandomState or None, default=None
         Seed.
 
     Returns
@@ -54,7 +55,7 @@ def make_pattern(
         raise DatasetError(f"there is no pattern {name!r}; did you mean {' or '.join(map(repr, close))}?")
     shape = _SHAPES[name]
     counts = _shares(shape.counts, n_samples)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     parts = [draw(rng, count) for draw, count in zip(shape.draws, counts, strict=True)]
     order = rng.permutation(sum(counts))
     return np.concatenate(parts)[order], np.repeat(np.arange(len(counts)), counts)[order]

@@ -12,13 +12,18 @@ from cluewise._typing import UNASSIGNED, Array, Ints
 from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.graphs import density
-from cluewise.core.graphs.radius import neighbors_from_distances, neighbors_within
-from cluewise.core.order import visiting_order
+from cluewise.core.graphs.radius import neighbors_from_distances, neighbors_within, require_given_distances
+from cluewise.core.order import permutation
 from cluewise.core.progress import Progress
+from cluewise.core.squares import require_squares
 from cluewise.core.threads import one_blas_thread
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedDBSCAN"]
+
+
+FAR = 1e154
+"""No two rows whose distance can be squared are farther apart; larger radii cannot be squared."""
 
 
 class ConstrainedDBSCAN(Clusterer):
@@ -36,7 +41,7 @@ class ConstrainedDBSCAN(Clusterer):
     min_samples : int, default=5
         Rows (or summed weight) in the neighborhood of a core row, itself counted.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        With "precomputed" X holds distances, n by n; in a sparse X what is not stored is far.
+        With "precomputed" X holds distances, n by n and symmetric; in a sparse X what is not stored is far.
     order : {"index", "density"} or permutation of the rows, default="index"
         Who comes first. Rows start clusters, and enter them, in the order of their numbers, of decreasing mass of
         their neighborhoods, or as given. Without cannot-links it decides only which cluster a border row between
@@ -46,6 +51,9 @@ class ConstrainedDBSCAN(Clusterer):
     strays : {"cluster", "noise"}, default="cluster"
         What becomes of must-linked or labelled rows that no cluster reaches: each component a cluster of its own,
         so that every clue holds, or noise, as in the paper; ``broken_`` then names the clues about them.
+    memory_limit : float, default=4.0
+        GiB that pairs of rows within ``eps`` may take, at 24 bytes a pair (180 million pairs in 4 GiB); more are
+        refused.
 
     Attributes
     ----------
@@ -68,6 +76,8 @@ class ConstrainedDBSCAN(Clusterer):
     ------
     Contradiction
         When rows must be together and apart; the chain that proves it is in the message.
+    MemoryError
+        When pairs within ``eps`` need more than ``memory_limit``.
 
     Notes
     -----
@@ -130,6 +140,7 @@ class ConstrainedDBSCAN(Clusterer):
         "order": [StrOptions({"index", "density"}), "array-like"],
         "dense_components": ["boolean"],
         "strays": [StrOptions({"cluster", "noise"})],
+        "memory_limit": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -141,6 +152,7 @@ class ConstrainedDBSCAN(Clusterer):
         order: Any = "index",
         dense_components: bool = False,
         strays: str = "cluster",
+        memory_limit: float = 4.0,
     ) -> None:
         self.eps = eps
         self.min_samples = min_samples
@@ -148,6 +160,7 @@ class ConstrainedDBSCAN(Clusterer):
         self.order = order
         self.dense_components = dense_components
         self.strays = strays
+        self.memory_limit = memory_limit
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
@@ -169,19 +182,21 @@ class ConstrainedDBSCAN(Clusterer):
         ConstrainedDBSCAN
             The fitted estimator.
         """
+        self._forget()
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
-        if self.metric == "precomputed" and X.shape[1] != n:
-            raise ValueError(f"metric='precomputed' needs an n by n matrix of distances; X has shape {X.shape}.")
+        if self.metric == "precomputed":
+            require_given_distances(X)
+        else:
+            require_squares(X)
         known = self._check_clues(clues, n)
         weight = None
         if sample_weight is not None:
             weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if not isinstance(self.order, str):
-            visiting_order(self.order, np.arange(n), n, np.random.default_rng())  # refuses what is no permutation
+            permutation(self.order, n, "'index', 'density'")
         if known.contradictions:
             known.require(n)  # raises, and says which; otherwise as many clusters as rows always do
-        self._forget()
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
             progress.begin_start(0)
             self._solve(X, known, weight)
@@ -190,8 +205,11 @@ class ConstrainedDBSCAN(Clusterer):
         return self
 
     def _solve(self, X: Any, clues: Clues, weight: Array | None) -> None:
-        search = neighbors_from_distances if self.metric == "precomputed" else neighbors_within
-        neighbors = search(X, float(self.eps))
+        eps, limit = float(self.eps), float(self.memory_limit)
+        if self.metric == "precomputed":
+            neighbors = neighbors_from_distances(X, eps, limit)
+        else:
+            neighbors = neighbors_within(X, min(eps, FAR), limit)
         mass = neighbors.mass(weight)
         core = mass >= self.min_samples
         if self.dense_components:
@@ -216,8 +234,7 @@ class ConstrainedDBSCAN(Clusterer):
         """The order of the rows; None when it is that of their numbers."""
         if isinstance(self.order, str):
             return None if self.order == "index" else np.argsort(-mass, kind="stable")
-        given: Ints = np.asarray(self.order)
-        return given
+        return permutation(self.order, len(mass), "'index', 'density'")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

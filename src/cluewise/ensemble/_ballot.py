@@ -12,7 +12,7 @@ from cluewise.ensemble._aligned import Aligned
 __all__ = ["LARGEST", "Ballot", "rounding"]
 
 LARGEST = 65535
-"""Whole votes that 16 bits can hold."""
+"""Whole votes that 16 bits can hold; more partitions than that cannot vote by them."""
 
 
 def rounding(m: int) -> float:

@@ -8,19 +8,17 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._typing import Array
+from cluewise.core.partitions.given import told
 from cluewise.core.threads import map_blocks, one_blas_thread, threads
 from cluewise.ensemble._plans import Plan, studied
 
-__all__ = ["checked_estimator", "label_by", "size_name"]
+__all__ = ["checked_estimator", "label_by"]
 
 BLOCK = 2**15
 """Rows that one model is asked about at once."""
 
 GROUP = 16
 """Fitted models that are kept at once: X is read once for each group."""
-
-SIZES = ("n_clusters", "n_components")
-"""What estimators call their number of clusters."""
 
 
 def checked_estimator(estimator: Any, n: int, n_rows: int) -> Any:
@@ -34,23 +32,11 @@ def checked_estimator(estimator: Any, n: int, n_rows: int) -> Any:
     return model
 
 
-def size_name(estimator: Any) -> str | None:
-    """The parameter that says how many clusters there shall be; None: it decides for itself."""
-    own = estimator.get_params(deep=False)
-    return next((name for name in SIZES if name in own), None)
-
-
 def label_by(estimator: Any, rows: Any, by_column: Any, plans: list[Plan], seeds: list[int], labels: Array) -> None:
     """Labels of all rows by one clone for each plan; ``by_column`` holds the same rows, quick to take columns from."""
-    size = size_name(estimator)
-    seeded = "random_state" in estimator.get_params(deep=False)
 
     def learn(p: int) -> Any:
-        model = clone(estimator)
-        if size is not None:
-            model.set_params(**{size: len(plans[p].quantiles)})
-        if seeded:
-            model.set_params(random_state=seeds[p])
+        model = told(estimator, len(plans[p].quantiles), seeds[p])
         x = studied(by_column, plans[p])
         with threads(1), one_blas_thread():
             model.fit(x.tocsr() if hasattr(x, "tocsr") else np.ascontiguousarray(x))

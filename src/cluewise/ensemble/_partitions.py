@@ -10,9 +10,10 @@ import numpy as np
 
 from cluewise._typing import Array, Floats
 from cluewise.base import generator
+from cluewise.core.partitions.given import size_name
 from cluewise.core.threads import map_blocks
 from cluewise.ensemble._aligned import unsigned
-from cluewise.ensemble._learned import checked_estimator, label_by, size_name
+from cluewise.ensemble._learned import checked_estimator, label_by
 from cluewise.ensemble._plans import Plan, planned, studied
 from cluewise.kernels import consensus
 
@@ -61,7 +62,8 @@ def partitions(
     estimator : clusterer, optional
         Makes the partitions instead of k-means: anything with scikit-learn's ``fit`` and ``predict``, such as
         `ApproxKernelKMeans`. One without ``predict`` can only learn from all rows. Each partition is made by a clone,
-        with ``n_clusters`` (or ``n_components``) and ``random_state`` set where it has them.
+        with ``n_clusters`` (or ``n_components``) and ``random_state`` set where it has them; one that is inside a
+        pipeline cannot be told its number and is refused.
     out : str or path, optional
         File (``.npy``) to write the labels to, mapped into memory. Without it they are kept in memory, n_partitions
         bytes for each row; no file is ever made that nobody asked for.

@@ -9,7 +9,7 @@ import numpy as np
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.threads import map_blocks
 from cluewise.ensemble._aligned import Aligned
-from cluewise.ensemble._ballot import Ballot, rounding
+from cluewise.ensemble._ballot import LARGEST, Ballot, rounding
 from cluewise.ensemble._near import SHARES, Near
 from cluewise.kernels import consensus
 
@@ -133,7 +133,7 @@ def soft(ensemble: Aligned, gamma: Floats, rows: Ints) -> Floats:
 def _settle(labels: Array, ballot: Ballot, start: int, winner: Array, lead: Floats) -> None:
     """Winner and lead of a run of columns of ``labels``: by whole votes, and exactly where these cannot tell."""
     n, r = len(winner), ballot.spelled.shape[1]
-    if r > MANY:
+    if r > MANY or len(ballot.active) > LARGEST:  # not even one whole vote for each partition
         _settle_exactly(labels, ballot, start + np.arange(n), np.arange(n), winner, lead)
         return
     board = np.empty((r + 2, min(TILE, n)), dtype=np.uint16)

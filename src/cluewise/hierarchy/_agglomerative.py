@@ -14,6 +14,7 @@ from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import require_distances, require_memory
 from cluewise.core.progress import Progress
+from cluewise.core.squares import require_squares
 from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
 from cluewise.core.trees.linkage_detours import detoured
@@ -109,6 +110,9 @@ class ConstrainedAgglomerative(Clusterer):
     distance. That keeps all linkages but "centroid" reducible, so a chain of nearest neighbors finds the same
     tree in O(n²) steps. With "centroid" heights may fall. With ``max_distance`` the triangle inequality spares it
     most distances: centers whose distances from a pivot differ by more than that are not compared.
+
+    Where distances tie, as they do on a grid, the order of the rows decides which of the closest clusters are joined
+    first, and another order may give another tree.
 
     Joining the closest clusters may end in a dead end, above ``n_clusters``. Then the first union after which
     ``n_clusters`` cannot be had any more (a question of coloring the cannot-links, decided by a short search) is left
@@ -207,11 +211,11 @@ class ConstrainedAgglomerative(Clusterer):
         object
             The fitted estimator.
         """
+        self._forget()
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check(X, clues)
         callbacks = getattr(self, "_skl_callbacks", ())
         with Progress(self, callbacks, 1, known.n_components) as progress:
-            self._forget()
             progress.begin_start(0)
             stopped = False
 
@@ -243,7 +247,9 @@ class ConstrainedAgglomerative(Clusterer):
                 f"linkage={self.linkage!r} works on means and needs metric='euclidean', not {self.metric!r}; "
                 "take linkage 'complete', 'average' or 'single'."
             )
-        if not by_means and self.metric == "precomputed":
+        if by_means:
+            require_squares(X)
+        elif self.metric == "precomputed":
             require_distances(X)
         if self.n_clusters is not None and self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={len(X)}.")
@@ -296,14 +302,13 @@ class ConstrainedAgglomerative(Clusterer):
     def _chosen(self, tree: Tree) -> int:
         """The number of clusters that the parameters ask for."""
         if self.n_clusters is not None:
-            return existing(tree, int(self.n_clusters))
+            return existing(tree, int(self.n_clusters), self.max_distance)
         if self.distance_threshold is not None:
             return tree.clusters_below(float(self.distance_threshold))
         return tree.k_min
 
     def _publish(self, tree: Tree, k: int | None, detours: int = 0) -> None:
         """The tree, and its level of k clusters (None: the last, of a tree that may not be complete)."""
-        self._made = tree
         self.linkage_ = tree.Z
         self.children_ = tree.Z[:, :2].astype(np.int64)
         self.distances_ = tree.Z[:, 2].copy()
@@ -331,12 +336,17 @@ class ConstrainedAgglomerative(Clusterer):
         ndarray of shape (n,)
             Cluster of each row; cluster 0 is the largest.
         """
-        check_is_fitted(self)
-        if (n_clusters is None) == (distance is None):
+        check_is_fitted(self, "linkage_")
+        tree = Tree(self.linkage_, self.k_max_, self.k_min_)
+        if distance is not None and n_clusters is None:
+            if not isinstance(distance, Real) or np.isnan(float(distance)):
+                raise ValueError(f"cut needs a number as distance, not {distance!r}.")
+            return level(tree, tree.clusters_below(float(distance)))
+        if n_clusters is None or distance is not None:
             raise ValueError("cut needs either n_clusters or distance.")
-        if distance is not None:
-            return level(self._made, self._made.clusters_below(distance))
-        return level(self._made, existing(self._made, int(n_clusters or 0)))
+        if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool):
+            raise ValueError(f"cut needs a whole number as n_clusters, not {n_clusters!r}.")
+        return level(tree, existing(tree, int(n_clusters), self.max_distance))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

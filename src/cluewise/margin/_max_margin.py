@@ -17,6 +17,7 @@ from cluewise.core import lloyd, loop, margin, seeding
 from cluewise.core.assign import nobody
 from cluewise.core.margin import Chosen, Prices, Table
 from cluewise.core.rows import Rows, rows_of
+from cluewise.core.squares import require_squares
 from cluewise.core.threads import map_blocks, one_blas_thread
 
 __all__ = ["MaxMarginClusterer"]
@@ -158,6 +159,7 @@ class MaxMarginClusterer(StartedClusterer):
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         plain="",
         means=False,
+        single=False,  # a search that is not convex: the last digits may decide where it ends
         equation="margins of rows and of pairs, by CCCP",
         cost="O((n + pairs)kd) per pass, some 50 passes; labels and groups make up to n² pairs",
         aliases=("PMMC",),
@@ -193,6 +195,7 @@ class MaxMarginClusterer(StartedClusterer):
         self.random_state = random_state
 
     def _prepare(self, problem: Problem) -> Table:
+        require_squares(problem.rows.X)
         return margin.table_of(problem.rows, problem.clues, problem.total)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
@@ -260,7 +263,7 @@ class MaxMarginClusterer(StartedClusterer):
         ndarray of shape (m, n_clusters)
             The cluster with the highest score is the cluster of the row.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         rows = rows_of(checked_data(self, X, reset=False))
         slope = self.coef_.astype(np.float64).T
         offset = self._mean_scores - (self._mean - rows.shift) @ slope

@@ -193,13 +193,14 @@ class DCA(MetricLearner):
 
     def _learn(self, X: Floats, clues: Clues) -> None:
         rows = rows_of(X)
-        within, apart = metric.chunklets(rows, clues), between(rows, clues)
-        C = metric.scatter(rows, within, 1 / (max(len(within.sizes), 1) * within.sizes))
-        joins, parts = C.any(), apart.any()  # equal rows are neither joined nor parted
+        within, scale = metric.chunklets(rows, clues), metric.scale_of(rows)
+        C = scale.standard(metric.scatter(rows, within, 1 / (max(len(within.sizes), 1) * within.sizes)))
+        apart = scale.standard(between(rows, clues))
+        joins, parts = (metric.differs(found, rows.n) for found in (C, apart))  # equal rows are not joined nor parted
         if not joins and not parts:
             self._publish_plain(X, "no clue joins or parts two rows that differ")
             return
-        scale, plain = metric.scale_of(rows), np.eye(rows.d)
-        C = self._shrunk(scale.standard(C), len(within.rows) - len(within.sizes)) if joins else scale.standard(plain)
-        L = metric.whitening(C, scale.standard(apart if parts else plain), self.n_components)
+        plain = scale.standard(np.eye(rows.d))
+        C = self._shrunk(C, len(within.rows) - len(within.sizes)) if joins else plain
+        L = metric.whitening(C, apart if parts else plain, self.n_components)
         self._publish_components(metric.upright(scale.raw(L)), X.dtype)

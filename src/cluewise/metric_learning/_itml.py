@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
@@ -16,6 +18,7 @@ from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.distances import metric
 from cluewise.core.distances.told_pairs import any_pairs, squared_lengths, told_pairs
+from cluewise.core.exact.certainty import divided
 from cluewise.kernels.metric import project_pairs
 
 __all__ = ["ITML"]
@@ -25,6 +28,9 @@ SAMPLE = 100_000
 
 DUPLICATE = 1e-20
 """Rows whose squared distance is below this share of the largest one count as duplicates: no metric parts them."""
+
+MISSED = 0.1
+"""Share by which a pair without slack may miss its bound before a warning says so."""
 
 KEPT = 2**24
 """Numbers up to which the differences of all pairs are kept, instead of being made anew in every sweep."""
@@ -119,6 +125,11 @@ class ITML(MetricLearner):
     n_features_in_, feature_names_in_ : int, ndarray
         What the columns were.
 
+    Raises
+    ------
+    Contradiction
+        If links and groups of infinite weight tell two rows to be together and apart.
+
     Notes
     -----
     Minimized over positive definite matrices and bounds:
@@ -144,7 +155,8 @@ class ITML(MetricLearner):
     *Deviations.* The step is the projection for any γ; the printed one, δ/2·(1/p − γ/ξ), agrees with it for γ = 1 only.
     Percentiles are of squared distances, as the bounds are, of distinct rows, and of a sample of 100,000 pairs where
     there are more. A pair of duplicates is left out: no metric parts them. A link of weight w has slack at w times the
-    price.
+    price; a link of weight 0 says nothing. Links of infinite weight that contradict each other are refused, and where a
+    bound without slack is missed by a tenth after the last sweep, a warning says so.
 
     References
     ----------
@@ -208,16 +220,17 @@ class ITML(MetricLearner):
         self.random_state = random_state
 
     def _learn(self, X: Floats, clues: Clues) -> None:
+        # Labels have weight 1 here, and clues that have slack may contradict each other.
+        divided(clues.only(clues.kinds - {"labels"}), every=False)[0].require(clues.n)
         A = self._first_matrix(X.shape[1])
         rng = generator(self.random_state)
         told = told_pairs(clues, self.max_pairs, rng)
         lengths = squared_lengths(X, told.pairs, A)
-        differ = lengths > DUPLICATE * lengths.max(initial=0)
-        pairs, sign, price = told.pairs[differ], told.sign[differ], self.trust * told.weight[differ]
+        heard = (lengths > DUPLICATE * lengths.max(initial=0)) & (told.weight > 0)
+        pairs, sign, price = told.pairs[heard], told.sign[heard], self.trust * told.weight[heard]
         self.n_pairs_ = len(pairs)
         self.bounds_ = self._chosen_bounds(X, A, rng)
         if not len(pairs) and self.prior is None:
-            super()._publish_state(None, [0.0], X.dtype)
             self._publish_plain(X, "no clue joins or parts two rows that differ")
             return
         small = len(pairs) * X.shape[1] <= KEPT
@@ -226,18 +239,38 @@ class ITML(MetricLearner):
         slack = 1e-9 * (1 + X.shape[1] + price[np.isfinite(price)].sum())  # each term is of this order
         move = partial(step, X=X, asked=asked, tol=self.tol)
         # The multipliers say when to stop, in `step`, and not the objective.
-        self._run(move, State(A, np.zeros(len(pairs)), bound), X.dtype, slack, tol=0.0)
+        found = self._run(move, State(A, np.zeros(len(pairs)), bound), X.dtype, slack, tol=0.0)
+        self._name_missed(X, asked, found.state.A)
+
+    def _name_missed(self, X: Floats, asked: Asked, A: Floats) -> None:
+        """Warn if a pair without slack is far from its bound: its multiplier would grow for ever."""
+        hard = np.flatnonzero(asked.give == 0)
+        ratio = squared_lengths(X, asked.pairs[hard], A) / asked.bound[hard]
+        missed = hard[asked.sign[hard] * (ratio - 1) > MISSED]
+        if len(missed):
+            kind = "must-link" if asked.sign[missed[0]] > 0 else "cannot-link"
+            i, j = asked.pairs[missed[0]]
+            warnings.warn(
+                f"the {kind} of rows {i} and {j}, which has no slack, misses its bound after {self.n_iter_} sweeps; "
+                "perhaps no metric meets all such bounds, or max_iter is too small.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
 
     def _publish_state(self, state: State, trace: list[float], dtype: Any) -> None:
         super()._publish_state(state, trace, dtype)
-        self._publish_matrix(state.A, dtype)
+        try:
+            # A is positive definite, so that no direction counts as none, however much units differ.
+            self._publish_root(np.linalg.cholesky(state.A).T, dtype)
+        except np.linalg.LinAlgError:  # but for rounding
+            self._publish_matrix(state.A, dtype)
 
     def _first_matrix(self, d: int) -> Floats:
         """A₀."""
         if self.prior is None:
             return np.eye(d)
-        given = np.array(self.prior, dtype=np.float64)
-        if given.shape != (d, d) or not np.isfinite(given).all() or not np.allclose(given, given.T):
+        given = _numbers(self.prior)
+        if given is None or given.shape != (d, d) or not np.isfinite(given).all() or not np.allclose(given, given.T):
             raise ValueError(f"prior needs a symmetric matrix of shape ({d}, {d}) without nan or infinity.")
         if np.linalg.eigvalsh(given)[0] <= 0:
             raise ValueError("prior is not positive definite.")
@@ -246,8 +279,8 @@ class ITML(MetricLearner):
     def _chosen_bounds(self, X: Floats, A: Floats, rng: np.random.Generator) -> tuple[float, float]:
         """Bounds for must-links and for cannot-links."""
         if self.bounds is not None:
-            given = np.asarray(self.bounds, dtype=np.float64)
-            if given.shape != (2,) or not ((given > 0) & np.isfinite(given)).all():
+            given = _numbers(self.bounds)
+            if given is None or given.shape != (2,) or not ((given > 0) & np.isfinite(given)).all():
                 raise ValueError(
                     f"bounds needs two positive numbers (must-links, cannot-links); it is {self.bounds!r}."
                 )
@@ -256,3 +289,11 @@ class ITML(MetricLearner):
         sample = sample[sample > 0]
         low, high = np.percentile(sample, [5, 95]) if len(sample) else (1.0, 1.0)
         return float(low), float(high)
+
+
+def _numbers(given: Any) -> Floats | None:
+    """A table of numbers; None for what is none, such as text or rows of different length."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None

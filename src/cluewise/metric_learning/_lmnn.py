@@ -96,8 +96,8 @@ class LMNN(MetricLearner):
 
     *Deviations.* Steps are quasi-Newton steps (L-BFGS) on L that must lower the loss; the paper takes projected
     subgradient steps on M. Impostors are looked for in every evaluation, among all rows that must be apart, so that the
-    loss is never an estimate. The first L is the identity scaled to a mean squared distance of 2 to the targets: the
-    scale of X does not matter. Weights of clues are not used.
+    loss is never an estimate. The first L is the identity scaled to a mean squared distance of 2 to the targets (of all
+    rows that clues speak of, where targets coincide): the scale of X does not matter. Weights of clues are not used.
 
     References
     ----------
@@ -153,27 +153,32 @@ class LMNN(MetricLearner):
     def _learn(self, X: Floats, clues: Clues) -> None:
         near = large_margin.neighborhoods(X, clues, self.n_neighbors)
         self.n_targets_ = int(near.has.sum())
-        function = partial(large_margin.loss, near=near, push=self.push)
         missing = ""
         if not near.has.any():
             missing = "no clue joins two rows"
         elif not near.blocks and not len(near.listed):
             missing = "no clue parts rows that belong together from others"
+        elif not np.ptp(near.X, axis=0).any():
+            missing = "the rows that clues speak of are all equal"
         if missing:
-            super()._publish_state(None, [function(np.eye(X.shape[1]))[0]], X.dtype)
             self._publish_plain(X, missing)
             return
+        function = partial(large_margin.loss, near=near, push=self.push)
         move = partial(step, function=function, nothing=NOTHING * self.n_targets_)
         self._run(move, quasi_newton.begin(self._first_map(near), function), X.dtype, slack=0.0)
 
     def _first_map(self, near: large_margin.Neighborhoods) -> Floats:
-        """The identity or the leading principal components, with targets at a mean squared distance of `START`."""
+        """The identity or the leading principal components, with targets at a mean squared distance of `START`.
+
+        Where targets coincide, all rows together have that distance: the scale of X never matters.
+        """
         d = near.X.shape[1]
         L = np.eye(d)
         if self.n_components is not None and self.n_components < d:
             L = np.linalg.eigh(near.X.T @ near.X)[1][:, ::-1].T[: self.n_components]
-        typical = float(large_margin.to_targets(near.X @ L.T, near)[near.has].mean())
-        return L * np.sqrt(START / typical) if typical > 0 else L
+        z = near.X @ L.T
+        typical = float(large_margin.to_targets(z, near)[near.has].mean()) or 2 * float((z**2).sum(axis=1).mean())
+        return L * np.sqrt(START / typical)
 
     def _publish_state(self, state: State, trace: list[float], dtype: Any) -> None:
         super()._publish_state(state, trace, dtype)

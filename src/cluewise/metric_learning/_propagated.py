@@ -95,7 +95,7 @@ class PropagatedDistances(TransformerMixin, Informed):
     --------
     >>> from cluewise import Clues
     >>> from cluewise.hierarchy import ConstrainedAgglomerative
-    >>> from cluewise.metric_learning._propagated import PropagatedDistances
+    >>> from cluewise.metric_learning import PropagatedDistances
     >>> X = [[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]]
     >>> clues = Clues(8, must=[(3, 7)], cannot=[(2, 7)])
     >>> D = PropagatedDistances().fit_transform(X, clues=clues)
@@ -159,6 +159,7 @@ class PropagatedDistances(TransformerMixin, Informed):
         object
             The fitted transformer.
         """
+        self._forget()
         X = checked_data(self, X, reset=True, sparse=False)
         if self.metric == "precomputed":
             require_distances(X)
@@ -167,7 +168,6 @@ class PropagatedDistances(TransformerMixin, Informed):
             warnings.warn(f"{known.contradictions[0]}; it counts as a cannot-link.", ClueWarning, stacklevel=3)
         hubs = int(np.count_nonzero(np.bincount(known.components) > 1))
         self._require(16 * known.n * hubs, f"ways through {hubs} must-link components")
-        self._forget()
         self._X, self._clues = X, known
         distance = pairwise(X, self.metric)
         if isinstance(self.radius, str):
@@ -256,6 +256,7 @@ class PropagatedDistances(TransformerMixin, Informed):
                 kept = [bool(sides.across(a)[b]) for a, b in zip(i.tolist(), j.tolist())]
                 shorter[kept] = D[kept]
             D = shorter
+        D[i == j] = 0.0
         cannot = self._clues.pairs(expand=True, limit=LIMIT)[2].astype(np.int64)
         codes = np.minimum(i, j) * len(self._X) + np.maximum(i, j)
         D[np.isin(codes, cannot[:, 0] * len(self._X) + cannot[:, 1])] = np.inf
@@ -277,7 +278,7 @@ class PropagatedDistances(TransformerMixin, Informed):
 
 def _numbers(which: ArrayLike, n: int) -> Ints:
     rows = np.asarray(which)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):  # an empty list is one of floats to NumPy
         raise ValueError(f"rows are given as a list of their numbers, not as {which!r}.")
     bad = np.flatnonzero((rows < 0) | (rows >= n))
     if len(bad):

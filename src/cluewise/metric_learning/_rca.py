@@ -131,7 +131,7 @@ class RCA(MetricLearner):
             return
         scale = metric.scale_of(rows)
         C = scale.standard(metric.scatter(rows, within, np.full(len(within.sizes), 1 / len(within.rows))))
-        if not C.any():
+        if not metric.differs(C, rows.n):
             self._publish_plain(X, "rows that belong together are all equal")
             return
         C = self._shrunk(C, len(within.rows) - len(within.sizes))

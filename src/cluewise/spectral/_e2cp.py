@@ -153,5 +153,7 @@ class E2CP(EmbeddedClusterer):
 
     def _embed(self, affinity: Any, clues: Clues) -> Floats:
         links = link_matrix(*clues.pairs(expand=True), affinity.shape[0])
-        self.affinity_matrix_ = spread_links(scaled_to_one(affinity), links, self.spread)
+        if self.affinity == "precomputed":  # all others are between 0 and 1 as they are
+            affinity = scaled_to_one(affinity)
+        self.affinity_matrix_ = spread_links(affinity, links, self.spread)
         return embedded(self.affinity_matrix_, self.n_clusters)

@@ -19,6 +19,7 @@ from cluewise.core.graphs.laplacian import leading
 from cluewise.core.lloyd import State
 from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows, rows_of
+from cluewise.core.squares import require_squares
 from cluewise.core.threads import one_blas_thread
 
 __all__ = ["EmbeddedClusterer", "embedded"]
@@ -57,13 +58,13 @@ class EmbeddedClusterer(StartedClusterer):
         self : object
             The fitted estimator.
         """
+        self._forget()
         X = checked_data(self, X, reset=True, sparse=self.affinity == "precomputed")
         self._check_count(X.shape[0])
         known = self._check_clues(clues, X.shape[0])
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
-            self._forget()
             embedding = self._embed(self._affinity_of(X), known)
             rows = rows_of(embedding)
             try:
@@ -85,6 +86,7 @@ class EmbeddedClusterer(StartedClusterer):
     def _affinity_of(self, X: Any) -> Any:
         if self.affinity == "precomputed":
             return given_affinity(X)
+        require_squares(X)
         if self.affinity == "rbf":
             return dense_affinity(X, self.gamma)
         return neighbor_affinity(X, self.n_neighbors, "local" if self.affinity == "local" else "equal")

@@ -17,6 +17,7 @@ from cluewise.core.graphs.affinity import dense_affinity
 from cluewise.core.graphs.relational import Linear, Relational, association, halfway, leading, linked
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows
+from cluewise.core.squares import require_squares
 from cluewise.spectral._embedded import EmbeddedClusterer
 
 __all__ = ["RelationalSpectral"]
@@ -176,6 +177,8 @@ class RelationalSpectral(EmbeddedClusterer):
 
     def _affinity_of(self, X: Any) -> Any:
         """The kernel of all rows, as something that multiplies."""
+        if self.affinity != "precomputed":
+            require_squares(X, from_origin=self.affinity == "linear")
         if self.affinity == "linear":
             return Linear(X.astype(np.float64, copy=False))
         if self.affinity == "rbf":
@@ -193,17 +196,23 @@ class RelationalSpectral(EmbeddedClusterer):
         degree = float(np.asarray(abs(links).sum(axis=1)).max())
         if isinstance(self.cluster_cost, str):
             alone = leading(Relational(affinity, csr_array(links.shape), 0.0), self.n_clusters, np.inf).values
-            self.cluster_cost_ = halfway(alone, self.n_clusters)
+            cost = halfway(alone, self.n_clusters)
         else:
-            self.cluster_cost_ = float(self.cluster_cost)
+            cost = float(self.cluster_cost)
         if isinstance(self.link_gain, str):
-            self.link_gain_ = 0.5 * self.cluster_cost_ / degree if degree else 0.0
+            gain = 0.5 * cost / degree if degree else 0.0
         else:
-            self.link_gain_ = float(self.link_gain)
-        self._operator = Relational(affinity, links, self.link_gain_)
-        found = leading(self._operator, self.n_clusters, self.cluster_cost_)
-        above = found.values > self.cluster_cost_
-        self.eigenvalues_ = found.values[above]
+            gain = float(self.link_gain)
+        operator = Relational(affinity, links, gain)
+        found = leading(operator, self.n_clusters, cost)
+        above = found.values > cost
+        # Only now: what fails before leaves nothing behind.
+        self.cluster_cost_, self.link_gain_, self.eigenvalues_, self._operator = (
+            cost,
+            gain,
+            found.values[above],
+            operator,
+        )
         if not above.any():
             return np.ones((clues.n, 1))
         points = found.vectors[:, above]

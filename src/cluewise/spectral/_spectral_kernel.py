@@ -12,7 +12,7 @@ from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
 from cluewise.core.graphs.laplacian import leading
-from cluewise.core.graphs.spectral_kernel import spectral_weights
+from cluewise.core.graphs.spectral_kernel import has_cannot_links, spectral_weights
 from cluewise.spectral._embedded import EmbeddedClusterer
 
 __all__ = ["SpectralKernelKMeans"]
@@ -98,8 +98,9 @@ class SpectralKernelKMeans(EmbeddedClusterer):
     *Deviations.* The method is rebuilt from a description, not from the paper itself; its weights of the three sums
     may differ. In the library's profile eigenvectors are divided by the roots of the degrees, as ordinary spectral
     clustering does, and the rows of the embedding by their length, so that the diagonal is 1 as it should; without
-    this, rows of many neighbors lie far from the others, whatever their cluster. Without links all eigenvectors that
-    ordinary spectral clustering takes weigh the same, and it is that.
+    this, rows of many neighbors lie far from the others, whatever their cluster. Without cannot-links (of labels, too)
+    all eigenvectors that ordinary spectral clustering takes weigh the same, and it is that: must-links alone are kept
+    best by a kernel of ones, in which all rows are the same.
 
     References
     ----------
@@ -165,7 +166,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
         self.random_state = random_state
 
     def _embed(self, affinity: Any, clues: Clues) -> Floats:
-        published, known = self.profile == "published", len(clues.tied) > 0
+        published, known = self.profile == "published", self.trust > 0 and has_cannot_links(clues)
         found = leading(affinity, self.n_components if known or published else self.n_clusters)
         vectors = found.vectors if published else found.vectors / np.sqrt(found.degrees)[:, None]
         self.eigenvalues_ = 1 - found.values
@@ -175,7 +176,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
             flat = float(found.degrees.sum()) / vectors.shape[1]
             self.eigenvector_weights_ = np.full(vectors.shape[1], flat)
             self.kernel_loss_ = float(((flat * (vectors**2).sum(axis=1) - 1) ** 2).sum())
-        used = self.eigenvector_weights_ > 0
+        used = self.eigenvector_weights_ > 1e-12 * self.eigenvector_weights_.max()  # less is rounding
         points = vectors[:, used] * np.sqrt(self.eigenvector_weights_[used])
         if published or not known:
             return points

@@ -40,7 +40,7 @@ class Neighborhoods(NamedTuple):
 
     rows: Ints  # (t,) their numbers in X
     X: Floats  # (t, d) float64, relative to their mean
-    targets: Ints  # (t, k) places of the rows to be near to; the own place where there are fewer
+    targets: Ints  # (t, k) places of the rows to be near to; the own place where there are fewer than in other classes
     has: Bools  # (t, k) whether there is a target
     listed: Ints  # (m, 2) places of rows that must be apart
     blocks: list[tuple[Ints, Ints]]  # places of rows, and of those that they all must be apart from
@@ -62,7 +62,8 @@ def neighborhoods(X: Floats, clues: Clues, k: int) -> Neighborhoods:
     begin = np.cumsum(sizes) - sizes
     x = X[rows].astype(np.float64)
     x -= x.mean(axis=0) if len(x) else 0.0
-    targets, has = _targets(x, sizes, begin, k)
+    most = max(int(sizes.max(initial=0)) - 1, 1)  # targets that a row can have; a table of more would be empty
+    targets, has = _targets(x, sizes, begin, min(k, most))
     return Neighborhoods(rows, x, targets, has, *_foes(low, high, sizes, begin))
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "chunklets",
     "covariance",
     "differences",
+    "differs",
     "distances",
     "eigen",
     "eigen_of_root",
@@ -128,6 +129,14 @@ def covariance(rows: Rows) -> Floats:
     means, _ = seeding.group_means(rows, everyone, 1)
     all_rows = Chunklets(np.arange(rows.n), everyone, means, np.array([rows.n]))
     return scatter(rows, all_rows, np.array([1 / rows.n]))
+
+
+def differs(C: Floats, n: int) -> bool:
+    """Whether a covariance of standard columns is more than rounding makes of it where rows, n in all, are equal.
+
+    The mean of equal rows is wrong by up to half a rounding per row, in terms of rows whose variance is 1.
+    """
+    return bool(np.trace(C) > len(C) * (16 * np.finfo(np.float64).eps * n) ** 2)
 
 
 def chunklets(rows: Rows, clues: Clues) -> Chunklets:

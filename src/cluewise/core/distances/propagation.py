@@ -105,6 +105,8 @@ def hubs_of(distance: Distance, clues: Clues, radius: float) -> Hubs:
     """The hubs of the clues, for paths whose steps are at most ``radius`` long."""
     members, start = members_of(clues)
     into = reach_of(distance, np.arange(clues.n), members, start, radius)
+    # Some metrics, such as the cosine, leave rounding of the distance of a row from itself.
+    into[members, np.repeat(np.arange(len(start)), np.diff(start, append=len(members)))] = 0.0
     between = np.minimum.reduceat(into[members], start, axis=0) if len(start) else np.empty((0, 0))
     for k in range(len(start)):  # Floyd and Warshall, among hubs alone
         np.minimum(between, between[:, k, None] + between[k], out=between)
@@ -145,4 +147,5 @@ def all_pairs(distance: Distance, hubs: Hubs, n: int, sides: Sides | None) -> Fl
 
     for _ in map_blocks(work, _blocks(np.arange(n), n)):
         pass  # between two blocks Ctrl-C is heard
+    np.fill_diagonal(out, 0.0)
     return out

@@ -23,6 +23,9 @@ from cluewise.exceptions import Infeasible
 
 __all__ = ["Frame", "Placed", "link_price", "place", "repositioned"]
 
+TIE = 1e-6
+"""Payments that differ by less than this share are equal."""
+
 
 class Frame(NamedTuple):
     """What stays the same during a run."""
@@ -148,8 +151,9 @@ def repositioned(frame: Frame, labels: Ints, at: Floats, of_node: Ints) -> Float
     rows, nodes, k = frame.rows, frame.nodes, len(at)
     lead = np.maximum(assign.lead(rows, at, labels).astype(np.float64), 0.0)
     weight = np.ones(rows.n) if rows.weight is None else rows.weight.astype(np.float64)
-    useless = int(np.argmin(np.bincount(labels, weights=lead * weight, minlength=k)))
-    most, place_of_most = -1.0, at[useless]
+    cost = np.bincount(labels, weights=lead * weight, minlength=k)
+    useless = int(np.argmax(cost <= cost.min() * (1 + TIE)))  # two neighbors may cost the same up to rounding
+    most, place_of_most = 0.0, at[useless]
     free = np.flatnonzero(frame.free)
     for table, which, own in ((rows, free, labels), (nodes.rows, np.arange(nodes.rows.n), of_node)):
         for block in table.blocks(k, which):
@@ -157,9 +161,13 @@ def repositioned(frame: Frame, labels: Ints, at: Floats, of_node: Ints) -> Float
             paid = table.to_own(x, at, own[block])
             if table.weight is not None:
                 paid = paid * table.weights(block)
-            if len(block) and paid.max() > most:
+            if len(block) and paid.max() > most * (1 + TIE):
                 most = float(paid.max())
-                place_of_most = table.dense(block[[int(paid.argmax())]])[0].astype(np.float64)
+                # Two rows alone in a cluster pay the same up to rounding; the one farther from all centers counts,
+                # which depends neither on the order of the rows nor on how they are stored.
+                tied = np.flatnonzero(paid >= most * (1 - TIE))
+                far = [table.to_own(x[tied], at, np.full(len(tied), h, dtype=np.int32)) for h in range(k)]
+                place_of_most = table.dense(block[tied[[int(np.sum(far, axis=0).argmax())]]])[0].astype(np.float64)
     new = at.copy()
     new[useless] = place_of_most
     return new

@@ -19,6 +19,9 @@ __all__ = ["dense_affinity", "given_affinity", "joined", "neighbor_affinity", "s
 DENSE = 2**30
 """Bytes up to which a table of all pairs is made."""
 
+PRECISE = 1e-9
+"""Share of a weight by which rounding may change it."""
+
 TINY = 1e-12
 """The least weight of an edge."""
 
@@ -132,18 +135,28 @@ def dense_affinity(X: Floats, gamma: float | None = None) -> Floats:
     require_room(n, 'affinity="rbf"', 'affinity="nearest_neighbors"')
     if gamma is None:
         gamma = _typical(nearest_rows(X, 7)) if n > 1 else 1.0
-    moved = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
-    norms = np.einsum("ij,ij->i", moved, moved)
-    table = moved @ moved.T
-    table *= -2
-    table += norms
-    table += norms[:, None]
-    np.maximum(table, 0, out=table)
+    table = _squared(X.astype(np.float64, copy=False), PRECISE / gamma)
     table *= -gamma
     np.exp(table, out=table)
     table = np.maximum(table, table.T)  # the same to the last digit both ways
     np.fill_diagonal(table, 0)
     return table
+
+
+def _squared(X: Floats, slack: float) -> Floats:
+    """Squared distances of all pairs of rows; an error of ``slack`` does no harm."""
+    moved = X - X.mean(axis=0)
+    norms = np.einsum("ij,ij->i", moved, moved)
+    # Products are fast, but round what is large, the norms; between near rows far from the mean little would be left.
+    if 4 * (X.shape[1] + 8) * np.finfo(np.float64).eps * norms.max(initial=0.0) > slack:
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(X, X, "sqeuclidean"))
+    table: Floats = moved @ moved.T
+    table *= -2
+    table += norms
+    table += norms[:, None]
+    return np.maximum(table, 0, out=table)
 
 
 def require_room(n: int, what: str, instead: str) -> None:

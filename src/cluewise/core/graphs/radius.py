@@ -3,20 +3,29 @@
 Few columns: SciPy's k-d tree. Many columns: the rows are cut into leaves of some hundred neighbors each, and leaves
 whose boxes come close are compared as a whole by a matrix product in single precision. Products only sort out what is
 clearly near or far; what lies within their error is decided in difference form, so that neither blocks nor threads nor
-the BLAS at hand decide anything.
+the BLAS at hand decide anything. So it is with sparse rows, whose products are made in double precision.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
+from cluewise.core.distances.distance_matrix import ROUNDING, require_distances, require_memory
 from cluewise.core.threads import map_blocks
 from cluewise.kernels import density
 
-__all__ = ["Neighbors", "close_pairs", "neighbors_from_distances", "neighbors_within", "reordered"]
+__all__ = [
+    "Neighbors",
+    "close_pairs",
+    "neighbors_from_distances",
+    "neighbors_within",
+    "reordered",
+    "require_given_distances",
+]
 
 TREE = 6
 """Up to this many columns the tree is faster."""
@@ -28,7 +37,13 @@ WIDE = 1e6
 """Widths of X, in units of the radius, beyond which products are made in double precision."""
 
 BLOCK = 2**20
-"""Distances looked at together when they are given."""
+"""Distances looked at together when they are given, or rows are sparse."""
+
+DOUBTFUL = 2**14
+"""Pairs of sparse rows whose differences are written out at once."""
+
+PAIR = 24
+"""Bytes of a pair: as it is found, once more when all are put together, and in the lists of both rows."""
 
 
 class Neighbors(NamedTuple):
@@ -54,24 +69,20 @@ class Neighbors(NamedTuple):
         return around
 
 
-def neighbors_within(X: Any, radius: float) -> Neighbors:
-    """Neighborhoods of the rows of X, dense or sparse, under the Euclidean distance; equal to the radius is within."""
-    if not isinstance(X, np.ndarray):
-        from sklearn.neighbors import NearestNeighbors
+def neighbors_within(X: Any, radius: float, limit: float = np.inf) -> Neighbors:
+    """Neighborhoods of the rows of X, dense or sparse, under the Euclidean distance; equal to the radius is within.
 
-        search = NearestNeighbors(radius=radius, algorithm="brute").fit(X)
-        graph = search.radius_neighbors_graph()  # of the rows themselves, which leaves each row out of its own list
-        graph.sort_indices()
-        return Neighbors(graph.indptr.astype(np.int64), graph.indices.astype(np.int32))
-    return Neighbors(*density.neighbor_lists(len(X), close_pairs(X, radius)))
+    More pairs than fit into ``limit`` GiB are refused.
+    """
+    return Neighbors(*density.neighbor_lists(X.shape[0], close_pairs(X, radius, limit)))
 
 
-def neighbors_from_distances(distances: Any, radius: float) -> Neighbors:
+def neighbors_from_distances(distances: Any, radius: float, limit: float = np.inf) -> Neighbors:
     """Neighborhoods from an n × n matrix of distances; in a sparse one, what is not stored is far."""
     if (distances.min() if distances.shape[0] else 0) < 0:
         raise ValueError("X holds a negative distance, with metric='precomputed'.")
     n = distances.shape[0]
-    counts, lists = [np.zeros(1, np.int64)], [np.empty(0, np.int32)]
+    counts, lists, total = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], 0
     size = max(BLOCK // max(n, 1), 1)
     for start in range(0, n, size):
         rows, columns = _stored_within(distances[start : start + size], radius)
@@ -79,7 +90,30 @@ def neighbors_from_distances(distances: Any, radius: float) -> Neighbors:
         rows, columns = rows[other], columns[other]
         counts.append(np.bincount(rows, minlength=min(size, n - start)))
         lists.append(columns.astype(np.int32))
+        total += len(columns)
+        _require_room(total // 2, radius, limit)
     return Neighbors(np.cumsum(np.concatenate(counts)), np.concatenate(lists))
+
+
+def require_given_distances(D: Any) -> None:
+    """Refuse what holds no distances, dense or sparse: square, not negative, symmetric, with zeros on its diagonal."""
+    if isinstance(D, np.ndarray):
+        require_distances(D)
+        return
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"metric='precomputed' needs a square matrix of distances; X has shape {D.shape}.")
+    slack = ROUNDING * float(abs(D).max())
+    own = np.flatnonzero(np.abs(D.diagonal()) > slack)
+    for bad, why in (
+        ((D < 0).nonzero(), "is negative"),
+        ((abs(D - D.T) > slack).nonzero(), "differs from its mirror image"),
+        ((own, own), "is the distance of a row from itself, which is zero"),
+    ):
+        if len(bad[0]):
+            first = np.lexsort(bad[::-1])[0]
+            raise ValueError(
+                f"X is no matrix of distances: the entry in row {bad[0][first]}, column {bad[1][first]} {why}."
+            )
 
 
 def _stored_within(block: Any, radius: float) -> tuple[Ints, Ints]:
@@ -106,13 +140,23 @@ def reordered(neighbors: Neighbors, order: Ints) -> Neighbors:
     return Neighbors(np.concatenate([[0], np.cumsum(sizes[order])]), column[place])
 
 
-def close_pairs(X: Floats, radius: float) -> Ints:
+def _require_room(pairs: int, radius: float, limit: float) -> None:
+    what = f"{pairs} or more pairs of rows within eps={radius:g}"
+    require_memory(PAIR * pairs, limit, what, "take a smaller eps, fewer rows or a larger memory_limit")
+
+
+def close_pairs(X: Any, radius: float, limit: float = np.inf) -> Ints:
     """(m, 2) array of all pairs of rows that are at most the radius apart, each once, in no particular order."""
+    n = X.shape[0]
+    if not isinstance(X, np.ndarray):
+        return _gathered(*_sparse_search(X, radius), radius, limit)
     if X.shape[1] <= TREE or radius == 0:
         from scipy.spatial import cKDTree
 
         # One search does not repay the time that a balanced tree with tight boxes takes to build.
         tree = cKDTree(X, balanced_tree=False, compact_nodes=False)
+        if PAIR * n * (n - 1) / 2 > limit * 2**30:
+            _require_room(_pairs_in_tree(tree, radius, limit), radius, limit)
         pairs: Ints = tree.query_pairs(radius, output_type="ndarray")
         return pairs
     order, cuts = leaves(X)
@@ -123,8 +167,57 @@ def close_pairs(X: Floats, radius: float) -> Ints:
     def work(a: int) -> Ints:
         return _pairs_of_leaf(X, radius, order, cuts, boxes, a, dtype)
 
-    found = list(map_blocks(work, range(len(cuts) - 1)))
+    return _gathered(work, range(len(cuts) - 1), radius, limit)
+
+
+def _pairs_in_tree(tree: Any, radius: float, limit: float) -> int:
+    """How many pairs the tree will hand over, all at once: counted where a sample says that they may be too many."""
+    sample = np.random.default_rng(0).choice(tree.n, size=min(tree.n, 1000 + tree.n // 200), replace=False)
+    around = tree.query_ball_point(tree.data[sample], radius, return_length=True)
+    expected = int((float(around.mean()) - 1) * tree.n / 2)
+    if PAIR * expected < limit * 2**30 / 4:  # to count takes as long as to search
+        return expected
+    return (int(tree.count_neighbors(tree, radius)) - tree.n) // 2
+
+
+def _gathered(work: Callable[[int], Ints], blocks: range, radius: float, limit: float) -> Ints:
+    """The pairs that all blocks find, unless these become too many."""
+    found: list[Ints] = [np.empty((0, 2), dtype=np.int32)]
+    total = 0
+    for pairs in map_blocks(work, blocks):
+        found.append(pairs)
+        total += len(pairs)
+        _require_room(total, radius, limit)
     return np.concatenate(found)
+
+
+def _sparse_search(X: Any, radius: float) -> tuple[Callable[[int], Ints], range]:
+    """What finds the close pairs of a block of sparse rows, and where the blocks begin."""
+    from scipy.sparse import csr_array
+
+    x = csr_array(X, dtype=np.float64)
+    across = csr_array(x.T)
+    norms = np.asarray(x.multiply(x).sum(axis=1)).ravel()
+    unit = (int(np.diff(x.indptr).max(initial=0)) + 8) * np.finfo(np.float64).eps
+    size = max(BLOCK // max(x.shape[0], 1), 1)
+
+    def work(start: int) -> Ints:
+        mine = x[start : start + size]
+        both = norms[start : start + size, None] + norms
+        excess = both - 2 * (mine @ across).toarray() - radius**2
+        slack = unit * (both + radius**2)
+        i, j = np.nonzero(excess <= slack)
+        later = i + start < j
+        i, j = i[later], j[later]
+        near = excess[i, j] < -slack[i, j]
+        doubtful = np.flatnonzero(~near)
+        for begin in range(0, len(doubtful), DOUBTFUL):
+            some = doubtful[begin : begin + DOUBTFUL]
+            gap = mine[i[some]] - x[j[some]]
+            near[some] = np.asarray(gap.multiply(gap).sum(axis=1)).ravel() <= radius**2
+        return np.column_stack([i + start, j])[near].astype(np.int32)
+
+    return work, range(0, x.shape[0], size)
 
 
 def leaves(X: Floats) -> tuple[Ints, Ints]:

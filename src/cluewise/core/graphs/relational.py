@@ -23,7 +23,7 @@ REDUCED = 5000
 """Up to this many columns and linked rows together the eigenvectors of a linear kernel with links are exact."""
 
 MOST = 200
-"""Most eigenvectors that Lanczos iteration is asked for."""
+"""Most eigenvectors that Lanczos iteration is asked for, beyond those of the clusters that are expected."""
 
 
 class Linear:
@@ -70,16 +70,20 @@ def leading(M: Relational, least: int, above: float) -> Spectrum:
     n = M.links.shape[0]
     if isinstance(M.kernel, Linear) and np.count_nonzero(np.diff(M.links.indptr)) + M.kernel.x.shape[1] <= REDUCED:
         return _reduced(M, least, above)
-    if n <= SMALL:
+    if n <= SMALL or least + 1 >= n:
         return _falling(*np.linalg.eigh(M.times(np.eye(n))), least, above)
     operator = LinearOperator((n, n), matvec=M.times, dtype=np.float64)
     count, start = least + 1, np.random.default_rng(0).normal(size=n)
-    while count <= MOST:
+    if not M.times(start).any():  # Lanczos iteration does not start from a matrix of zeros
+        return Spectrum(np.zeros(count), np.eye(n, count))
+    while True:
         values, vectors = eigsh(operator, count, which="LA", v0=start)
         if values.min() <= above:
             return _falling(values, vectors, least, above)
+        if 2 * count > min(MOST, n - 1):
+            break
         count *= 2
-    raise ValueError(f"more than {count // 2} eigenvalues exceed cluster_cost={above}; raise it, or lower link_gain.")
+    raise ValueError(f"{count} or more eigenvalues exceed cluster_cost={above}; raise it, or lower link_gain.")
 
 
 def _reduced(M: Relational, least: int, above: float) -> Spectrum:

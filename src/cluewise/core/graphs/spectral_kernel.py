@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
 
-__all__ = ["Weighted", "spectral_weights"]
+__all__ = ["Weighted", "has_cannot_links", "spectral_weights"]
 
 LIMIT = 10**7
 """Labels and groups that make more links than this are refused."""
@@ -25,6 +25,11 @@ class Weighted(NamedTuple):
 
     weights: Floats  # (m,) falling, at least 0
     loss: float  # the objective that they minimize
+
+
+def has_cannot_links(clues: Clues) -> bool:
+    """Whether a cannot-link counts. A label alone makes none, and must-links alone are kept by a kernel of ones."""
+    return bool(clues.pairs(expand=True, limit=LIMIT)[3].any())
 
 
 def spectral_weights(vectors: Floats, clues: Clues, trust: float) -> Weighted:

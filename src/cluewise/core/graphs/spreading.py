@@ -47,9 +47,9 @@ def link_matrix(must: Ints, must_weight: Floats, cannot: Ints, cannot_weight: Fl
 
 
 def scaled_to_one(affinity: Any) -> Any:
-    """The affinity divided by its largest entry where that is above 1; spectral clustering does not care."""
+    """The affinity divided by its largest entry, so that its unit has no say in how much links change it."""
     most = affinity.max() if 0 not in affinity.shape else 0.0
-    return affinity / most if most > 1 else affinity
+    return affinity / most if most > 0 else affinity
 
 
 def spread_links(affinity: Any, links: csr_array, alpha: float) -> Any:

@@ -69,9 +69,7 @@ def begin(joint: Joint, pull: Pull, rho: float, memberships: Floats) -> State:
 
 def _evidence(state: State) -> Floats:
     """(patterns, k, d) what each count says for each cluster: lam log p(y|c) + mu sum_z p(z|x) log p(y|c,z)."""
-    mix, inside = state.joint.mix, state.inside
-    mixed = inside if len(mix) == 1 else np.einsum("pz,zkd->pkd", mix, inside)
-    return state.pull.mu * mixed + state.pull.lam * state.about
+    return state.pull.mu * state.joint.spread(state.inside) + state.pull.lam * state.about
 
 
 def advance(state: State, nudge: Floats | None = None) -> State:

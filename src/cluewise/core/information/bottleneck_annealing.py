@@ -17,6 +17,9 @@ __all__ = ["Schedule", "anneal", "critical"]
 NUDGE = 0.01
 """How far memberships are pushed apart at each temperature: by about one percent."""
 
+ROUNDING = 1e-12
+"""Share of the highest temperature possible below which a split is none."""
+
 HARD = 1e-3
 """Share of the largest possible entropy of memberships below which they count as hard."""
 
@@ -36,9 +39,9 @@ def critical(joint: Joint, pull: Pull, drawn: Floats) -> float:
 
     With q = (1 + f) / k the update takes f to (B f) / rho, where
     B f = lam E[E[f|Y] - E f | x] + mu E[E[f|Y,Z] - E[f|Z] | x]. Power iteration from ``drawn`` (d,), a random
-    function of columns.
+    function of columns. Exactly 0 where rows have nothing to tell, which rounding would hide.
     """
-    f, value = _applied(joint, np.tile(drawn, (len(joint.mix), 1))), 0.0
+    f, value = _applied(joint, np.tile(drawn, (joint.patterns, 1))), 0.0
     for _ in range(50):
         f -= joint.share @ f
         size = float(np.sqrt(joint.share @ f**2))
@@ -50,7 +53,8 @@ def critical(joint: Joint, pull: Pull, drawn: Floats) -> float:
         if value - before <= 1e-3 * value:
             break
         f = g
-    return min(value, pull.lam + pull.mu)
+    highest = pull.lam + pull.mu
+    return min(value, highest) if value > ROUNDING * highest else 0.0
 
 
 def _smoothed(joint: Joint, pull: Pull, f: Floats) -> Floats:
@@ -60,13 +64,13 @@ def _smoothed(joint: Joint, pull: Pull, f: Floats) -> Floats:
         share = joint.share[part.rows] * joint.scale[part.rows]
         return np.asarray(np.column_stack([share * f[part.rows], share]).T @ x)
 
-    tables = np.zeros((len(joint.mix), 2, joint.X.shape[1]))
+    tables = np.zeros((joint.patterns, 2, joint.X.shape[1]))
     for part, table in joint.each(both):
         tables[part.pattern] += table
     whole, cells = tables.sum(axis=0), joint.cells(tables)
     about = _mean(whole) - whole[0].sum()
     inside = _mean(cells.swapaxes(0, 1)) - _mean(cells.sum(axis=2).T)[:, None]
-    mixed = pull.mu * (inside if len(joint.mix) == 1 else joint.mix @ inside) + pull.lam * about
+    mixed = pull.mu * joint.spread(inside) + pull.lam * about
     return _applied(joint, mixed)
 
 

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.core.rows import BLOCK_BYTES, SMALL
 from cluewise.core.threads import map_blocks
 
-__all__ = ["FLOOR", "Joint", "Part", "conditional", "joint_of", "log", "patterns_of", "refuse_negative", "summed"]
+__all__ = [
+    "FLOOR", "Joint", "Part", "conditional", "joint_of", "log", "moderate", "patterns_of", "refuse_negative", "summed",
+]  # fmt: skip
 
 R = TypeVar("R")
 
@@ -36,7 +39,7 @@ class Joint(NamedTuple):
     X: Any  # (n, d) counts, dense or CSR
     share: Floats  # (n,) p(x); 0 for a row without counts, or in no known group: they are only labeled
     scale: Floats  # (n,) 1 / sum of the row, so that p(y|x) = scale X
-    mix: Floats  # (patterns, groups) p(z|x), the same for all rows of one pattern
+    mix: Any  # (patterns, groups) CSR: p(z|x), the same for all rows of one pattern
     parts: list[Part]
     rest: tuple[float, float]  # H(Y) and H(Y|Z)
 
@@ -44,6 +47,11 @@ class Joint(NamedTuple):
     def n(self) -> int:
         """Number of rows."""
         return len(self.share)
+
+    @property
+    def patterns(self) -> int:
+        """Number of ways in which the known clusterings speak of a row."""
+        return int(self.mix.shape[0])
 
     def each(self, work: Callable[[Part, Any], R]) -> Iterator[tuple[Part, R]]:
         """``work`` on every part and its rows of X, in threads; results in the order of the parts."""
@@ -55,7 +63,15 @@ class Joint(NamedTuple):
 
     def cells(self, tables: Floats) -> Floats:
         """Tables of groups from those of patterns, which add up."""
-        return tables if len(self.mix) == 1 else np.einsum("pz,pkd->zkd", self.mix, tables)
+        return tables if self.patterns == 1 else _mixed(self.mix.T, tables)
+
+    def spread(self, cells: Floats) -> Floats:
+        """Means of what groups say, (patterns, k, d), for each pattern."""
+        return cells if self.patterns == 1 else _mixed(self.mix, cells)
+
+
+def _mixed(mix: Any, tables: Floats) -> Floats:
+    return np.asarray(mix @ tables.reshape(len(tables), -1)).reshape(-1, *tables.shape[1:])
 
 
 def refuse_negative(X: Any, name: str) -> None:
@@ -74,31 +90,53 @@ def refuse_negative(X: Any, name: str) -> None:
     )
 
 
-def patterns_of(known: Sequence[Array], share: Floats) -> tuple[Ints, Floats, Bools]:
+def moderate(X: Any) -> Any:
+    """The same counts in units of the largest, where their sums would leave the range of numbers."""
+    largest = float(X.max())
+    if largest == 0 or 1e-290 < largest < 1e290:
+        return X
+    values = (X if isinstance(X, np.ndarray) else X.data) / largest
+    return values if isinstance(X, np.ndarray) else type(X)((values, X.indices, X.indptr), shape=X.shape)
+
+
+def patterns_of(known: Sequence[Array], share: Floats) -> tuple[Ints, Any, Bools]:
     """Pattern of each row in the known clusterings, p(z|pattern) for the cells z of their product, and which cover.
 
     A row that is missing (negative) in some of them may be in any cell that fits the others, as likely as these are.
     The last are patterns without such a gap; where there are none, a gap is as good as any other entry.
     """
     if not known:
-        return np.zeros(len(share), dtype=np.intp), np.ones((1, 1)), np.ones(1, dtype=bool)
+        return np.zeros(len(share), dtype=np.intp), _identity(1), np.ones(1, dtype=bool)
     distinct, place = np.unique(np.column_stack(known), axis=0, return_inverse=True)
     place = place.ravel()
     whole = np.asarray((distinct >= 0).all(axis=1))
     if not whole.any():
-        return place, np.eye(len(distinct)), ~whole
+        return place, _identity(len(distinct)), ~whole
     mass = np.bincount(place, weights=share, minlength=len(distinct))[whole] + FLOOR
-    mix = np.zeros((len(distinct), int(whole.sum())))
-    for own, line in zip(distinct, mix):
+    gaps = np.flatnonzero(~whole)
+    if len(gaps) * len(mass) * 8 > TABLES:
+        raise ValueError(
+            f"the clusterings to avoid make {len(mass)} groups, and leave gaps in {len(gaps)} ways; a table of both "
+            f"would take more than {TABLES / 2**30:.0f} GiB."
+        )
+    lines = np.zeros((len(gaps), len(mass)))
+    for own, line in zip(distinct[gaps], lines):
         fits = ((distinct[whole] == own) | (own < 0)).all(axis=1)
         line[:] = mass * fits if fits.any() else mass
-    return place, mix / mix.sum(axis=1, keepdims=True), whole
+    lines /= lines.sum(axis=1, keepdims=True)
+    mix = vstack([_identity(len(mass)), csr_array(lines)], format="csr")
+    return place, mix[np.argsort(np.concatenate([np.flatnonzero(whole), gaps]))], whole
+
+
+def _identity(size: int) -> Any:
+    return csr_array((np.ones(size), np.arange(size), np.arange(size + 1)), shape=(size, size))
 
 
 def joint_of(X: Any, weight: Floats | None, known: Sequence[Array], k: int, by_mass: bool) -> Joint:
     """The joint distribution of rows, columns and known groups, for k clusters."""
     n, d = X.shape
     total = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    total[total < 1 / np.finfo(np.float64).max] = 0.0  # has no inverse; as good as a row of zeros
     share = np.where(total > 0, 1.0 if weight is None else weight, 0.0) * (total if by_mass else 1.0)
     scale = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
     place, mix, whole = patterns_of(known, share)
@@ -108,10 +146,10 @@ def joint_of(X: Any, weight: Floats | None, known: Sequence[Array], k: int, by_m
     share /= share.sum()
     if mix.shape[0] * k * d * 8 > TABLES:
         raise ValueError(
-            f"the clusterings to avoid make {len(mix)} groups; tables of {k} clusters, {d} columns and so many groups "
-            f"would take more than {TABLES / 2**30:.0f} GiB."
+            f"the clusterings to avoid make {mix.shape[0]} groups; tables of {k} clusters, {d} columns and so many "
+            f"groups would take more than {TABLES / 2**30:.0f} GiB."
         )
-    joint = Joint(X, share, scale, mix, _parts(X, place, len(mix), k), (0.0, 0.0))
+    joint = Joint(X, share, scale, mix, _parts(X, place, mix.shape[0], k), (0.0, 0.0))
     everything = summed(joint, lambda part: share[part.rows, None])
     both, inside = everything.sum(axis=0), joint.cells(everything)
     entropies = (-float((both * log(both)).sum()), -float((inside * conditional(inside)).sum()))
@@ -143,7 +181,7 @@ def summed(joint: Joint, values: Callable[[Part], Floats]) -> Floats:
     tables: dict[int, Floats] = {}
     for part, table in joint.each(work):
         tables[part.pattern] = tables[part.pattern] + table if part.pattern in tables else table
-    return np.stack([tables[pattern] for pattern in range(len(joint.mix))])
+    return np.stack([tables[pattern] for pattern in range(joint.patterns)])
 
 
 def log(p: Floats) -> Floats:

@@ -62,7 +62,8 @@ def tree_of(component: Ints, merges: Merges, *, most: float = np.inf, ordered: b
     ``ordered``: the unions come in their order already, in which heights may fall.
     """
     n, m = len(component), int(component.max()) + 1
-    order = np.arange(len(merges.height)) if ordered else np.lexsort((merges.left, merges.height))
+    # A union comes after those that made its parts, also where heights are equal: hence a stable sort.
+    order = np.arange(len(merges.height)) if ordered else np.argsort(merges.height, kind="stable")
     order = order[merges.height[order] <= most]
     # Each union is an edge between two rows. Whatever prefix of the edges is taken, it joins nothing that all of them
     # do not join: so every level keeps the clues, even if rounding has exchanged two heights.
@@ -108,10 +109,15 @@ class _Forest:
         self.rows.append((low, high, height, self.size[a]))
 
 
-def existing(tree: Tree, k: int) -> int:
-    """k, if the tree has a level of so many clusters."""
+def existing(tree: Tree, k: int, most: float | None = None) -> int:
+    """k, if the tree has a level of so many clusters; ``most`` is the ``max_distance`` that it was built with."""
     if k > tree.k_max:
         raise Infeasible(f"n_clusters={k}, but must-links leave only {tree.k_max} clusters (k_max).")
+    if k < tree.k_min and most is not None:
+        raise Infeasible(
+            f"n_clusters={k}, but the tree ends at {tree.k_min} clusters (k_min): no two of them may be joined and are "
+            f"at most max_distance={most} apart. Raise max_distance, or take n_clusters=None for this level."
+        )
     if k < tree.k_min:
         raise Infeasible(
             f"n_clusters={k}, but the tree ends at {tree.k_min} clusters (k_min), no two of which may be joined. This "

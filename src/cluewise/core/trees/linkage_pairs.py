@@ -5,7 +5,7 @@ Ward's linkage, too, where there are many columns: a table is then faster than `
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,9 @@ METRICS = (
 )
 """Distances of SciPy that two rows determine, without looking at the others."""
 
+ROUNDING = 1e-6
+"""Share of the largest distance by which the two ways between rows may differ."""
+
 BLOCK = 2**18
 """Distances computed at once."""
 
@@ -75,9 +78,29 @@ def pairwise(X: Floats, metric: Any, to: Floats | None = None) -> Callable[[Ints
                 f"the distance between rows {some[i]} and {others[j]} is {found[i, j]}; metric={metric!r} is not "
                 "defined for them, or their numbers are too large."
             )
+        if callable(metric):
+            _require_metric(found, some, others, own=to is None)
         return found
 
     return distance
+
+
+def _require_metric(found: Floats, some: Ints, others: Ints, own: bool) -> None:
+    """Refuse negative distances, and those of two rows that differ where both ways are at hand."""
+    if (found < 0).any():
+        i, j = np.argwhere(found < 0)[0]
+        raise ValueError(
+            f"the distance between rows {some[i]} and {others[j]} is {found[i, j]:g}; distances are not negative."
+        )
+    if own and np.array_equal(others[: len(some)], some):
+        square = found[:, : len(some)]
+        differs = np.abs(square - square.T) > ROUNDING * square.max(initial=0.0)
+        if differs.any():
+            i, j = np.argwhere(differs)[0]
+            raise ValueError(
+                f"the distance between rows {some[i]} and {some[j]} is {square[i, j]:g}, but {square[j, i]:g} the "
+                "other way round; a metric is symmetric."
+            )
 
 
 def paired(X: Floats, metric: Any, first: Ints, second: Ints) -> Floats:
@@ -114,15 +137,18 @@ def _condensed(distance: Callable[[Ints, Ints], Floats], component: Ints, m: int
     size = np.diff(np.append(start, n))
     combine = {"single": np.minimum, "complete": np.maximum, "average": np.add}[linkage]
     table = np.empty(m * (m - 1) // 2)
+    some = _rows_at_once(n)
 
     def work(piece: slice) -> None:
         rows, columns = order[start[piece.start] :], order[start[piece.start] :]
         if piece.stop < m:
             rows = order[start[piece.start] : start[piece.stop]]
-        found = distance(rows, columns)
-        if m < n:
-            found = combine.reduceat(found, start[piece.start :] - start[piece.start], axis=1)
-            found = combine.reduceat(found, start[piece] - start[piece.start], axis=0)
+        if m == n:
+            found = distance(rows, columns)
+        else:
+            inside = start[piece.start :] - start[piece.start]
+            parts = [rows] if piece.stop > piece.start + 1 else np.split(rows, np.arange(some, len(rows), some))
+            found = _reduced(distance, parts, columns, inside, combine)
             if linkage == "average":
                 found /= np.multiply.outer(size[piece], size[piece.start :])
         for i in range(piece.start, piece.stop):
@@ -131,6 +157,20 @@ def _condensed(distance: Callable[[Ints, Ints], Floats], component: Ints, m: int
     for _ in map_blocks(work, _pieces(size)):
         pass  # between two blocks Ctrl-C is heard
     return table
+
+
+def _reduced(
+    distance: Callable[[Ints, Ints], Floats], parts: Sequence[Ints], columns: Ints, inside: Ints, combine: np.ufunc
+) -> Floats:
+    """Combined distances of whole components, or of one that comes in several parts because it has many rows."""
+    found = combine.reduceat(distance(parts[0], columns), inside, axis=1)
+    if len(parts) == 1:
+        return np.asarray(combine.reduceat(found, inside[inside < len(parts[0])], axis=0))
+    line = combine.reduce(found, axis=0)
+    for rows in parts[1:]:
+        found = combine.reduceat(distance(rows, columns), inside, axis=1)
+        line = combine(line, combine.reduce(found, axis=0))
+    return np.asarray(line[None])
 
 
 def _keep_apart(table: Floats, clues: Clues) -> None:
@@ -149,9 +189,13 @@ def _begin(i: Any, m: int) -> Any:
     return i * m - (i * (i + 1)) // 2 - i - 1
 
 
+def _rows_at_once(n: int) -> int:
+    return max(BLOCK // n, 1)
+
+
 def _pieces(size: Ints) -> list[slice]:
     """Runs of components with about `BLOCK` distances to all that come later."""
-    rows = max(BLOCK // int(size.sum()), 1)
+    rows = _rows_at_once(int(size.sum()))
     ends = np.cumsum(size)
     pieces, start = [], 0
     while start < len(size):
