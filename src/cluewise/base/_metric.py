@@ -155,7 +155,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
 
         Returns
         -------
-        ndarray of shape (n, n_components_)
+        ndarray of shape (n, n_components)
             ``X @ components_.T``.
         """
         check_is_fitted(self)

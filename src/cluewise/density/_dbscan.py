@@ -83,14 +83,14 @@ class ConstrainedDBSCAN(Clusterer):
     -----
     .. math:: N(x) = \{t : \lVert x - t \rVert \le \varepsilon\}, \qquad x \text{ core} \iff |N(x)| \ge minPts
 
-    ========================== ==========================================
-    paper                      code
-    ========================== ==========================================
+    =========================== =========================================
+    paper                       code
+    =========================== =========================================
     :math:`\varepsilon, minPts` ``eps``, ``min_samples``
-    closure of a row           ``clues.components``
-    :math:`TCS_j`              one component
-    cluster id                 ``labels_``
-    ========================== ==========================================
+    closure of a row            ``clues.components``
+    :math:`TCS_j`               one component
+    cluster id                  ``labels_``
+    =========================== =========================================
 
     *Deviations.* Components enter as a whole, after a check of all their cannot-links (errata E48 and E49 of the
     survey). Components that stay noise are made clusters (see ``strays``): the library counts noise rows as each

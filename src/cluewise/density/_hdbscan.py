@@ -47,7 +47,7 @@ class ConstrainedHDBSCAN(Clusterer):
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each row, the most stable cluster first; -1 is noise.
-    stability_ : ndarray of shape (n_clusters_,)
+    stability_ : ndarray of shape (k,)
         Excess of mass of each cluster.
     n_clusters_ : int
         Number of clusters.

@@ -110,7 +110,7 @@ class ITML(MetricLearner):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, d)
+    components_ : ndarray of shape (n_components, d)
         Root of the metric: ``transform(X)`` is ``X @ components_.T``.
     n_components_ : int
         Number of directions.

@@ -58,7 +58,7 @@ class LMNN(MetricLearner):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, d)
+    components_ : ndarray of shape (n_components, d)
         The map: ``transform(X)`` is ``X @ components_.T``.
     n_components_ : int
         Number of directions.

@@ -38,7 +38,7 @@ class RCA(MetricLearner):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, d)
+    components_ : ndarray of shape (n_components, d)
         L, with ``transform(X) = X @ L.T``; symmetric where the metric has full rank and units do not differ too much.
     n_components_ : int
         Rank of the metric.

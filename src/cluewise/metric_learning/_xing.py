@@ -55,7 +55,7 @@ class XingMetric(MetricLearner):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components_, d)
+    components_ : ndarray of shape (n_components, d)
         L, with ``transform(X) = X @ L.T``.
     n_components_ : int
         Rank of the metric; often smaller than the number of columns.
@@ -63,7 +63,7 @@ class XingMetric(MetricLearner):
         Number of steps.
     objective_ : float
         Minus the summed distance of the cannot-links (full), or F below (diagonal), at the end.
-    trace_ : ndarray of shape (n_iter_,)
+    trace_ : ndarray of shape (n_iter,)
         The objective after every step; it never rises.
     n_features_in_ : int
         Number of columns of X.
