@@ -60,3 +60,21 @@ def blocks(draw, grid=False):
     points = (rng.integers(-2, 3, size=shape) if ties else rng.normal(size=shape)).astype(dtype)
     labels = rng.integers(k, size=n).astype(np.int32)
     return points[:n], points[n:], labels, rng
+
+
+def random_case(seed, n=8, groups=True):
+    """Rows without ties and clues that three classes satisfy."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = rng.integers(3, size=n)
+    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(rng.integers(1, n))])
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    given = {"must": pairs[same], "cannot": pairs[~same]}
+    if groups and seed % 2:
+        given["labels"] = np.where(rng.random(n) < 0.3, y, -1)
+    if groups and seed % 3 == 0:
+        column = np.full(n, -1)
+        for c in range(3):
+            column[np.flatnonzero(y == c)[:2]] = np.arange(2)[: (y == c).sum()]
+        given["apart"] = column
+    return X, Clues(n, **given)

@@ -174,6 +174,8 @@ def eigen(M: Floats, rank: float = RANK) -> Spectrum:
 
 def signed(vectors: Floats) -> Floats:
     """Eigenvectors are known up to their sign only; the same matrix shall give the same ones everywhere."""
+    if not vectors.size:  # rows that are all zero have none worth having
+        return vectors
     top = np.abs(vectors).argmax(axis=0)
     return vectors * np.where(vectors[top, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 

@@ -146,6 +146,6 @@ def all_pairs(distance: Distance, hubs: Hubs, n: int, sides: Sides | None) -> Fl
         out[begin:, begin:end] = D.T
 
     for _ in map_blocks(work, _blocks(np.arange(n), n)):
-        pass  # between two blocks Ctrl-C is heard
+        continue  # between two blocks Ctrl-C is heard
     np.fill_diagonal(out, 0.0)
     return out

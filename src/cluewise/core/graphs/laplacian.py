@@ -13,6 +13,7 @@ from scipy.sparse import csc_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
 from cluewise._typing import Floats, Ints
+from cluewise.core.distances.metric import signed
 
 __all__ = ["Spectrum", "degrees", "leading", "normalized"]
 
@@ -56,7 +57,7 @@ def leading(affinity: Any, m: int, tol: float = 1e-10) -> Spectrum:
     count, piece = _pieces(affinity)
     if count == 1:
         values, vectors = _connected(N, m, np.sqrt(degree), tol)
-        return Spectrum(values, _signed(vectors), degree)
+        return Spectrum(values, signed(vectors), degree)
     found: list[tuple[float, int, Floats]] = []
     order = np.argsort(piece, kind="stable")
     for rows in np.split(order, np.cumsum(np.bincount(piece))[:-1]):
@@ -72,7 +73,7 @@ def leading(affinity: Any, m: int, tol: float = 1e-10) -> Spectrum:
     vectors = np.zeros((n, m))
     for h, (_, row, vector) in enumerate(found[:m]):
         vectors[piece == piece[row], h] = vector
-    return Spectrum(np.array([value for value, _, _ in found[:m]]), _signed(vectors), degree)
+    return Spectrum(np.array([value for value, _, _ in found[:m]]), signed(vectors), degree)
 
 
 def _pieces(affinity: Any) -> tuple[int, Ints]:
@@ -128,11 +129,3 @@ def _krylov(N: Any, m: int, top: Floats, tol: float) -> tuple[Floats, Floats]:
         inverse = LinearOperator((n, n), matvec=lambda v: beside(solve(beside(v))), dtype=np.float64)
         values, vectors = eigsh(inverse, m, which="LA", v0=start, tol=tol)
         return shift - 1 / values, vectors
-
-
-def _signed(vectors: Floats) -> Floats:
-    """Each vector or its negative, whichever has its entry of largest size positive."""
-    if not vectors.size:
-        return vectors
-    far = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
-    return vectors * np.where(far < 0, -1.0, 1.0)

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
+from cluewise.core.distances.metric import signed
 
 __all__ = ["Linear", "Relational", "Spectrum", "association", "halfway", "leading", "linked"]
 
@@ -109,20 +110,13 @@ def _reduced(M: Relational, least: int, above: float) -> Spectrum:
     found = _falling(values, parts, least, above)
     vectors = x @ (axes / np.sqrt(size) @ found.vectors[len(tied) :])
     vectors[tied] = found.vectors[: len(tied)]
-    return Spectrum(found.values, _signed(vectors))
+    return Spectrum(found.values, signed(vectors))
 
 
 def _falling(values: Floats, vectors: Floats, least: int, above: float) -> Spectrum:
     """Those that were asked for, out of rising eigenvalues."""
     count = max(least + 1, int(np.count_nonzero(values > above)))
-    return Spectrum(values[::-1][:count], _signed(vectors[:, ::-1][:, :count]))
-
-
-def _signed(vectors: Floats) -> Floats:
-    if not vectors.size:  # rows of zeros have no eigenvectors worth having
-        return vectors
-    far = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
-    return vectors * np.where(far < 0, -1.0, 1.0)
+    return Spectrum(values[::-1][:count], signed(vectors[:, ::-1][:, :count]))
 
 
 def halfway(values: Floats, k: int) -> float:

@@ -155,7 +155,7 @@ def _condensed(distance: Callable[[Ints, Ints], Floats], component: Ints, m: int
             table[_begin(i, m) + i + 1 : _begin(i, m) + m] = found[i - piece.start, i - piece.start + 1 :]
 
     for _ in map_blocks(work, _pieces(size)):
-        pass  # between two blocks Ctrl-C is heard
+        continue  # between two blocks Ctrl-C is heard
     return table
 
 
