@@ -1,0 +1,151 @@
+"""Questions to a person, and their answers: plain values that go into JSON and come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["INFERRED", "KINDS", "Answer", "Question"]
+
+KINDS = ("pair", "label", "which")
+
+INFERRED = "inferred"
+"""Who answers what follows without being asked; such answers cost nothing."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something to ask about rows.
+
+    Parameters
+    ----------
+    kind : {"pair", "label", "which"}
+        "pair": do these two rows belong together? "label": which class is this row of? "which": to which of the
+        other rows does the first one belong, if to any?
+    rows : tuple of int
+        The rows; in "which" the first is the one asked about.
+    why : str, default=""
+        Why this is asked, for people.
+    score : float, optional
+        How useful the strategy thinks the answer is; comparable within one strategy only.
+
+    See Also
+    --------
+    Answer : What comes back.
+
+    Examples
+    --------
+    >>> from cluewise.active import Question
+    >>> str(Question("pair", (4, 7)))
+    'Do rows 4 and 7 belong together?'
+    >>> str(Question("which", (4, 7, 9)))
+    'Row 4: does it belong to row 7 or 9, or to none of them?'
+    """
+
+    kind: str
+    rows: tuple[int, ...]
+    why: str = ""
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"a question is of the kind {', '.join(KINDS)}, not {self.kind!r}.")
+        object.__setattr__(self, "rows", tuple(int(row) for row in self.rows))
+        count = len(self.rows)
+        if {"pair": count != 2, "label": count != 1, "which": count < 2}[self.kind]:
+            raise ValueError(f"a question of the kind {self.kind} about {count} rows makes no sense.")
+        if len(set(self.rows)) < count or min(self.rows) < 0:
+            raise ValueError(f"the rows of a question are different row numbers, not {list(self.rows)}.")
+
+    @property
+    def key(self) -> tuple[str, tuple[int, ...]]:
+        """What makes two questions the same: the order of a pair does not matter, nor that of the choices."""
+        head = 1 if self.kind == "which" else 0
+        return self.kind, (*self.rows[:head], *sorted(self.rows[head:]))
+
+    def __str__(self) -> str:
+        if self.kind == "pair":
+            return f"Do rows {self.rows[0]} and {self.rows[1]} belong together?"
+        if self.kind == "label":
+            return f"Which class is row {self.rows[0]} of?"
+        *others, last = (str(row) for row in self.rows[1:])
+        choices = f"row {', '.join(others)} or {last}, or to none of them" if others else f"row {last}"
+        return f"Row {self.rows[0]}: does it belong to {choices}?"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; what is not there is left out."""
+        more = {"why": self.why or None, "score": self.score}
+        plain = {name: value for name, value in more.items() if value is not None}
+        return {"kind": self.kind, "rows": list(self.rows), **plain}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Question:
+        """The question that `to_json` wrote."""
+        return cls(value["kind"], tuple(value["rows"]), value.get("why", ""), value.get("score"))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What somebody said to a question.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+    value : bool, int, float, str or None
+        None: don't know. To a "pair" True (yes) or False (no); to a "label" the class; to "which" the row that it
+        belongs to, or False for none of them.
+    who : str, default=""
+        Who said so.
+    when : str, default=""
+        When, as a text such as "2026-11-15T20:00:00+00:00".
+
+    Examples
+    --------
+    >>> from cluewise.active import Answer, Question
+    >>> answer = Answer(Question("which", (4, 7, 9)), 7, who="ann")
+    >>> list(answer.links())
+    [(4, 7, True), (4, 9, False)]
+    """
+
+    question: Question
+    value: Any
+    who: str = ""
+    when: str = ""
+
+    def __post_init__(self) -> None:
+        value = self.value.item() if hasattr(self.value, "item") else self.value  # numpy's numbers are not JSON
+        object.__setattr__(self, "value", value)
+        if value is None:
+            return
+        kind, rows = self.question.kind, self.question.rows
+        if kind == "pair" and not isinstance(value, bool):
+            raise ValueError(f"the answer about rows {rows[0]} and {rows[1]} is True, False or None, not {value!r}.")
+        if kind == "label" and (isinstance(value, bool) or not isinstance(value, (int, float, str)) or value == ""):
+            raise ValueError(f"the label of row {rows[0]} is a text or a number, or None, not {value!r}.")
+        if kind == "which" and value is not False and (isinstance(value, bool) or value not in rows[1:]):
+            raise ValueError(f"row {rows[0]} belongs to one of {list(rows[1:])}, or False, or None, not {value!r}.")
+
+    def links(self) -> Iterator[tuple[int, int, bool]]:
+        """The pairs that the answer decides, each with whether they belong together; none for a label."""
+        rows, kind = self.question.rows, self.question.kind
+        if self.value is None or kind == "label":
+            return
+        if kind == "pair":
+            yield rows[0], rows[1], self.value
+            return
+        for row in rows[1:]:
+            yield rows[0], row, self.value is not False and row == self.value
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        more = {"who": self.who, "when": self.when}
+        said = {name: text for name, text in more.items() if text}
+        return {"question": self.question.to_json(), "value": self.value, **said}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Answer:
+        """The answer that `to_json` wrote."""
+        question = Question.from_json(value["question"])
+        return cls(question, value["value"], value.get("who", ""), value.get("when", ""))

@@ -1,0 +1,158 @@
+"""What is known so far about which rows belong together: clues and answers, closed as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+
+from cluewise.active._dialog import Answer, Question
+from cluewise.clues import Clues
+
+__all__ = ["Known", "resolved"]
+
+
+class Known:
+    """Components of rows known to belong together, and which of them are known to be apart.
+
+    Answers that contradict what is known are set aside in `conflicts`; the earlier one counts until the question is
+    asked again. Only rows that somebody spoke of cost anything beyond one array of components.
+    """
+
+    def __init__(self, given: Clues) -> None:
+        self._component = given.components
+        self._parent: dict[int, int] = {}
+        self._apart: dict[int, set[int]] = {}
+        self._cliques: dict[int, set[int]] = {}
+        self._label: dict[int, Hashable] = {}
+        self._labelled: dict[Hashable, int] = {}
+        self.asked: set[tuple[str, tuple[int, ...]]] = set()  # keys of questions, answered in whatever way
+        self.conflicts: list[Answer] = []
+        graph, cliques = given.graph, given.cliques
+        for c in np.flatnonzero(np.diff(graph.indptr)).tolist():
+            # Given clues may contradict themselves: a component apart from itself stays one component.
+            self._apart[c] = set(graph.indices[graph.indptr[c] : graph.indptr[c + 1]].tolist()) - {c}
+        for q in range(len(cliques.weights)):
+            for c in cliques.members[cliques.indptr[q] : cliques.indptr[q + 1]].tolist():
+                self._cliques.setdefault(c, set()).add(q)
+        rows = np.flatnonzero(given.labels >= 0)
+        for row in rows[np.unique(given.labels[rows], return_index=True)[1]].tolist():
+            value = _plain(given.classes_[given.labels[row]])
+            self._label[int(self._component[row])] = value
+            self._labelled[value] = row
+
+    def root(self, row: int) -> int:
+        """The component of a row."""
+        c = int(self._component[row])
+        path = []
+        while c in self._parent:
+            path.append(c)
+            c = self._parent[c]
+        for seen in path:
+            self._parent[seen] = c
+        return c
+
+    def given(self, row: int) -> int:
+        """The component of a row by the given clues alone."""
+        return int(self._component[row])
+
+    def same(self, i: int, j: int) -> bool | None:
+        """Whether two rows belong together; None when nothing says so."""
+        a, b = self.root(i), self.root(j)
+        if a == b:
+            return True
+        if b in self._apart.get(a, ()) or self._cliques.get(a, set()) & self._cliques.get(b, set()):
+            return False
+        if a in self._label and b in self._label and self._label[a] != self._label[b]:
+            return False
+        return None
+
+    def label(self, row: int) -> Hashable | None:
+        """The class of a row, if it is known."""
+        return self._label.get(self.root(row))
+
+    def open(self, question: Question) -> bool:
+        """Whether a question is worth asking: not asked before, and its answer does not follow from others."""
+        if question.key in self.asked:
+            return False
+        first = question.rows[0]
+        if question.kind == "label":
+            return self.label(first) is None
+        said = [self.same(first, row) for row in question.rows[1:]]
+        return True not in said and None in said
+
+    def learn(self, answer: Answer) -> None:
+        """Take in one answer."""
+        self.asked.add(answer.question.key)
+        if answer.value is None:
+            return
+        row = answer.question.rows[0]
+        fits = self._name(row, answer.value) if answer.question.kind == "label" else True
+        for i, j, together in answer.links():
+            # A "no" in a question of the kind "pair" may be asked as part of "which" again, and the other way round.
+            self.asked.add(("pair", (min(i, j), max(i, j))))
+            known = self.same(i, j)
+            if known is None:
+                self._join(i, j) if together else self._part(i, j)
+            fits = fits and known in (None, together)
+        if not fits:
+            self.conflicts.append(answer)
+
+    def _name(self, row: int, value: Hashable) -> bool:
+        """Give a row its class; False if that contradicts what is known."""
+        root = self.root(row)
+        if root in self._label:
+            return self._label[root] == value
+        other = self._labelled.get(value)
+        if other is None:
+            self._label[root] = value
+            self._labelled[value] = row
+            return True
+        if self.same(row, other) is False:
+            return False
+        self._join(row, other)
+        return True
+
+    def _join(self, i: int, j: int) -> None:
+        a, b = self.root(i), self.root(j)
+        if len(self._apart.get(a, ())) < len(self._apart.get(b, ())):
+            a, b = b, a  # the smaller set of enemies moves
+        self._parent[b] = a
+        for enemy in self._apart.pop(b, set()):
+            self._apart[enemy].discard(b)
+            self._apart[enemy].add(a)
+            self._apart.setdefault(a, set()).add(enemy)
+        if b in self._cliques:
+            self._cliques.setdefault(a, set()).update(self._cliques.pop(b))
+        if b in self._label:
+            self._label[a] = self._label.pop(b)
+
+    def _part(self, i: int, j: int) -> None:
+        a, b = self.root(i), self.root(j)
+        self._apart.setdefault(a, set()).add(b)
+        self._apart.setdefault(b, set()).add(a)
+
+
+def _plain(value: Hashable) -> Hashable:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def resolved(answers: Iterable[Answer]) -> list[Answer]:
+    """One answer per question, in the order of first asking: what most of them say; a draw counts as don't know."""
+    said: dict[tuple[str, tuple[int, ...]], list[Answer]] = {}
+    for answer in answers:
+        said.setdefault(answer.question.key, []).append(answer)
+    return [_majority(votes) for votes in said.values()]
+
+
+def _majority(votes: list[Answer]) -> Answer:
+    if len(votes) == 1:
+        return votes[0]
+    counts: dict[str, list[Answer]] = {}
+    for vote in votes:
+        if vote.value is not None:
+            counts.setdefault(repr(vote.value), []).append(vote)
+    ranked = sorted(counts.values(), key=len, reverse=True)
+    if not ranked or (len(ranked) > 1 and len(ranked[0]) == len(ranked[1])):
+        return Answer(votes[0].question, None)
+    return ranked[0][0]
