@@ -119,3 +119,10 @@ def test_one_source_is_stored_once() -> None:
     assert links.sources.tolist() == ["ann", "ann"]
     with pytest.raises(TypeError, match="unhashable"):
         hash(links)
+
+
+def test_one_source_for_all_joins_a_source_for_each() -> None:
+    each = Clues(4, must=[(0, 1), (1, 2)], must_source=["answer 1", "answer 2"])
+    for both in (Clues(4, must=[(2, 3), (0, 3)], source="ann") | each, each | Clues(4, must=[(2, 3)], source="ann")):
+        assert both.must_source[both.must.tolist().index([2, 3])] == "ann"
+        assert both.must_source[both.must.tolist().index([1, 2])] == "answer 2"

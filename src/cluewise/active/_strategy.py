@@ -124,6 +124,7 @@ class Strategy(BaseEstimator, ABC):
         """
         if size < 1:
             raise ValueError(f"size={size}; at least one question is asked at a time.")
+        self._check_state(state)
         size = min(size, state.left)
         if not size:
             return []
@@ -150,13 +151,13 @@ class Strategy(BaseEstimator, ABC):
         State
             A new state; the old one stays as it is.
         """
+        self._check_state(state)
         new = [answers] if isinstance(answers, Answer) else list(answers)
         for answer in new:
             if not isinstance(answer, Answer):
                 raise TypeError(f"{answer!r} is not an Answer.")
             if max(answer.question.rows) >= state.n:
                 raise ValueError(f"the answer speaks of row {max(answer.question.rows)}, but there are {state.n} rows.")
-        self._check_state(state)
         if len(new) > state.left:
             raise ValueError(f"{len(new)} answers were told, but only {state.left} questions of the budget are left.")
         for answer in new:
@@ -182,7 +183,6 @@ class Strategy(BaseEstimator, ABC):
 
     def _scene(self, state: State, X: Any) -> Scene:
         """The scene of this state: the one of the last call if that has come further, or a new one."""
-        self._check_state(state)
         kept: tuple[Any, str, Scene] | None = getattr(self, "_kept", None)
         if kept is not None and kept[0] is X and kept[1] == _identity(state):
             kept[2].follow(state)

@@ -179,7 +179,7 @@ class Links:
             return other
         a, b = self._told, other._told
         source: Array | str = a.source
-        if not (isinstance(a.source, str) and a.source == b.source):
+        if not (isinstance(a.source, str) and isinstance(b.source, str) and a.source == b.source):
             source = np.concatenate([a.sources, b.sources])
         confidence = None
         if a.confidence is not None or b.confidence is not None:
