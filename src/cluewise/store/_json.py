@@ -1,0 +1,65 @@
+"""Values as JSON text that comes back as the same value, or a sentence that says why it would not."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+__all__ = ["moment_of", "moment_text", "person", "text_of", "value_of"]
+
+
+def text_of(value: Any, what: str) -> str:
+    """A value as JSON text; the message calls it by what it is."""
+    wrong = _wrong_key(value)
+    if wrong is not None:
+        raise ValueError(f"the {what} has the key {wrong!r}, but keys in JSON are text.")
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"the {what} cannot be written as JSON: {error}.") from None
+
+
+def value_of(text: str) -> Any:
+    """The value of a JSON text."""
+    return json.loads(text)
+
+
+def _wrong_key(value: Any) -> Any:
+    """A key that JSON would silently turn into text, or None; without recursion, for a state may be deep."""
+    waiting, seen = [value], set()
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict | list | tuple):
+            if id(item) in seen:
+                continue
+            seen.add(id(item))
+        if isinstance(item, dict):
+            for key in item:
+                if not isinstance(key, str):
+                    return key if key is not None else "None"
+            waiting.extend(item.values())
+        elif isinstance(item, list | tuple):
+            waiting.extend(item)
+    return None
+
+
+def moment_text(when: datetime | None) -> str:
+    """A moment as text in UTC; without one, now."""
+    if when is None:
+        when = datetime.now(UTC)
+    elif not isinstance(when, datetime) or when.tzinfo is None:
+        raise ValueError(f"when={when!r} is not a datetime with a time zone.")
+    return when.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def moment_of(text: str) -> datetime:
+    """The moment of a text."""
+    return datetime.fromisoformat(text)
+
+
+def person(who: str) -> str:
+    """The name of a person, if it can be stored."""
+    if not isinstance(who, str) or not who.isprintable():  # surrogates and control characters are not printable
+        raise ValueError(f"who={who!r} is not the name of a person.")
+    return who

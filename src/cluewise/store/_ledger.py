@@ -1,0 +1,50 @@
+"""What still stands: the append-only list read from its beginning, where undoing is one more entry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+__all__ = ["Ledger"]
+
+
+@dataclass
+class Ledger:
+    """The answers of a project, which of them stand, and how each came to that.
+
+    An entry that takes back an answer may itself be taken back, which is a redo. So every answer has a chain of entries
+    above it, each naming the one before, and stands when an even number of them follow. Each entry is named at
+    most once: two processes cannot take back the same thing twice.
+    """
+
+    tip: dict[int, int] = field(default_factory=dict)  # answer: the last entry of its chain
+    void: set[int] = field(default_factory=set)  # answers that do not stand
+    undone: list[int] = field(default_factory=list)  # answers that a redo would bring back, the next one last
+    turns: list[tuple[int, int]] = field(default_factory=list)  # (entry, the answer that it turned)
+
+    @classmethod
+    def read(cls, links: Iterable[tuple[int, int | None]]) -> Ledger:
+        """From (id, id of what it takes back) in the order of the ids."""
+        ledger = cls()
+        answer_of: dict[int, int] = {}
+        for entry, back in links:
+            if back is None:
+                answer_of[entry] = ledger.tip[entry] = entry
+                ledger.undone.clear()  # as in every editor: after something new there is nothing to redo
+                continue
+            answer = answer_of[entry] = answer_of[back]
+            ledger.tip[answer] = entry
+            ledger.turns.append((entry, answer))
+            if answer in ledger.void:
+                ledger.void.discard(answer)
+                ledger.undone = [other for other in ledger.undone if other != answer]
+            else:
+                ledger.void.add(answer)
+                ledger.undone.append(answer)
+        return ledger
+
+    def same_since(self, upto: int) -> bool:
+        """Whether the answers up to an entry stand or not as they did when that entry was the last."""
+        turned = Counter(answer for entry, answer in self.turns if entry > upto and answer <= upto)
+        return all(times % 2 == 0 for times in turned.values())

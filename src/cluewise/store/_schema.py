@@ -1,0 +1,102 @@
+"""The tables of a project, their version, and the steps from older versions to this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    insert,
+    inspect,
+    text,
+    update,
+)
+from sqlalchemy import select as pick
+
+from cluewise.tables import FileError
+
+__all__ = ["VERSION", "answers", "bring_up_to_date", "is_current", "metadata", "settings", "snapshots"]
+
+VERSION = 2
+
+metadata = MetaData()
+
+about = Table("cluewise", metadata, Column("version", Integer, nullable=False))
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("who", Text, nullable=False),
+    Column("at", Text, nullable=False),  # ISO 8601 in UTC: SQLite has no type for moments
+    Column("question", Text, nullable=False),  # JSON as text: comes back to the letter from either database
+    Column("answer", Text, nullable=False),
+    Column("takes_back", Integer, ForeignKey("answers.id")),
+    sqlite_autoincrement=True,
+)
+Index("answers_takes_back", answers.c.takes_back, unique=True)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("upto", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+
+def _undo_is_an_entry(connection: Connection) -> None:
+    """From version 1, which could only add answers."""
+    connection.execute(text("ALTER TABLE answers ADD COLUMN takes_back INTEGER REFERENCES answers (id)"))
+    connection.execute(text("CREATE UNIQUE INDEX answers_takes_back ON answers (takes_back)"))
+
+
+# Steps are written out in SQL and never changed: the tables above will move on, old files will not.
+STEPS: dict[int, Callable[[Connection], None]] = {1: _undo_is_an_entry}
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether the tables are there, in this version."""
+    if not inspect(connection).has_table(about.name):
+        return False
+    return connection.execute(pick(about.c.version)).scalar() == VERSION
+
+
+def bring_up_to_date(connection: Connection, name: str, *, create: bool) -> None:
+    """Make the tables in an empty database, or take those of an older version to this one; all in one transaction."""
+    found = inspect(connection).get_table_names()
+    if about.name not in found:
+        if found or not create:
+            what = "a database of another program" if found else "empty"
+            raise FileError(f"'{name}' is {what}, not a cluewise project.")
+        metadata.create_all(connection)
+        connection.execute(insert(about).values(version=VERSION))
+        return
+    version = connection.execute(pick(about.c.version)).scalar()
+    if not isinstance(version, int) or version < 1:
+        raise FileError(f"'{name}' does not say which version of a cluewise project it is.")
+    if version > VERSION:
+        raise FileError(
+            f"'{name}' was written by a newer cluewise (project version {version}; this one knows {VERSION}): "
+            "update cluewise to open it."
+        )
+    for old in range(version, VERSION):
+        STEPS[old](connection)
+    if version < VERSION:
+        connection.execute(update(about).values(version=VERSION))

@@ -1,0 +1,238 @@
+"""The project store: one file with every answer that was ever given, and what is needed to go on from there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self
+
+from sqlalchemy import Connection, Engine, delete, func, insert
+from sqlalchemy import select as pick
+
+from cluewise.store._engine import WRITES, clearly, connect, lock, name_of, use_wal
+from cluewise.store._entries import Entry, Record, Snapshot, add, entries_of, ledger_of, row, turn
+from cluewise.store._json import moment_text, text_of, value_of
+from cluewise.store._schema import answers, bring_up_to_date, is_current, snapshots
+from cluewise.store._settings import Settings
+
+__all__ = ["Store"]
+
+
+class Store:
+    """A project: the answers that people gave, its settings, and snapshots of the strategy that asks.
+
+    Open one with `Store.open`. Nothing is ever deleted from the list of answers: undoing is one more entry. When
+    `append` returns, the answer is on disk and survives a kill and a power cut. Several processes and threads may use
+    one project at once. Questions, answers and states are any JSON; a tuple comes back as a list.
+
+    Parameters
+    ----------
+    engine : sqlalchemy.Engine
+        The database, with its tables.
+    name : str
+        How messages call it.
+
+    Attributes
+    ----------
+    name : str
+        How messages call it.
+    settings : Settings
+        JSON values by name, such as the data file, the strategy or the budget.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise.store import Store
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "iris.cluewise"
+    >>> with Store.open(path, create=True) as store:
+    ...     _ = store.append({"pair": [0, 7]}, "yes", who="Ann")
+    ...     _ = store.append({"pair": [0, 99]}, "yes", who="Ann")
+    ...     _ = store.undo(who="Ann")
+    >>> with Store.open(path) as store:
+    ...     [(entry.id, entry.question, entry.answer) for entry in store.standing()]
+    [(1, {'pair': [0, 7]}, 'yes')]
+    """
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.name = name
+        self.settings = Settings(self._read, self._write)
+        self._engine: Engine | None = engine
+        self._process = os.getpid()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *, create: bool = False, timeout: float = 30.0) -> Self:
+        """Open a project; files of older versions are brought up to date, all at once or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            A file, or a ``postgresql://user@host/database`` address (extra ``postgres``).
+        create : bool
+            Make it if it is not there.
+        timeout : float
+            Seconds to wait while another process writes.
+
+        Returns
+        -------
+        Store
+            To be closed, best by ``with``.
+
+        Raises
+        ------
+        cluewise.tables.FileError
+            (Both ValueError and OSError.) The file is not there, not a project, of a newer version, write-protected...
+        """
+        name = name_of(path)
+        store = cls(connect(path, create=create, timeout=timeout), name)
+        try:
+            with store._read() as connection:
+                current = is_current(connection)
+            if not current:
+                with store._write() as connection:
+                    bring_up_to_date(connection, name, create=create)
+            with clearly(name):
+                use_wal(store._live())
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Let go of the file; what was acknowledged is on disk already."""
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    def append(self, question: Any, answer: Any, *, who: str = "", when: datetime | None = None) -> int:
+        """Save one answer and wait until the disk has it; its id (ids grow)."""
+        new = row(Record(question, answer, who, when))
+        with self._write() as connection:
+            return add(connection, new)
+
+    def extend(self, many: Iterable[Record]) -> int:
+        """Save many answers in one transaction, all or none; how many there were."""
+        rows = [row(Record(*some)) for some in many]
+        if rows:
+            with self._write() as connection:
+                connection.execute(insert(answers), rows)
+        return len(rows)
+
+    def undo(
+        self, id: int | None = None, *, of: str | None = None, who: str = "", when: datetime | None = None
+    ) -> Entry | None:
+        """Take back the last answer that stands, or the one called ``id``; works across restarts.
+
+        Parameters
+        ----------
+        id : int, optional
+            The answer to take back; it must stand.
+        of : str, optional
+            Only answers of this person.
+        who : str
+            Who takes it back.
+        when : datetime, optional
+            With a time zone; now by default.
+
+        Returns
+        -------
+        Entry or None
+            The answer that was taken back; None if there is none.
+        """
+        with self._write() as connection:
+            ledger = ledger_of(connection)
+            if id is not None:
+                if id not in ledger.tip or id in ledger.void:
+                    raise ValueError(f"entry {id} of '{self.name}' is not an answer that stands.")
+                return turn(connection, ledger, id, who, when)
+            whose = pick(answers.c.id).where(answers.c.takes_back.is_(None)).order_by(answers.c.id.desc())
+            if of is not None:
+                whose = whose.where(answers.c.who == of)
+            for (answer,) in connection.execute(whose):
+                if answer not in ledger.void:
+                    return turn(connection, ledger, answer, who, when)
+        return None
+
+    def redo(self, *, who: str = "", when: datetime | None = None) -> Entry | None:
+        """Let the answer that was taken back last stand again; None if there is none or a new answer came since."""
+        with self._write() as connection:
+            ledger = ledger_of(connection)
+            return turn(connection, ledger, ledger.undone[-1], who, when) if ledger.undone else None
+
+    def entries(self, after: int = 0) -> list[Entry]:
+        """Everything behind the entry ``after``, in order: answers, taken back or not, and what took them back."""
+        with self._read() as connection:
+            return entries_of(connection, after)
+
+    def standing(self, after: int = 0) -> list[Entry]:
+        """The answers behind the entry ``after`` that nobody has taken back, in order."""
+        with self._read() as connection:
+            ledger = ledger_of(connection)
+            return [e for e in entries_of(connection, after) if e.takes_back is None and e.id not in ledger.void]
+
+    def snapshot(self, state: Any, upto: int, *, keep: int = 10) -> None:
+        """Save a state that has heard all standing answers up to the entry ``upto`` (0: none).
+
+        Snapshots only save the time of hearing the answers again; all but the newest ``keep`` are thrown away.
+        """
+        new = {"state": text_of(state, "state"), "upto": upto, "at": moment_text(None)}
+        if keep < 1:
+            raise ValueError(f"keep={keep}: at least one snapshot is kept.")
+        with self._write() as connection:
+            last = connection.execute(pick(func.max(answers.c.id))).scalar() or 0
+            if not 0 <= upto <= last:
+                raise ValueError(f"upto={upto}, but the entries of '{self.name}' end with {last}.")
+            connection.execute(insert(snapshots).values(new))
+            newest = pick(snapshots.c.id).order_by(snapshots.c.id.desc()).limit(keep)
+            connection.execute(delete(snapshots).where(snapshots.c.id.not_in(newest.scalar_subquery())))
+
+    def last_snapshot(self) -> Snapshot | None:
+        """The newest snapshot whose answers still stand as they did; go on with ``standing(after=upto)``.
+
+        None when there is none: then all of `standing` has to be heard again.
+        """
+        with self._read() as connection:
+            ledger = ledger_of(connection)
+            newest = pick(snapshots.c.id, snapshots.c.upto).order_by(snapshots.c.upto.desc(), snapshots.c.id.desc())
+            for found, upto in connection.execute(newest).all():
+                if ledger.same_since(upto):
+                    state = connection.execute(pick(snapshots.c.state).where(snapshots.c.id == found)).scalar_one()
+                    return Snapshot(value_of(state), upto)
+        return None
+
+    def _live(self) -> Engine:
+        """The engine; a forked child must not speak through its parent's connections."""
+        if self._engine is None:
+            raise ValueError(f"'{self.name}' is closed.")
+        if self._process != os.getpid():
+            self._engine.dispose(close=False)
+            self._process = os.getpid()
+        return self._engine
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        """One transaction that sees one moment."""
+        with clearly(self.name), self._live().begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        """One transaction that nobody else writes beside; undone whole on any error."""
+        with clearly(self.name), self._live().connect() as connection:
+            connection.execution_options(**{WRITES: True})
+            with connection.begin():
+                lock(connection)
+                yield connection
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({self.name!r}{'' if self._engine else ', closed'})"
