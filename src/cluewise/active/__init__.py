@@ -3,7 +3,9 @@
 from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._interview import Oracle, interview
+from cluewise.active._list import strategies
 from cluewise.active._oracles import FunctionOracle, SimulatedOracle
+from cluewise.active._project import Project
 from cluewise.active._random import RandomPairs
 from cluewise.active._state import State
 from cluewise.active._strategy import Strategy
@@ -12,6 +14,7 @@ __all__ = [
     "Answer",
     "FunctionOracle",
     "Oracle",
+    "Project",
     "Question",
     "RandomPairs",
     "SimulatedOracle",
@@ -19,4 +22,5 @@ __all__ = [
     "Strategy",
     "StrategyCard",
     "interview",
+    "strategies",
 ]

@@ -151,7 +151,8 @@ class PlacingStrategy(Strategy):
         answers = resolved(state.answers)
         for answer in answers:
             known.learn(answer)
-        hoods = neighborhoods(known, state.given, answers, first_row(state))
+        # The founder is the row that was shown first, whichever `_first` chose: it comes first without being named.
+        hoods = neighborhoods(known, state.given, answers, None)
         row = said.question.rows[0]
         if row in hoods.placed or len(hoods.sets) != self.n_clusters:
             return []

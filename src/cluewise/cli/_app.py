@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from cluewise._version import __version__
+from cluewise.cli.ask import ask
 from cluewise.cli.check import check
 from cluewise.cli.compare import compare
 from cluewise.cli.datasets import datasets
@@ -87,6 +88,7 @@ def _say(words: str) -> None:
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit,
+    "ask": ask,
     "check": check,
     "compare": compare,
     "update": update,

@@ -1,0 +1,240 @@
+"""A conversation kept in a file: every answer is on disk before the next question is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from os import PathLike
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from cluewise.active._dialog import Answer, Question
+from cluewise.active._state import State
+from cluewise.active._strategy import Strategy
+
+if TYPE_CHECKING:
+    from cluewise.store import Entry, Store
+
+__all__ = ["Project"]
+
+BEGINNING, BUDGET = "beginning", "budget"
+
+
+class Project:
+    """A conversation that survives: closed, killed or carried on by somebody else, it goes on with the same question.
+
+    Begin one with `Project.begin`, go on with `Project.open`. Several people may answer in one project at the same
+    time; each sees what the others have said before the next question.
+
+    Parameters
+    ----------
+    store : Store
+        Where answers are kept.
+    strategy : Strategy
+        What to ask.
+    X : {array-like, sparse matrix} of shape (n, d)
+        The data; they are not in the file.
+
+    Attributes
+    ----------
+    store : Store
+        Where answers are kept; ``store.entries()`` is the whole history.
+    strategy : Strategy
+        What to ask.
+
+    See Also
+    --------
+    interview : The same without a file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise.active import Answer, Project, RandomPairs
+    >>> X = [[0.0], [1.0], [8.0], [9.0]]
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "flowers.cluewise"
+    >>> with Project.begin(path, RandomPairs(), X, budget=3, random_state=0) as project:
+    ...     project.tell(Answer(project.ask()[0], False, who="ann"))
+    >>> with Project.open(path, RandomPairs(), X) as project:
+    ...     project.state.clues, project.undo().who, project.state.clues
+    (Clues(4 rows: 1 cannot-link), 'ann', Clues(4 rows: no clues))
+    """
+
+    def __init__(self, store: Store, strategy: Strategy, X: Any) -> None:
+        self.store = store
+        self.strategy = strategy
+        self._X = X
+        self._heard: tuple[int, ...] = ()
+        self._state = self._beginning()
+        self._told = False
+        snapshot = store.last_snapshot()
+        if snapshot is not None:
+            self._state = State.from_json(json.dumps(snapshot.state))
+            self._heard = tuple(entry.id for entry in store.standing() if entry.id <= snapshot.upto)
+
+    @classmethod
+    def begin(
+        cls,
+        path: str | PathLike[str],
+        strategy: Strategy,
+        X: Any,
+        clues: Any = None,
+        *,
+        budget: int,
+        random_state: Any = None,
+    ) -> Self:
+        """Begin a conversation in a new file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; there must be no conversation in it.
+        strategy : Strategy
+            What to ask.
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data.
+        clues : Clues or array-like of shape (n,), optional
+            What is known already.
+        budget : int
+            How many questions may be asked; `grow` changes it.
+        random_state : int, RandomState, Generator or None, default=None
+            Seed.
+
+        Returns
+        -------
+        Project
+            To be closed, best by ``with``.
+        """
+        from cluewise.store import Store
+
+        state = strategy.start(X, clues, budget=budget, random_state=random_state)  # before anything is written
+        store = Store.open(path, create=True)
+        try:
+            if BEGINNING in store.settings:
+                raise ValueError(f"there is a conversation in '{store.name}' already.")
+            store.settings[BUDGET] = state.budget
+            store.settings[BEGINNING] = json.loads(state.to_json())
+            return cls(store, strategy, X)
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], strategy: Strategy, X: Any) -> Self:
+        """Go on with the conversation in a file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        strategy : Strategy
+            The strategy that began it, with the same parameters.
+        X : {array-like, sparse matrix} of shape (n, d)
+            The same data.
+
+        Returns
+        -------
+        Project
+            To be closed, best by ``with``.
+        """
+        from cluewise.store import Store
+
+        store = Store.open(path)
+        try:
+            project = cls(store, strategy, X)
+            strategy._scene(
+                project.state, X
+            )  # other data or another strategy are refused now, not at the first question
+            return project
+        except BaseException:
+            store.close()
+            raise
+
+    @staticmethod
+    def peek(path: str | PathLike[str]) -> State:
+        """The beginning of the conversation in a file: which strategy, which parameters, which clues.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        State
+            Before the first answer.
+        """
+        from cluewise.store import Store
+
+        with Store.open(path) as store:
+            return _begun(store)
+
+    def _beginning(self) -> State:
+        return _begun(self.store)
+
+    @property
+    def state(self) -> State:
+        """Everything that was said and not taken back, by whomever; read from the file."""
+        budget = int(self.store.settings[BUDGET])
+        standing = self.store.standing()
+        ids = tuple(entry.id for entry in standing)
+        known = len(self._heard)
+        if ids[:known] != self._heard:
+            self._state, known = self._beginning(), 0
+        # Two people may have answered the last question at the same time: both count.
+        self._state = replace(self._state, budget=max(budget, len(ids)))
+        for entry in standing[known:]:
+            self._state = self.strategy.tell(self._state, _answer(entry))
+        self._heard = ids
+        return self._state
+
+    def ask(self, size: int = 1) -> list[Question]:
+        """The next questions; none when the budget is spent or nothing is left to ask."""
+        return self.strategy.ask(self.state, self._X, size=size)
+
+    def tell(self, answers: Answer | Iterable[Answer]) -> None:
+        """Save answers, one by one; when this returns they are on disk."""
+        state = self.state
+        for answer in [answers] if isinstance(answers, Answer) else answers:
+            state = self.strategy.tell(state, answer)  # refuses what makes no sense before it is saved
+            self.store.append(answer.question.to_json(), answer.value, who=answer.who)
+            self._told = True
+
+    def undo(self, *, of: str | None = None, who: str = "") -> Answer | None:
+        """Take back the last answer (``of`` one person); it stays in the history. None if there is none."""
+        entry = self.store.undo(of=of, who=who)
+        return None if entry is None else _answer(entry)
+
+    def grow(self, budget: int) -> None:
+        """Change how many questions may be asked."""
+        if budget < 0:
+            raise ValueError(f"budget is {budget}; it is the number of questions, at least 0.")
+        self.store.settings[BUDGET] = int(budget)
+
+    def close(self) -> None:
+        """Leave the file; what was said is there already."""
+        if self._told:  # so that whoever comes next need not hear all answers again
+            state = self.state
+            self.store.snapshot(json.loads(state.to_json()), upto=max(self._heard, default=0), keep=1)
+            self._told = False
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _begun(store: Store) -> State:
+    try:
+        return State.from_json(json.dumps(store.settings[BEGINNING]))
+    except KeyError:
+        raise ValueError(f"there is no conversation in '{store.name}'.") from None
+
+
+def _answer(entry: Entry) -> Answer:
+    when = entry.when.isoformat(timespec="seconds")
+    return Answer(Question.from_json(entry.question), entry.answer, who=entry.who, when=when)
