@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from cluewise._version import __version__
 
 if TYPE_CHECKING:
-    from cluewise import checks, datasets, exceptions, metrics, plots
-    from cluewise.advice import compare, suspects
+    from cluewise import active, checks, datasets, exceptions, metrics, plots, store
+    from cluewise.advice import ClueSearchCV, check, compare, propagate, suggest, suspects
     from cluewise.alternative import (
         CondEns,
         ConditionalIB,
@@ -92,6 +92,7 @@ _HOMES = {
     "CVQE": "cluewise.centroid",
     "Card": "cluewise.base",
     "ClosurePCKMeans": "cluewise.centroid",
+    "ClueSearchCV": "cluewise.advice",
     "Clues": "cluewise.clues",
     "CondEns": "cluewise.alternative",
     "ConditionalIB": "cluewise.alternative",
@@ -134,12 +135,15 @@ _HOMES = {
     "TVClust": "cluewise.mixture",
     "Undecided": "cluewise.exceptions",
     "XingMetric": "cluewise.metric_learning",
+    "check": "cluewise.advice",
     "clusterers": "cluewise.catalogue",
     "compare": "cluewise.advice",
+    "propagate": "cluewise.advice",
+    "suggest": "cluewise.advice",
     "suspects": "cluewise.advice",
     "threads": "cluewise.core.threads",
 }
-_ROOMS = ("checks", "datasets", "exceptions", "metrics", "plots")
+_ROOMS = ("active", "checks", "datasets", "exceptions", "metrics", "plots", "store")
 
 __all__ = [
     "ApproxKernelKMeans",
@@ -149,6 +153,7 @@ __all__ = [
     "CVQE",
     "Card",
     "ClosurePCKMeans",
+    "ClueSearchCV",
     "Clues",
     "CondEns",
     "ConditionalIB",
@@ -192,6 +197,8 @@ __all__ = [
     "Undecided",
     "XingMetric",
     "__version__",
+    "active",
+    "check",
     "checks",
     "clusterers",
     "compare",
@@ -199,6 +206,9 @@ __all__ = [
     "exceptions",
     "metrics",
     "plots",
+    "propagate",
+    "store",
+    "suggest",
     "suspects",
     "threads",
 ]

@@ -17,7 +17,7 @@ from cluewise.active._known import Known
 ALL = [
     value
     for value in map(active.__dict__.get, active.__all__)
-    if isinstance(value, type) and issubclass(value, Strategy)
+    if isinstance(value, type) and issubclass(value, Strategy) and "strategy" not in value._get_param_names()
 ]
 STRATEGIES = sorted((value for value in ALL if not value.__abstractmethods__), key=lambda value: value.__name__)
 K = 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import signal
 import subprocess
 import sys
@@ -205,3 +206,13 @@ def test_labels_and_choices_are_typed(folder, typed):
     assert "2 classes" in first.out
     clues = Clues.read(folder / "data-clues.csv", ids=["rose", "lily", "iris", "oak", "elm", "fir"])
     assert set(clues.classes_) == {"tree", "flower"}
+
+
+def test_strategies_are_listed(folder, run):
+    names = [line.split()[0] for line in run("list", "--strategies").out.splitlines() if line.strip()]
+    assert {"RandomPairs", "ExploreMinMax", "SuperInstances"} <= set(names)
+    cards = json.loads(run("list", "--strategies", "--json").out)
+    assert next(card for card in cards if card["name"] == "RandomPairs")["asks"] == ["pair"]
+    wrong = run("list", "--strategies", "--hard")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "choose among methods" in wrong.err

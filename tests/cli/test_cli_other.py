@@ -16,7 +16,7 @@ CHECK = ("check", "data.csv", "--ignore", "color")
 def test_check_says_that_all_is_well(run, folder):
     answer = run(*CHECK, "--clues", "clues.csv", "-k", 2)
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out == Clues.read("clues.csv", ids=tables.read("data.csv").columns["id"]).explain(2) + "\n"
+    assert answer.out.startswith(Clues.read("clues.csv", ids=tables.read("data.csv").columns["id"]).explain(2) + "\n")
     assert "can be satisfied with 2 clusters" in answer.out
 
 

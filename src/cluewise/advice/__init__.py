@@ -1,6 +1,28 @@
-"""Advice about clues: whether they help, and which of them are probably wrong."""
+"""Advice about clues: whether they make sense and help, which are probably wrong, and which method suits them."""
 
+from cluewise.advice._check import Diagnosis, check
+from cluewise.advice._clashes import Clash
 from cluewise.advice._compare import Comparison, Outcome, compare
+from cluewise.advice._propagate import propagate
+from cluewise.advice._search import ClueSearchCV
+from cluewise.advice._suggest import suggest
+from cluewise.advice._suggestion import Suggestion
 from cluewise.advice._suspects import Suspect, Suspects, suspects
+from cluewise.advice._tryout import Tryout
 
-__all__ = ["Comparison", "Outcome", "Suspect", "Suspects", "compare", "suspects"]
+__all__ = [
+    "Clash",
+    "ClueSearchCV",
+    "Comparison",
+    "Diagnosis",
+    "Outcome",
+    "Suggestion",
+    "Suspect",
+    "Suspects",
+    "Tryout",
+    "check",
+    "compare",
+    "propagate",
+    "suggest",
+    "suspects",
+]

@@ -10,7 +10,7 @@ from cluewise._typing import Bools, Ints
 from cluewise.clues import Clues, Groups
 from cluewise.metrics import broken, satisfaction
 
-__all__ = ["about", "kept_shares", "splits", "without"]
+__all__ = ["about", "folds", "kept_shares", "mentions", "splits", "without"]
 
 
 def splits(clues: Clues, n_splits: int, test_size: float, rng: np.random.Generator) -> Iterator[Bools]:
@@ -20,7 +20,7 @@ def splits(clues: Clues, n_splits: int, test_size: float, rng: np.random.Generat
     must-links join go together, except in components so large that most clues would go with them. Where few
     clues hang on one row, fewer masks come than were asked for, or none.
     """
-    touched = _touched(clues)
+    touched = mentions(clues)
     if not len(touched):
         return
     unit = _units(clues, touched, test_size)
@@ -34,7 +34,32 @@ def splits(clues: Clues, n_splits: int, test_size: float, rng: np.random.Generat
             yield rank[unit] <= last
 
 
-def _touched(clues: Clues) -> Ints:
+def folds(clues: Clues, n_folds: int, rng: np.random.Generator) -> Iterator[Bools]:
+    """Masks of rows to be silent about, such that every row a clue speaks of is in one of them.
+
+    What goes together in `splits` goes together here. Classes and rows with many clues are spread evenly over the
+    folds. Fewer folds come than were asked for where there are not so many rows apart, and none where a fold would
+    take every clue.
+    """
+    touched = mentions(clues)
+    if not len(touched):
+        return
+    unit = _units(clues, touched, 1 / n_folds)
+    count = int(unit.max()) + 1
+    held = np.bincount(unit[touched].ravel(), minlength=count)
+    named = np.full(count, -1)
+    named[unit[clues.labels >= 0]] = clues.labels[clues.labels >= 0]
+    order = np.lexsort((rng.random(count), -held, named))
+    order = order[held[order] > 0]
+    fold = np.full(count, -1)
+    fold[order] = np.arange(len(order)) % n_folds
+    for number in range(min(n_folds, len(order))):
+        rows = fold[unit] == number
+        if not _touching(touched, rows).all():
+            yield rows
+
+
+def mentions(clues: Clues) -> Ints:
     """The rows that each clue speaks of, two per clue; members of groups and labelled rows count each."""
     single = [np.flatnonzero(clues.labels >= 0)]
     single += [np.flatnonzero(group.codes >= 0) for group in (*clues.together, *clues.apart)]

@@ -122,7 +122,7 @@ def propagate(
     Examples
     --------
     >>> import cluewise as cw
-    >>> from cluewise.advice._propagate import propagate
+    >>> from cluewise import propagate
     >>> X = [[0.0], [0.1], [5.0], [5.2], [9.0]]
     >>> more = propagate(X, cw.Clues(5, must=[(0, 2)], cannot=[(0, 4)]), radius=0.5)
     >>> more.must.tolist(), more.must_source.tolist()

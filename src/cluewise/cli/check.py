@@ -9,6 +9,7 @@ import typer
 from cluewise.cli import _options as opt
 
 if TYPE_CHECKING:
+    from cluewise.advice._check import Diagnosis
     from cluewise.cli._data import Data
 
 __all__ = ["check"]
@@ -20,56 +21,68 @@ def check(
     data: opt.DataFile,
     clues: opt.ClueFile = None,
     clusters: opt.Clusters = None,
+    method: opt.Method = None,
+    penalty: opt.Penalty = None,
+    seed: opt.Seed = 0,
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
     ignore: opt.Ignore = None,
     label_column: opt.LabelColumn = None,
+    raw: opt.Raw = False,
     json: opt.AsJson = False,
 ) -> None:
-    """Say whether the clues make sense.
+    """Say whether the clues make sense, and whether they will help.
 
-    What there is, whether it contradicts itself, and with -k whether that many clusters can satisfy it.
+    What there is, whether it contradicts itself, how it fits the data; and with -k whether that many clusters can
+    satisfy it and how likely the method does worse with the clues than without.
 
     Exit code 0: they can be satisfied as far as is known; 1: they cannot; 2: bad input.
 
     Example: cluewise check wine.csv --clues clues.csv -k 3
     """
+    from cluewise.advice._check import check as examine
     from cluewise.cli import _method, _outputs, _show
-    from cluewise.cli._data import names_in, open_data
+    from cluewise.cli._data import names_in, open_data, scaled, suited
 
     opened = open_data(
         data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
     )
+    known = "labels" in opened.clues.kinds or clusters is not None or method is not None
+    model = _method.build(opened.clues, method, clusters, seed, penalty) if known and opened.clues.kinds else None
     k = None if clusters is None else _method.count_clusters(opened.clues, clusters)
-    found = _diagnosis(opened, k)
+    X = opened.X if raw else scaled(opened.X) if model is None else suited(opened.X, model, raw)[0]
+    found = examine(opened.clues, X, estimator=model, n_clusters=k, random_state=seed)
+    rows = _rows_of_trouble(found)
     if json:
-        _show.say(_outputs.as_json(found))
+        _show.say(_outputs.as_json(_as_data(found, opened, rows)))
     else:
-        _show.say(opened.clues.explain(k))
-        who = opened.who(found["rows_named"])
+        _show.say(str(found))
+        who = opened.who(rows)
         if who:
             _show.say(f"({who[0].upper()}{who[1:]}.)")
-    if found["satisfiable"] is False:
+    if found.contradictions or (found.satisfiable is False and clusters is not None):
         raise typer.Exit(CONTRADICTORY)
 
 
-def _diagnosis(opened: Data, k: int | None) -> dict[str, Any]:
-    """The same as `Clues.explain`, as data."""
+def _rows_of_trouble(found: Diagnosis) -> list[int]:
+    """Rows that the first contradictions or the impossibility are about."""
     from cluewise.cli._data import mentioned
     from cluewise.exceptions import Contradiction, Infeasible
 
-    clues = opened.clues
-    why, rows = None, set()
-    for conflict in clues.contradictions[:5]:
+    rows: set[int] = set()
+    for conflict in found.contradictions[:5]:
         rows |= set(mentioned(Contradiction("", [conflict])))
-    satisfiable: bool | None = not clues.contradictions
-    if k is not None and satisfiable:
+    if found.why and found.n_clusters is not None:
         try:
-            clues.require(k)
-            satisfiable = clues.feasible(k)
+            found.clues.require(found.n_clusters)
         except Infeasible as error:
-            satisfiable, why = False, str(error)
             rows |= set(mentioned(error))
+    return sorted(rows)
+
+
+def _as_data(found: Diagnosis, opened: Data, rows: list[int]) -> dict[str, Any]:
+    """The page as data."""
+    clues, name, trial = found.clues, opened.name, found.trial
     return {
         "rows": clues.n,
         "labels": int((clues.labels >= 0).sum()),
@@ -82,17 +95,43 @@ def _diagnosis(opened: Data, k: int | None) -> dict[str, Any]:
         "avoid": len(clues.avoid),
         "tied": len(clues.tied),
         "components": clues.n_components,
-        "clusters": k,
-        "satisfiable": satisfiable,
-        "why": why,
+        "clusters": found.n_clusters,
+        "satisfiable": found.satisfiable,
+        "why": found.why or None,
         "contradictions": [
             {
-                "rows": [opened.name(conflict.first), opened.name(conflict.second)],
+                "rows": [name(conflict.first), name(conflict.second)],
                 "kind": conflict.kind,
                 "source": conflict.source,
-                "chain": [[opened.name(a), opened.name(b), why] for a, b, why in conflict.chain],
+                "chain": [[name(a), name(b), why] for a, b, why in conflict.chain],
             }
-            for conflict in clues.contradictions
+            for conflict in found.contradictions
         ],
-        "rows_named": sorted(rows),
+        "rows_named": rows,
+        "repairs": found.repairs,
+        "method": found.method,
+        "unused": found.unused,
+        "coverage": found.coverage,
+        "component_sizes": found.components,
+        "redundancy": found.redundancy,
+        "degeneracy": found.degeneracy,
+        "informativeness": found.informativeness,
+        "coherence": found.coherence,
+        "agreement": found.agreement,
+        "predictability": found.predictability,
+        "clashes": [
+            {
+                "must": [name(row) for row in clash.must],
+                "cannot": [name(row) for row in clash.cannot],
+                "sources": [clash.must_source, clash.cannot_source],
+                "overlap": clash.overlap,
+            }
+            for clash in found.clashes
+        ],
+        "trial": None if trial is None else trial._asdict(),
+        "harm": found.harm,
+        "harmful": found.harmful,
+        "reasons": found.reasons,
+        "recommendation": found.recommendation,
+        "advice": found.advice,
     }

@@ -42,6 +42,13 @@ MapColumns = Annotated[
     ),
 ]
 
+Auto = Annotated[
+    bool,
+    typer.Option(
+        "--auto", help="Choose the method, and -k if it is not given, by how well held-out clues are foretold."
+    ),
+]
+
 
 def fit(
     data: opt.DataFile,
@@ -49,6 +56,7 @@ def fit(
     clusters: opt.Clusters = None,
     method: opt.Method = None,
     penalty: opt.Penalty = None,
+    auto: Auto = False,
     seed: opt.Seed = 0,
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
@@ -69,7 +77,7 @@ def fit(
     from time import perf_counter
 
     from cluewise import tables
-    from cluewise.cli import _method, _outputs, _progress, _report, _show
+    from cluewise.cli import _auto, _method, _outputs, _progress, _report, _show
     from cluewise.cli._data import named_rows, names_in, open_data, suited
 
     _outputs.table_format(out)
@@ -78,7 +86,7 @@ def fit(
         data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
     )
     axes = _axes(opened, map_columns)
-    model = _method.build(opened.clues, method, clusters, seed, penalty)
+    model = _auto.probe(method, penalty) if auto else _method.build(opened.clues, method, clusters, seed, penalty)
     _progress.watch(model, quiet)
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
     wanted = {"--out": target, "--report": report, "--map": picture}
@@ -86,8 +94,14 @@ def fit(
         X, scaled = suited(opened.X, model, raw)
         began = perf_counter()
         with named_rows(opened):
-            model.fit(X, clues=opened.clues)
+            if auto:
+                found = _auto.choose(X, opened.clues, clusters, method, seed, quiet=quiet)
+                model = found.best
+            else:
+                model.fit(X, clues=opened.clues)
         told = _report.report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scaled)
+        if auto:
+            told["auto"] = _auto.as_data(found)
         told["output"] = {option: str(path) for option, path in wanted.items() if path is not None}
         tables.write(files["--out"], _columns(opened, model))
         if report is not None:
@@ -97,6 +111,8 @@ def fit(
     if json:
         _show.say(_outputs.as_json(told))
     elif not quiet:
+        if auto:
+            _auto.show(found)
         _report.summary(told, opened.clues, raw=raw)
         _show.say(f"Written: {', '.join(told['output'].values())}.")
 

@@ -22,12 +22,23 @@ Hard = Annotated[
     typer.Option("--hard/--soft", help="Only methods that keep every clue, or only those that may break some."),
 ]
 
+Strategies = Annotated[
+    bool, typer.Option("--strategies", help="The strategies of `cluewise ask` instead, and what they ask.")
+]
 
-def methods(accepts: Accepts = None, hard: Hard = None, json: opt.AsJson = False) -> None:
+
+def methods(
+    accepts: Accepts = None, hard: Hard = None, strategies: Strategies = False, json: opt.AsJson = False
+) -> None:
     """List the methods and the clues they use.
 
-    Example: cluewise list --accepts must,cannot --hard
+    Examples: cluewise list --accepts must,cannot --hard; cluewise list --strategies
     """
+    if strategies:
+        if accepts is not None or hard is not None:
+            raise ValueError("--accepts, --hard and --soft choose among methods; leave them or --strategies out.")
+        _list_strategies(json)
+        return
     from cluewise.catalogue import clusterers
     from cluewise.cli import _outputs, _show
     from cluewise.cli._data import names_in
@@ -48,6 +59,21 @@ def methods(accepts: Accepts = None, hard: Hard = None, json: opt.AsJson = False
             [name, c.card.title, ", ".join(sorted(c.card.accepts)), "yes" if c.card.hard else "no", c.card.cost]
             for name, c in found.items()
         ],
+    )
+
+
+def _list_strategies(json: bool) -> None:
+    from cluewise.active import strategies
+    from cluewise.cli import _outputs, _show
+
+    cards = {strategy.__name__: strategy.card for strategy in strategies()}
+    if json:
+        plain = [{"name": name, **asdict(card), "asks": sorted(card.asks)} for name, card in cards.items()]
+        _show.say(_outputs.as_json(plain))
+        return
+    _show.table(
+        ["strategy", "what it asks about", "questions", "time of the next question"],
+        [[name, card.title, ", ".join(sorted(card.asks)), card.cost] for name, card in cards.items()],
     )
 
 

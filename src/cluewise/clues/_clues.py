@@ -468,6 +468,33 @@ class Clues(Record):
             must, cannot = _expansion.expanded(self, must, cannot, limit)
         return must.pairs, must.weight, cannot.pairs, cannot.weight
 
+    def closed(self, *, limit: int = 10**6) -> Clues:
+        """The same clues with everything that follows from them: entailed must-links, cannot-links and labels.
+
+        Methods that price each link by itself make more of clues when what follows is written out. An entailed link
+        weighs as much as the weakest link that it follows from; its source is "entailed". Rows that must be together
+        and apart entail nothing more.
+
+        Parameters
+        ----------
+        limit : int, default=1_000_000
+            More entailed links than this are refused.
+
+        Returns
+        -------
+        Clues
+            The given clues and the entailed ones.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> Clues(4, must=[(0, 1), (1, 2)], cannot=[(2, 3)]).closed().cannot.tolist()
+        [[0, 3], [1, 3], [2, 3]]
+        """
+        from cluewise.clues import _entailed
+
+        return self | type(self)(self.n, **_entailed.entailed(self, limit), source=_entailed.ENTAILED)
+
     def to_matrix(self) -> csr_array:
         """Links as a symmetric sparse matrix: +weight must-links, -weight cannot-links, 0 unknown.
 

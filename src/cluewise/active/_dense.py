@@ -1,0 +1,164 @@
+"""Seeds in dense regions: far from each other, with neighbors that know each other [Vu2010]_."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.active._card import StrategyCard
+from cluewise.active._placing import Neighborhoods
+from cluewise.active._reach import FarStrategy, Ready, to_members
+from cluewise.active._state import State
+from cluewise.active._strategy import Scene
+from cluewise.core.graphs.neighbors import nearest_rows
+
+__all__ = ["DenseSeeds", "local_density"]
+
+BLOCK = 2**22
+"""Comparisons of neighbors at a time."""
+
+
+def local_density(neighbors: Ints) -> Floats:
+    """Of each row, the mean number of neighbors that it shares with one of its neighbors (Eq. 71)."""
+    n, k = neighbors.shape
+    score = np.zeros(n)
+    size = max(BLOCK // max(k**3, 1), 1)
+    for start in range(0, n if k else 0, size):
+        own = neighbors[start : start + size]
+        theirs = neighbors[own].reshape(len(own), -1, 1)
+        score[start : start + size] = (theirs == own[:, None, :]).sum(axis=(1, 2)) / k
+    return score
+
+
+class _Ready(Ready):
+    """Rows, which of them are dense, and the densest."""
+
+    dense: Bools
+    first: int
+
+    def __init__(self, X: Any, state: State, n_neighbors: int, threshold: float | None, most: int | None) -> None:
+        super().__init__(X)
+        n = state.n
+        some = np.arange(n)
+        if most is not None and n > most:
+            some = np.sort(np.random.default_rng([state.seed, 1]).choice(n, most, replace=False))
+        density = local_density(nearest_rows(X if len(some) == n else X[some], n_neighbors).rows)
+        middle = float(np.median(density))
+        bound = middle if threshold is None or not (density >= threshold).any() else threshold
+        self.dense = np.zeros(n, dtype=bool)
+        self.dense[some[density >= bound]] = True
+        self.first = int(some[np.argmax(density)])
+
+
+class DenseSeeds(FarStrategy):
+    r"""Ask about rows in dense regions that lie far from each other: good seeds, one for each class early on.
+
+    Use it to get labels for the methods that start from seeds (`SeededKMeans`, `ConstrainedKMeans`), or where data hold
+    outliers, most of which it leaves alone: `ExploreMinMax` would ask about them first. It asks for labels; pairs are
+    possible as well. Classes that are nowhere dense are met late.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbors of a row whose neighbors are compared with its own.
+    threshold : float, optional
+        Local density from which on a row is dense; the median by default, also where no row reaches the threshold.
+    questions : {"label", "pair", "which"}, default="label"
+        How people are asked: for the class of a row, about it and one member of a neighborhood after the other, or
+        about it and one member of each at once.
+    sample_size : int or None, default=30000
+        Where there are more rows, only so many, drawn at random, are compared and may be dense; None: all rows.
+
+    See Also
+    --------
+    ExploreMinMax : Far rows, dense or not.
+
+    Notes
+    -----
+    The local density of a row is
+
+    .. math:: \mathrm{LDS}(x) = \frac1k \sum_{q \in NN_k(x)} \lvert NN_k(x) \cap NN_k(q) \rvert
+       \qquad \text{(Eq. 71 of the survey)}
+
+    between 0 and k − 1; it has no unit, so that a row far from a single tight group can be dense, and a row between two
+    groups is not. The densest row is asked about first, then again and again the dense row farthest from all that
+    were asked about; when no dense row is left, all others in the same order.
+
+    ============== =========================================
+    paper          here
+    ============== =========================================
+    k              ``n_neighbors``
+    θ              ``threshold``
+    ============== =========================================
+
+    *Deviations.* The paper stops when all classes were seen; here the same order goes on until the budget is spent.
+    With many rows, density is measured in a sample: its neighbors lie farther away, in the same proportion everywhere.
+
+    References
+    ----------
+    .. [Vu2010] Vu, Labroche & Bouchon-Meunier, "Active Learning for Semi-Supervised K-Means Clustering", ICTAI 2010.
+
+    Examples
+    --------
+    >>> from cluewise.active import SimulatedOracle, interview
+    >>> from cluewise.active._dense import DenseSeeds
+    >>> X = [[0.0], [0.9], [2.0], [3.2], [8.0], [9.1], [10.0], [11.2], [30.0], [50.0], [90.0]]
+    >>> state = interview(DenseSeeds(4), X, SimulatedOracle(list("aaaabbbbccc")), budget=2, random_state=0)
+    >>> [(answer.question.rows[0], answer.value) for answer in state.answers]
+    [(0, 'a'), (7, 'b')]
+    """
+
+    card: ClassVar[StrategyCard] = StrategyCard(
+        paper="Vu2010",
+        title="labels of rows in dense regions, far from each other",
+        asks=frozenset({"label", "pair", "which"}),
+        cost="O(nd), once the neighbors of up to 30 000 rows are found",
+    )
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "questions": [StrOptions({"label", "pair", "which"})],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    n_clusters = None
+    infer_last = False
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        threshold: float | None = None,
+        questions: str = "label",
+        sample_size: int | None = 30_000,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.threshold = threshold
+        self.questions = questions
+        self.sample_size = sample_size
+
+    def _prepare(self, X: Any, state: State) -> Any:
+        return _Ready(X, state, self.n_neighbors, self.threshold, self.sample_size)
+
+    def _first(self, scene: Scene) -> int:
+        first: int = scene.ready.first
+        return first
+
+    def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
+        reach = self._reach(scene, hoods, taken)
+        if reach.left.any() and not taken:
+            return self._first(scene)
+        dense = reach.farthest(scene.ready.dense)
+        return reach.farthest() if dense is None else dense
+
+    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
+        return [int(t) for t in np.argsort(to_members(scene, hoods, row), kind="stable")]
+
+    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
+        dense = "in a dense region, " if scene.ready.dense[row] else ""
+        return f"a row {dense}far from all that were asked about.", None

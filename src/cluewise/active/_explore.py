@@ -1,0 +1,173 @@
+"""Explore and Consolidate: one row of each class by farthest first, then more rows of each [Basu2004]_."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Ints
+from cluewise.active._card import StrategyCard
+from cluewise.active._placing import Neighborhoods, first_row
+from cluewise.active._reach import FarStrategy, Reach, centers_of, squared_to
+from cluewise.active._strategy import Scene
+
+__all__ = ["ExploreConsolidate"]
+
+TRIES = 100
+"""Rows drawn in vain before those that are left are listed."""
+
+
+class ExploreConsolidate(FarStrategy):
+    r"""Find a row of each class, as far apart as can be, then put one row after another beside one of them.
+
+    Use it as a first choice when questions are about pairs and the classes are not too unequal: after *Explore* every
+    class has a neighborhood, and from then on each row costs few questions, as the likeliest neighborhood is tried
+    first. Answers feed any clusterer.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of classes: Explore ends for good when so many neighborhoods were found.
+    order : {"random", "index", "smallest"}, default="random"
+        Rows that Consolidate takes: any, by number, or the one that is nearest to the center of the smallest
+        neighborhood.
+    patience : float or None, default=1.0
+        Explore pauses when, for each neighborhood that was found, so many rows in succession came to known ones; it
+        begins again when Consolidate meets a class that is new. None: it never does, as in the paper, so that
+        without ``n_clusters`` all rows are far ones.
+    questions : {"pair", "which", "label"}, default="pair"
+        How people are asked: about a row and one member of a neighborhood after the other, about a row and one member
+        of each at once, or for its class.
+    infer_last : bool, default=True
+        Whether a row that belongs to none but one of ``n_clusters`` neighborhoods is put into the last one without a
+        question. Switch it off if there may be more classes than ``n_clusters``.
+
+    See Also
+    --------
+    ExploreMinMax : Far rows all the time.
+    DenseSeeds : Far rows in dense regions, one label each.
+
+    Notes
+    -----
+    Explore takes the row :math:`\arg\max_x \min_{z \in N} \lVert x - z \rVert`, N being all rows in neighborhoods.
+    Where the smallest distance between classes exceeds the largest one inside, it needs at most k(k − 1)/2 pairs.
+    Consolidate needs at most k − 1 for each row. In both, neighborhoods are tried in the order of the distance to their
+    centers, and the row that founded them is shown.
+
+    ============== ================================
+    paper          here
+    ============== ================================
+    N_p            ``Neighborhoods.sets``
+    K              ``n_clusters``
+    Q              budget
+    ============== ================================
+
+    *Deviations.* Rows of which somebody did not know where they belong count as asked: the next row is far from them,
+    too. The number of classes may be unknown, and Explore does not spend the whole budget on classes of a few rows
+    (``patience``): an unseen class, as frequent among far rows as each of the k that are known, stays unseen in k draws
+    with probability (k/(k + 1))^k, 0.37 to 0.5. To miss it is not fatal, because Consolidate founds a neighborhood for
+    it as well. Of a component of the given clues, 64 members stand for all when distances are measured.
+
+    References
+    ----------
+    .. [Basu2004] Basu, Banerjee & Mooney, "Active Semi-Supervision for Pairwise Constrained Clustering", SDM 2004,
+       Algorithms 1 (Explore) and 2 (Consolidate).
+
+    Examples
+    --------
+    >>> from cluewise.active import SimulatedOracle, interview
+    >>> from cluewise.active._explore import ExploreConsolidate
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]
+    >>> state = interview(ExploreConsolidate(2), X, SimulatedOracle(y), budget=3, random_state=0)
+    >>> [(answer.question.rows, answer.value) for answer in state.answers]
+    [((3, 1), False), ((0, 1), True), ((2, 3), True)]
+    """
+
+    card: ClassVar[StrategyCard] = StrategyCard(
+        paper="Basu2004",
+        title="far rows until each class has one, then any rows",
+        asks=frozenset({"pair", "which", "label"}),
+        sparse=True,
+        cost="O(nd) in Explore, O(kd) in Consolidate",
+    )
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "order": [StrOptions({"random", "index", "smallest"})],
+        "patience": [Interval(Real, 0, None, closed="left"), None],
+        "questions": [StrOptions({"pair", "which", "label"})],
+        "infer_last": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        order: str = "random",
+        patience: float | None = 1.0,
+        questions: str = "pair",
+        infer_last: bool = True,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.order = order
+        self.patience = patience
+        self.questions = questions
+        self.infer_last = infer_last
+
+    def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
+        reach = self._reach(scene, hoods, taken)
+        if not reach.left.any():
+            return None
+        if not taken:
+            return first_row(scene.state)
+        if self._exploring(scene, hoods):
+            return reach.farthest()
+        if self.order == "index":
+            return int(np.argmax(reach.left))
+        if self.order == "random":
+            return _drawn(reach, rng)
+        ahead = len(taken) - len(hoods.placed) - len(hoods.placing) - len(hoods.lost)
+        return _nearest_to_smallest(scene, hoods, reach, ahead)
+
+    def _exploring(self, scene: Scene, hoods: Neighborhoods) -> bool:
+        """Whether there may be classes without a neighborhood, and it is not hopeless to look for them."""
+        if self.n_clusters is not None and len(hoods.sets) >= self.n_clusters:
+            return False
+        if self.patience is None or not hoods.sets:
+            return True
+        founders = {members[0] for members in hoods.sets}
+        asked = {row for answer in scene.answers for row in answer.question.rows}
+        since = sum(row in asked for row in takewhile(lambda row: row not in founders, reversed(hoods.placed)))
+        return since < self.patience * len(hoods.sets)
+
+    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
+        x = scene.ready.rows.dense(np.array([row]))[0].astype(np.float64)
+        squared = ((centers_of(scene, hoods) - x) ** 2).sum(axis=1)
+        return [int(t) for t in np.argsort(squared, kind="stable")]
+
+    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
+        if self._exploring(scene, hoods):
+            return "the row farthest from all that were asked about, perhaps of a new class.", None
+        texts = {"random": "drawn at random", "index": "that comes next", "smallest": "nearest to a small neighborhood"}
+        return f"the row {texts[self.order]}, to be placed beside the most likely others.", None
+
+
+def _drawn(reach: Reach, rng: np.random.Generator) -> int:
+    """A row drawn at random from those that are left."""
+    tries: Ints = rng.integers(len(reach.left), size=TRIES)
+    found = tries[reach.left[tries]]
+    return int(found[0] if len(found) else rng.choice(np.flatnonzero(reach.left)))
+
+
+def _nearest_to_smallest(scene: Scene, hoods: Neighborhoods, reach: Reach, ahead: int) -> int:
+    """The row that is nearest to the center of the smallest neighborhood; later rows of a batch go to the next."""
+    order = sorted(range(len(hoods.sets)), key=lambda t: len(hoods.sets[t]))
+    t = order[ahead % len(order)]
+    squared = np.concatenate(
+        [found[0] for _, found in squared_to(scene.ready.rows, centers_of(scene, hoods)[t : t + 1])]
+    )
+    return int(np.argmin(np.where(reach.left, squared, np.inf)))

@@ -1,0 +1,141 @@
+"""Explore and MinMax: always the row that what is known says least about [Mallapragada2008]_."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.metrics.pairwise import euclidean_distances
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise.active._card import StrategyCard
+from cluewise.active._placing import Neighborhoods, first_row
+from cluewise.active._reach import FarStrategy, Ready, to_members
+from cluewise.active._state import State
+from cluewise.active._strategy import Scene
+
+__all__ = ["ExploreMinMax"]
+
+SAMPLE = 1000
+"""Rows whose distances tell the width."""
+
+SHARE = 20
+"""Percentile of the distances that is the width."""
+
+
+class _Ready(Ready):
+    """Rows, and the width of the Gaussian."""
+
+    def __init__(self, X: Any, state: State) -> None:
+        super().__init__(X)
+        n = state.n
+        some = np.arange(n)
+        if n > SAMPLE:
+            some = np.sort(np.random.default_rng([state.seed, SAMPLE]).choice(n, SAMPLE, replace=False))
+        distances = euclidean_distances(self.rows.take(some))[np.triu_indices(len(some), 1)]
+        self.width = float(np.percentile(distances, SHARE)) if len(distances) else 0.0
+
+
+class ExploreMinMax(FarStrategy):
+    r"""Put one row after another into a neighborhood, each time the one that is least similar to all placed before.
+
+    Use it when few questions must reach all of the data: the rows asked about are spread out evenly, small classes on
+    the rim are met early. It asks about outliers first, so clean data suit it better than noisy ones; `DenseSeeds`
+    leaves outliers alone.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of classes; used by ``infer_last`` only.
+    questions : {"pair", "which", "label"}, default="pair"
+        How people are asked: about a row and one member of a neighborhood after the other, about a row and one member
+        of each at once, or for its class.
+    infer_last : bool, default=True
+        Whether a row that belongs to none but one of ``n_clusters`` neighborhoods is put into the last one without a
+        question. Switch it off if there may be more classes than ``n_clusters``.
+
+    See Also
+    --------
+    ExploreConsolidate : Far rows first, then any rows.
+
+    Notes
+    -----
+    The next row is
+
+    .. math:: x^* = \arg\min_{x \notin S} \max_{z \in S} \exp\left(-\lVert x - z \rVert^2 / 2\sigma^2\right)
+       \qquad \text{(Eq. 69, 70)}
+
+    and its inner maximum is the ``score`` of the question: how certain it is where the row belongs, least certain rows
+    coming first. The scores of successive rows never fall. σ is the 20th percentile of all distances, or of those
+    between 1000 rows drawn at random. As the similarity falls with the distance, x* is the row farthest from S,
+    whatever σ is, and so the same as that of Explore: there is no second phase.
+
+    ============== =========================================
+    paper          here
+    ============== =========================================
+    S (skeleton)   rows that were asked about
+    sim            Gaussian of width σ
+    ============== =========================================
+
+    *Deviations.* The paper asks one question, about x* and the nearest row of S; after a "no" nobody knows where x*
+    belongs. Here neighborhoods are tried in the order of their most similar member until somebody says yes (erratum E44
+    of the specification). Rows of which somebody did not know where they belong count as asked.
+
+    References
+    ----------
+    .. [Mallapragada2008] Mallapragada, Jin & Jain, "Active Query Selection for Semi-supervised Clustering", ICPR 2008.
+
+    Examples
+    --------
+    >>> from cluewise.active import SimulatedOracle, interview
+    >>> from cluewise.active._minmax import ExploreMinMax
+    >>> X, y = [[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]
+    >>> state = interview(ExploreMinMax(2), X, SimulatedOracle(y), budget=3, random_state=0)
+    >>> [(answer.question.rows, answer.value) for answer in state.answers]
+    [((3, 1), False), ((0, 1), True), ((2, 3), True)]
+    """
+
+    card: ClassVar[StrategyCard] = StrategyCard(
+        paper="Mallapragada2008",
+        title="always the row farthest from all that were asked about",
+        asks=frozenset({"pair", "which", "label"}),
+        sparse=True,
+        cost="O(nd)",
+    )
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "questions": [StrOptions({"pair", "which", "label"})],
+        "infer_last": ["boolean"],
+    }
+
+    def __init__(self, n_clusters: int | None = None, *, questions: str = "pair", infer_last: bool = True) -> None:
+        self.n_clusters = n_clusters
+        self.questions = questions
+        self.infer_last = infer_last
+
+    def _prepare(self, X: Any, state: State) -> Any:
+        return _Ready(X, state)
+
+    def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
+        reach = self._reach(scene, hoods, taken)
+        if reach.left.any() and not taken:
+            return first_row(scene.state)
+        return reach.farthest()
+
+    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
+        return [int(t) for t in np.argsort(to_members(scene, hoods, row), kind="stable")]
+
+    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
+        why = "the row that is least like all that were asked about."
+        if not hoods.sets:
+            return why, 0.0
+        return why, _similarity(float(to_members(scene, hoods, row).min()), scene.ready.width)
+
+
+def _similarity(squared: float, width: float) -> float:
+    """Gaussian of a distance; where most rows are equal and there is no width, only equal rows are similar."""
+    if not width > 0:
+        return float(squared == 0)
+    return float(np.exp(-0.5 * squared / width**2))

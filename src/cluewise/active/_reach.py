@@ -1,0 +1,170 @@
+"""Reach: how far all rows lie from those that were asked about, kept up to date from question to question."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.active._dialog import Question
+from cluewise.active._placing import Neighborhoods, PlacingStrategy
+from cluewise.active._state import State
+from cluewise.active._strategy import Scene
+from cluewise.clues import Clues
+from cluewise.core.rows import Rows, rows_of
+from cluewise.core.threads import map_blocks
+
+__all__ = ["FarStrategy", "Reach", "centers_of", "squared_to", "to_members"]
+
+MOST = 64
+"""Members of a component of the given clues that stand for all of it, evenly spread over their numbers."""
+
+
+class Reach:
+    """Squared distance of each row to the nearest one that was taken, and which rows are left.
+
+    What the given clues join to a row is taken with it. Each component is always compared in the same way, whenever
+    that is: the result does not depend on the order, to the last digit.
+    """
+
+    def __init__(self, rows: Rows, given: Clues) -> None:
+        self._rows = rows
+        self._component = given.components
+        self._joined = given.n_components < rows.n
+        self._waiting: list[Ints] = []  # members whose distances nobody has asked for yet
+        self._closest = np.full(rows.n, np.inf, dtype=rows.dtype)
+        self.taken: set[int] = set()  # components
+        self.left: Bools = np.ones(rows.n, dtype=bool)
+
+    def copy(self) -> Reach:
+        """Another one that goes its own way."""
+        other = object.__new__(Reach)
+        other.__dict__.update(self.__dict__)
+        other._waiting, other.taken = self._waiting.copy(), self.taken.copy()
+        other._closest, other.left = self._closest.copy(), self.left.copy()
+        return other
+
+    def components(self, rows: Iterable[int]) -> set[int]:
+        """The components of some rows."""
+        which = np.fromiter(rows, dtype=np.int64)
+        return set(np.unique(self._component[which]).tolist())
+
+    def take(self, components: Iterable[int]) -> None:
+        """Take components that were left."""
+        for c in sorted(components):
+            # Without given clues each row is a component, of its own number.
+            members = np.flatnonzero(self._component == c) if self._joined else np.array([c])
+            self.left[members] = False
+            self._waiting.append(members[:: -(-len(members) // MOST)])
+            self.taken.add(c)
+
+    def closest(self) -> Floats:
+        """Squared distance of each row to what was taken; infinite when nothing was."""
+        for members in self._waiting:
+            for block, squared in squared_to(self._rows, self._rows.dense(members)):
+                np.minimum(self._closest[block], squared.min(axis=0), out=self._closest[block])
+        self._waiting.clear()
+        return self._closest
+
+    def farthest(self, allowed: Bools | None = None) -> int | None:
+        """The row that lies farthest from what was taken, the first of equals; None when no row is left."""
+        left = self.left if allowed is None else self.left & allowed
+        if not left.any():
+            return None
+        return int(np.argmax(np.where(left, self.closest(), -1)))
+
+
+def squared_to(rows: Rows, centers: Floats) -> Iterable[tuple[slice, Floats]]:
+    """Blocks of rows, each with the (centers, rows) array of its squared distances."""
+    table = rows.table(np.asarray(centers, dtype=np.float64))
+
+    def work(block: slice) -> tuple[slice, Floats]:
+        return block, rows.squared(rows.take(block), table)
+
+    return map_blocks(work, rows.blocks(len(centers)))
+
+
+def centers_of(scene: Scene, hoods: Neighborhoods) -> Floats:
+    """Means of the neighborhoods, relative to the shift of the rows."""
+    rows: Rows = scene.ready.rows
+    means = [np.asarray(rows.take(np.array(members)).mean(axis=0, dtype=np.float64)).ravel() for members in hoods.sets]
+    return np.array(means)
+
+
+def to_members(scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
+    """Squared distance of a row to the nearest member of each neighborhood."""
+    rows: Rows = scene.ready.rows
+    table = rows.table(rows.dense(np.array([row])).astype(np.float64))
+    return np.array([rows.squared(rows.take(np.array(members)), table).min() for members in hoods.sets])
+
+
+class Ready:
+    """What is prepared from X: its rows, as the core reads them."""
+
+    def __init__(self, X: Any) -> None:
+        self.rows = rows_of(X)
+
+
+class FarStrategy(PlacingStrategy):
+    """Base of strategies that look for rows far from those that were asked about."""
+
+    def _prepare(self, X: Any, state: State) -> Any:
+        return Ready(X)
+
+    def _hoods(self, scene: Scene) -> Neighborhoods:
+        return _classes(scene) if self.questions == "label" else super()._hoods(scene)
+
+    def _reach(self, scene: Scene, hoods: Neighborhoods, taken: set[int]) -> Reach:
+        """The reach of ``taken``: the rows of the neighborhoods, and those picked for the same batch."""
+        asked = {*hoods.placed, *hoods.placing, *hoods.lost}
+        settled: Reach = scene.memo.get("settled") or Reach(scene.ready.rows, scene.state.given)
+        wanted = settled.components(asked)
+        if not settled.taken <= wanted:
+            settled = Reach(scene.ready.rows, scene.state.given)
+        settled.take(wanted - settled.taken)
+        scene.memo["settled"] = settled
+        more = settled.components(taken - asked) - wanted
+        if not more:
+            return settled
+        # What a batch holds is not asked yet, and may never be answered: it must not stay.
+        ahead: Reach | None = scene.memo.get("ahead")
+        if ahead is None or not wanted <= ahead.taken <= wanted | more:
+            ahead = settled.copy()
+        ahead.take((wanted | more) - ahead.taken)
+        scene.memo["ahead"] = ahead
+        return ahead
+
+    def _next(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
+        why, score = self._reason(scene, hoods, row)
+        return [replace(question, why=why, score=score) for question in super()._next(scene, hoods, row)]
+
+    @abstractmethod
+    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
+        """Why a row is asked about, and a score."""
+
+
+def _classes(scene: Scene) -> Neighborhoods:
+    """Neighborhoods where labels are asked for: the rows of each class; no row founds one without a label."""
+    known, labels = scene.known, scene.state.given.labels
+    sets: dict[Any, list[int]] = {}
+    for code in np.unique(labels[labels >= 0]):
+        rows = np.flatnonzero(labels == code).tolist()
+        sets.setdefault(known.label(rows[0]), []).extend(rows)
+    seen = dict.fromkeys(row for members in sets.values() for row in members)
+    lost = []
+    for answer in scene.answers:
+        for row in answer.question.rows:
+            label = known.label(row)
+            if label is not None and row not in seen:
+                sets.setdefault(label, []).append(row)
+                seen[row] = None
+            elif label is None and answer.question.kind == "label":
+                lost.append(row)  # somebody did not know
+    hoods = Neighborhoods(list(sets.values()))
+    hoods.placed = {row: hoods.placed[row] for row in seen}  # in the order in which it was said
+    hoods.lost = lost
+    return hoods

@@ -1,0 +1,117 @@
+"""When to stop asking: the answers tell nothing new any more (12.2 of the specification)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from cluewise.active._dialog import INFERRED, Answer
+from cluewise.active._state import State, clues_of
+
+__all__ = ["settled"]
+
+
+def settled(
+    estimator: Any,
+    X: Any,
+    *,
+    last: int = 20,
+    probability: float = 0.9,
+    n_fits: int = 10,
+    every: int = 5,
+) -> Callable[[State], bool]:
+    """A rule that ends an `interview` when the last answers were all expected.
+
+    Use it where questions cost more than computing: after every few answers the clusterer is fitted to earlier answers
+    only, and the conversation ends if it would have predicted each of the last ones.
+
+    Parameters
+    ----------
+    estimator : clusterer
+        What the clues are for; fitted to ``X`` and clues.
+    X : {array-like, sparse matrix} of shape (n, d)
+        The data.
+    last : int, default=20
+        Answers that have to be predicted.
+    probability : float, default=0.9
+        With at least this probability each of them.
+    n_fits : int, default=10
+        Fits, each with a random start and four fifths of the earlier answers, that vote. Of n votes v for an answer
+        give it the probability (v + 1) / (n + 2), so that 10 fits have to agree for 0.9.
+    every : int, default=5
+        Answers between two looks.
+
+    Returns
+    -------
+    callable
+        To be given to `interview` as ``watch``: from a state to whether to stop.
+
+    See Also
+    --------
+    interview : Takes it as ``watch``.
+
+    Notes
+    -----
+    A strategy that asks what is hardest to predict goes on for long; one that asks at random stops soon, since most
+    pairs drawn at random are obviously apart, whatever is left to learn elsewhere. "Don't know" is not counted, nor is
+    what was inferred. A class that appears for the first time was not expected.
+
+    Examples
+    --------
+    >>> from cluewise import PCKMeans
+    >>> from cluewise.active import RandomPairs, SimulatedOracle, interview, settled
+    >>> X, y = [[0.0], [0.5], [1.0], [8.0], [8.5], [9.0]], [0, 0, 0, 1, 1, 1]
+    >>> stop = settled(PCKMeans(2), X, last=3, every=1)
+    >>> interview(RandomPairs(), X, SimulatedOracle(y), budget=15, random_state=0, watch=stop).asked
+    3
+    """
+    for name, value in (("last", last), ("n_fits", n_fits), ("every", every)):
+        if value < 1:
+            raise ValueError(f"{name}={value}; it is at least 1.")
+    if not 0 < probability < 1:
+        raise ValueError(f"probability={probability}; it lies between 0 and 1.")
+    if (n_fits + 1) / (n_fits + 2) < probability:
+        raise ValueError(f"n_fits={n_fits} votes cannot give a probability of {probability}; take more fits.")
+
+    def watch(state: State) -> bool:
+        said = [answer for answer in state.answers if answer.who != INFERRED and answer.value is not None]
+        if len(said) < last or state.asked % every:
+            return False
+        earlier, recent = said[:-last], said[-last:]
+        pairs = _pairs(earlier, recent)
+        if pairs is None:
+            return False
+        rng = np.random.default_rng([state.seed, len(state.answers), 14])
+        votes = np.zeros(len(pairs))
+        for _ in range(n_fits):
+            kept = [answer for answer in earlier if rng.random() < 0.8]
+            labels = _labels(estimator, X, state, kept, int(rng.integers(2**31)))
+            votes += [(labels[i] == labels[j]) == together for i, j, together in pairs]
+        return bool(((votes + 1) / (n_fits + 2) >= probability).all())
+
+    return watch
+
+
+def _pairs(earlier: list[Answer], recent: list[Answer]) -> list[tuple[int, int, bool]] | None:
+    """What recent answers say about pairs; a class as one with a row known before. None: a class is new."""
+    known = {a.value: a.question.rows[0] for a in earlier if a.question.kind == "label"}
+    pairs = [link for answer in recent for link in answer.links()]
+    for answer in recent:
+        if answer.question.kind == "label":
+            if answer.value not in known:
+                return None
+            pairs.append((answer.question.rows[0], known[answer.value], True))
+    return pairs
+
+
+def _labels(estimator: Any, X: Any, state: State, answers: list[Answer], seed: int) -> Any:
+    model = clone(estimator)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about clues that it has no use for, in every fit
+        return model.fit(X, clues=state.given | clues_of(answers, state.n)).labels_

@@ -1,0 +1,252 @@
+"""Super-instances: small k-means clusters that one row stands for, split and merged by answers (COBRAS)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from cluewise._typing import Floats, Ints
+from cluewise.active._card import StrategyCard
+from cluewise.active._dialog import Answer, Question
+from cluewise.active._known import Known
+from cluewise.active._state import State
+from cluewise.active._strategy import Scene, Strategy
+from cluewise.centroid import PCKMeans
+from cluewise.clues import Clues
+
+__all__ = ["SuperInstances"]
+
+DEEPEST = 7
+"""Splitting levels that are looked at: a super-instance is split into at most 2⁷ others at once."""
+
+LISTED = 100
+"""Pairs of clusters, the closest ones, of which a batch is made."""
+
+Pair: TypeAlias = tuple[int, int]
+Talk: TypeAlias = Generator[list[tuple[Pair, str]], bool | None, None]
+"""Yields what may be asked now, the best first, and is sent the answer to the first one."""
+
+
+class Procedure:
+    """Where the procedure stands: a function of data, seed, clues, and answers in their order."""
+
+    def __init__(self, X: Floats, given: Clues, seed: int) -> None:
+        self.X = X
+        self.seed = seed
+        self.known = Known(given)
+        self.learned = 0
+        self.wanted: list[tuple[Pair, str]] = []
+        self._members: list[Ints] = [np.arange(len(X))]
+        self._row: list[int] = [self._medoid(self._members[0])]
+        self._clusters: list[list[int]] = [[0]]
+        self._complete: list[list[int]] = []  # clusters after the last complete round
+        self._split: set[int] = set()  # super-instances that are no more, or have equal rows only
+        self._talk = self._rounds()
+        self._go_on(next(self._talk, []))
+
+    def learn(self, answer: Answer) -> None:
+        """Take in one answer and go on as far as what is known leads."""
+        self.known.learn(answer)
+        self.learned += 1
+        self._go_on(self.wanted)
+
+    def labels(self) -> Ints:
+        """Clusters after the last complete round, or as they are in the first one."""
+        labels = np.empty(len(self.X), dtype=np.int64)
+        clusters = self._complete or self._clusters
+        for number, cluster in enumerate(sorted(clusters, key=lambda c: min(int(self._members[s][0]) for s in c))):
+            for s in cluster:
+                labels[self._members[s]] = number
+        return labels
+
+    def _go_on(self, wanted: list[tuple[Pair, str]]) -> None:
+        try:
+            while wanted and not self.known.open(Question("pair", wanted[0][0])):
+                wanted = self._talk.send(self.known.same(*wanted[0][0]))
+        except StopIteration:
+            wanted = []
+        self.wanted = wanted
+
+    def _rounds(self) -> Talk:
+        """Split the largest super-instance, merge clusters, again and again."""
+        while left := [s for s, rows in enumerate(self._members) if len(rows) > 1 and s not in self._split]:
+            largest = max(left, key=lambda s: len(self._members[s]))
+            level = yield from self._level(self._members[largest])
+            parts = self._parts(self._members[largest], 2**level)
+            self._split.add(largest)
+            if len(parts) == 1:
+                continue
+            rest = [[s for s in cluster if s != largest] for cluster in self._clusters]
+            new = range(len(self._row), len(self._row) + len(parts))
+            self._clusters = [cluster for cluster in rest if cluster] + [[s] for s in new]
+            self._members += parts
+            self._row += [self._medoid(part) for part in parts]
+            yield from self._merge()
+            self._complete = [list(cluster) for cluster in self._clusters]
+
+    def _level(self, rows: Ints) -> Generator[list[tuple[Pair, str]], bool | None, int]:
+        """How often a half is halved again before two medoids belong together; once at least."""
+        for level in range(DEEPEST):
+            halves = self._parts(rows, 2)
+            why = f"each stands for a half of the same {len(rows)} rows, which may not belong together."
+            if len(halves) == 1 or (yield [((self._medoid(halves[0]), self._medoid(halves[1])), why)]) is not False:
+                return max(level, 1)
+            rows = min(halves, key=lambda half: (len(half) == 1, len(half)))  # a single row is nothing to halve
+            if len(rows) == 1:
+                return level + 1
+        return DEEPEST
+
+    def _merge(self) -> Talk:
+        """Take the closest two clusters that are not known to be apart; one cluster if somebody says yes."""
+        in_vain: set[Pair] = set()
+        while pairs := self._closest(in_vain):
+            a, b, pair = pairs[0]
+            same = self.known.same(*pair)
+            if same is None:
+                used: set[int] = set()
+                wanted = []
+                for one, other, rows in pairs:
+                    if not used & {one, other}:
+                        wanted.append((rows, "the closest rows of two clusters that may be one."))
+                        used |= {one, other}
+                same = yield wanted
+            if same:
+                self._clusters[a] += self._clusters.pop(b)
+            elif same is None:
+                in_vain.add(pair)
+
+    def _closest(self, in_vain: set[Pair]) -> list[tuple[int, int, Pair]]:
+        """Pairs of clusters not known to be apart, with their closest representatives, the closest clusters first."""
+        rows = np.array(self._row)[np.concatenate([np.array(cluster) for cluster in self._clusters])]
+        counts = np.array([len(cluster) for cluster in self._clusters])
+        start = np.cumsum(counts) - counts
+        x = self.X[rows].astype(np.float64)
+        x -= x.mean(axis=0)  # far from the origin, squares would lose digits
+        squares = np.einsum("ij,ij->i", x, x)
+        far = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * (x @ x.T), 0.0))
+        mean = np.add.reduceat(np.add.reduceat(far, start, axis=0), start, axis=1) / np.outer(counts, counts)
+        upper = np.column_stack(np.triu_indices(len(counts), 1))
+        found: list[tuple[int, int, Pair]] = []
+        for a, b in upper[np.argsort(mean[upper[:, 0], upper[:, 1]], kind="stable")].tolist():
+            if self.known.same(int(rows[start[a]]), int(rows[start[b]])) is False:
+                continue
+            between = far[start[a] : start[a] + counts[a], start[b] : start[b] + counts[b]]
+            i, j = np.unravel_index(int(between.argmin()), between.shape)
+            pair = int(rows[start[a] + i]), int(rows[start[b] + j])
+            if pair not in in_vain:
+                found.append((a, b, pair))
+            if len(found) == LISTED:
+                break
+        return found
+
+    def _parts(self, rows: Ints, k: int) -> list[Ints]:
+        """A set of rows in at most k parts by k-means; the same set always gives the same parts."""
+        rng = np.random.default_rng([self.seed, int(rows[0]), len(rows), k])
+        if len(rows) <= k:
+            return [rows[i : i + 1] for i in range(len(rows))]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows make fewer parts than k
+            model = PCKMeans(k, n_init=1, random_state=int(rng.integers(2**31))).fit(self.X[rows])
+        parts = [rows[model.labels_ == h] for h in range(k)]
+        return [part for part in parts if len(part)]
+
+    def _medoid(self, rows: Ints) -> int:
+        x = self.X[rows]
+        apart = x - x.mean(axis=0)
+        return int(rows[np.einsum("ij,ij->i", apart, apart).argmin()])
+
+
+class SuperInstances(Strategy):
+    r"""Split super-instances and merge them into clusters, as the answers say.
+
+    A super-instance is a set of rows that one row, its medoid, stands for. All rows are one at first. Each round splits
+    the largest one, as finely as a few questions say, and then asks which clusters of super-instances are one, the
+    closest first. No number of clusters is needed, and clusters may have any shape that super-instances can fill. It
+    has a clustering of its own (`clustering`). `PairsAtStake` gets more out of the same kind of questions; this is
+    the published procedure.
+
+    See Also
+    --------
+    PairsAtStake : Super-instances of a tree, split and merged in the order of what is at stake.
+
+    Notes
+    -----
+    A round takes the largest super-instance :math:`S`. Its splitting level :math:`\ell` is found on a copy: 2-means
+    halves it, and somebody is asked about the two medoids; after each "no" the smaller half is halved in turn, until
+    somebody says yes. With :math:`\ell` the number of "no" answers, at least 1, k-means splits :math:`S` into
+    :math:`2^\ell` super-instances, each a cluster for now. Then the closest two clusters, by the mean distance
+
+    .. math:: D(A, B) = \frac{1}{|A||B|} \sum_{a \in A} \sum_{b \in B} \lVert x_a - x_b \rVert
+
+    of their representatives, that are not known to be apart are taken, their closest representatives are asked about
+    unless the answer follows from others, and they are merged after a yes; until all clusters are known apart.
+
+    ============== ==========================
+    symbol         in the code
+    ============== ==========================
+    :math:`S`      ``_members[largest]``
+    :math:`\ell`   ``level``
+    ============== ==========================
+
+    *Deviations.* The clustering is that of the last complete round; inside the first round, where the paper has only
+    one cluster of all rows to return, it is what has been merged so far. "Don't know" counts as no merge and ends the
+    search for the level, which stops at 7. Given clues and all answers count, whatever they were given for. After a
+    batch of questions the procedure goes on with the first of them; the answers to the others are known when it comes
+    to them. When no super-instance is left to split, pairs drawn at random fill the budget.
+
+    References
+    ----------
+    .. [VanCraenendonck18] Van Craenendonck, T., Dumančić, S., Van Wolputte, E., & Blockeel, H. (2018). COBRAS:
+       Interactive clustering with pairwise queries. Intelligent Data Analysis XVII, LNCS 11191, 353-366.
+
+    Examples
+    --------
+    >>> from cluewise.active import SimulatedOracle, interview
+    >>> from cluewise.active import SuperInstances
+    >>> X, y = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]], [0, 0, 0, 1, 1, 1]
+    >>> strategy = SuperInstances()
+    >>> state = interview(strategy, X, SimulatedOracle(y), budget=6, random_state=0)
+    >>> strategy.clustering(state, X).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+
+    card: ClassVar[StrategyCard] = StrategyCard(
+        paper="VanCraenendonck18",
+        title="super-instances",
+        asks=frozenset({"pair"}),
+        sparse=False,
+        cost="k-means on one super-instance",
+    )
+
+    def clustering(self, state: State, X: Any) -> Ints:
+        """The clusters of super-instances after the last complete round; those of the first round while it lasts.
+
+        Parameters
+        ----------
+        state : State
+            From `start` or `tell`.
+        X : array-like of shape (n, d)
+            The same data.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Cluster of each row, from 0.
+        """
+        return self._procedure(self._scene(state, X)).labels()
+
+    def _procedure(self, scene: Scene) -> Procedure:
+        at: Procedure | None = scene.memo.get("procedure")
+        if at is None:
+            at = scene.memo["procedure"] = Procedure(scene.X, scene.state.given, scene.state.seed)
+        for answer in scene.answers[at.learned :]:
+            at.learn(answer)
+        return at
+
+    def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
+        wanted = [Question("pair", pair, why) for pair, why in self._procedure(scene).wanted]
+        return [question for question in wanted if scene.known.open(question)][:size]

@@ -1,0 +1,262 @@
+"""Neighborhood-based uncertainty: ask about the row whose place is least known per question it costs [Xiong2014]_."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+from warnings import catch_warnings, simplefilter
+
+import numpy as np
+from sklearn import config_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.tree import ExtraTreeClassifier
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Array, Floats, Ints
+from cluewise.active._card import StrategyCard
+from cluewise.active._placing import Neighborhoods
+from cluewise.active._reach import FarStrategy
+from cluewise.active._state import State
+from cluewise.active._strategy import Scene
+from cluewise.centroid import PCKMeans
+from cluewise.clues import Clues
+from cluewise.core.partitions.given import told
+from cluewise.core.rows import rows_of
+
+__all__ = ["NeighborhoodUncertainty"]
+
+STUDIED, SEEN = 2000, 500
+"""Rows that the forest learns from at most, and that one tree of it does."""
+
+SLACK = 1e-9
+"""Scores that differ by less than this share are equal; one of them is drawn."""
+
+
+class _Forest:
+    """Leaves of a forest: M(x, y) is the share of the trees where x and y fall into the same one.
+
+    It is a function of the seed and of which of the rows that it learns from are in one cluster, not of the names.
+    """
+
+    def __init__(self, X: Floats, rows: Ints, labels: Ints, n_trees: int, seed: int) -> None:
+        self.labels = labels
+        rng = np.random.default_rng(seed)
+        trees = []
+        with config_context(skip_parameter_validation=True, assume_finite=True):  # half of the time of so small a fit
+            for _ in range(n_trees):
+                drawn = rng.integers(len(rows), size=min(len(rows), SEEN))
+                tree = ExtraTreeClassifier(max_features="sqrt", random_state=int(rng.integers(2**31)))
+                trees.append(tree.fit(X[rows[drawn]], labels[drawn], check_input=False).tree_)
+        first = np.cumsum([0, *(tree.node_count for tree in trees)])  # the leaves of all trees have different numbers
+        self.leaves = np.stack([tree.apply(X) + start for tree, start in zip(trees, first)])  # (trees, n)
+        self.count = int(first[-1])
+
+    def shares(self, sets: list[list[int]]) -> Floats:
+        """(sets, n): the mean similarity of each row to the rows of each set, by counts of leaves."""
+        found = [np.bincount(self.leaves[:, rows].ravel(), minlength=self.count) / len(rows) for rows in sets]
+        counts = np.stack(found, axis=1)
+        total = np.zeros((self.leaves.shape[1], len(sets)))
+        for leaf in self.leaves:
+            total += counts[leaf]
+        return total.T / len(self.leaves)
+
+    def to(self, rows: list[int]) -> Floats:
+        """Largest similarity of each row to one of some rows."""
+        return np.max([(self.leaves == self.leaves[:, row, None]).mean(axis=0) for row in rows], axis=0)
+
+
+class _Ready:
+    """What is prepared from X: its rows, those that the forest learns from, and seeds."""
+
+    def __init__(self, X: Floats, seed: int) -> None:
+        self.rows = rows_of(X)
+        self.narrow = np.ascontiguousarray(X, dtype=np.float32)  # what trees compare
+        rng = np.random.default_rng([seed, 2**31])
+        self.seed = int(rng.integers(2**31))
+        n = len(X)
+        self.studied = np.sort(rng.choice(n, STUDIED, replace=False)) if n > STUDIED else np.arange(n)
+
+
+class _Fit:
+    """What a clustering with these neighborhoods says about all rows."""
+
+    def __init__(self, sets: list[list[int]], forest: _Forest, whole: bool) -> None:
+        self.sets = [members.copy() for members in sets]
+        self.forest = forest
+        shares = forest.shares(sets)
+        self.p = membership(shares)
+        entropy, questions = uncertainty(self.p)
+        self.score = 1 - shares[0] if len(sets) == 1 else entropy if whole else entropy / questions
+
+
+class NeighborhoodUncertainty(FarStrategy):
+    r"""Ask about the row whose neighborhood is least certain, per question that it takes to find it.
+
+    After each row that is placed, the data are clustered with what is known, and a random forest that is fitted to the
+    clusters says how similar rows are: it looks at the columns that tell clusters apart, and the answers change what
+    it sees. Choose it when clues change the clustering much, and when a fraction of a second per question is no matter.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of classes. Unknown by default: then as many clusters as there are neighborhoods, at least 2.
+    estimator : clusterer, optional
+        Clusters the data with what is known: anything whose ``fit`` takes ``clues``. By default
+        ``PCKMeans(penalty="auto", n_init=1)``. A copy is told the number of clusters and a seed.
+    n_trees : int, default=25
+        Trees of the forest.
+    questions : {"pair", "which", "label"}, default="pair"
+        How people are asked: one pair after another, which of several rows, or for a class. The last two place a row
+        by one question, so that only its uncertainty counts.
+    infer_last : bool, default=True
+        Whether a row that belongs to none but the last of ``n_clusters`` classes belongs to that without being asked.
+
+    See Also
+    --------
+    Committee : Rows on which many clusterings disagree.
+    ExploreConsolidate : Looks for rows of every class first.
+
+    Notes
+    -----
+    With M(x, y) the share of the trees where x and y fall into the same leaf, and neighborhoods :math:`N_1 … N_l`,
+
+    .. math:: p(x \in N_i) \propto \frac{1}{|N_i|} \sum_{y \in N_i} M(x, y), \qquad
+        \max_x \frac{H(x)}{E(x)}, \quad H(x) = -\sum_i p_i \log p_i, \quad E(x) = \sum_r r \, p_{(r)}
+
+    with :math:`p_{(1)} \ge p_{(2)} \ge …`: E is how many questions it takes to place x, asked in this order.
+
+    ============================ ===========================================
+    paper                        code
+    ============================ ===========================================
+    :math:`M(x, y)`              ``_Forest``
+    :math:`p(x \in N_i)`         ``membership``
+    :math:`H, E`                 ``uncertainty``
+    ============================ ===========================================
+
+    *Deviations.* The clustering in between sees neighborhoods (as labels) and the given links, not the "no" of a row
+    that is not placed yet: so it is made anew only when a row was placed, and the order of the questions about one row
+    does not change meanwhile. A row without any similar neighborhood is equally likely in all of them. While there is
+    one neighborhood all rows are equally uncertain, and the one least similar to it is asked about. Equal scores are
+    decided by lot; in a batch a score counts less the more similar the row is to those picked before. The trees
+    draw thresholds as well as columns, which takes a third of the time of those of a random forest; each learns from
+    as many rows as there are, drawn with replacement, at most 500 of at most 2000 rows that the forest sees.
+
+    References
+    ----------
+    .. [Xiong2014] S. Xiong, J. Azimi and X. Z. Fern, "Active learning of constraints for semi-supervised clustering",
+       IEEE Transactions on Knowledge and Data Engineering 26 (1), 2014.
+
+    Examples
+    --------
+    >>> from cluewise.active import SimulatedOracle, interview
+    >>> from cluewise.active import NeighborhoodUncertainty
+    >>> X, y = [[0.0], [1.0], [2.0], [4.6], [7.0], [8.0], [9.0]], [0, 0, 0, 0, 1, 1, 1]
+    >>> state = interview(NeighborhoodUncertainty(2), X, SimulatedOracle(y), budget=3, random_state=0)
+    >>> state.asked
+    3
+    """
+
+    card: ClassVar[StrategyCard] = StrategyCard(
+        paper="Xiong2014",
+        title="rows of uncertain neighborhood, per question to place them",
+        asks=frozenset({"pair", "which", "label"}),
+        cost="a clustering and O(n trees (log n + l)) after each row that is placed",
+    )
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "estimator": [None, object],
+        "n_trees": [Interval(Integral, 1, None, closed="left")],
+        "questions": [StrOptions({"pair", "which", "label"})],
+        "infer_last": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        estimator: Any = None,
+        n_trees: int = 25,
+        questions: str = "pair",
+        infer_last: bool = True,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.estimator = estimator
+        self.n_trees = n_trees
+        self.questions = questions
+        self.infer_last = infer_last
+
+    def _prepare(self, X: Any, state: State) -> _Ready:
+        return _Ready(X, state.seed)
+
+    def _fit(self, scene: Scene, hoods: Neighborhoods) -> _Fit:
+        """A clustering with the neighborhoods, a forest of it, and p; made anew only when the neighborhoods changed."""
+        kept: _Fit | None = scene.memo.get("fit")
+        if kept is not None and kept.sets == hoods.sets:
+            return kept
+        ready: _Ready = scene.ready
+        base = PCKMeans(penalty="auto", n_init=1) if self.estimator is None else self.estimator
+        k = max(self.n_clusters or 2, len(hoods.sets))
+        model = told(base, min(k, scene.n), ready.seed)
+        with catch_warnings():  # whoever answers questions cannot do anything about a cluster without rows
+            simplefilter("ignore", ConvergenceWarning)
+            model.fit(scene.X, clues=_clues(scene, hoods))
+        labels = _renamed(np.asarray(model.labels_)[ready.studied])
+        forest = None if kept is None else kept.forest
+        if forest is None or not np.array_equal(forest.labels, labels):
+            forest = _Forest(ready.narrow, ready.studied, labels, self.n_trees, ready.seed)
+        scene.memo["fit"] = fit = _Fit(hoods.sets, forest, self.questions != "pair")
+        return fit
+
+    def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
+        left = self._reach(scene, hoods, taken).left
+        if not left.any():
+            return None
+        if not hoods.sets:
+            return int(rng.choice(np.flatnonzero(left)))
+        fit = self._fit(scene, hoods)
+        ahead = taken - {*hoods.placed, *hoods.placing, *hoods.lost}
+        score = fit.score * (1 - fit.forest.to(sorted(ahead))) if ahead else fit.score
+        best = score[left].max()
+        return int(rng.choice(np.flatnonzero(left & (score >= best - SLACK * abs(best)))))
+
+    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
+        return [int(t) for t in np.argsort(-self._fit(scene, hoods).p[:, row], kind="stable")]
+
+    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
+        if not hoods.sets:
+            return "a row drawn at random, to begin with.", None
+        score = float(self._fit(scene, hoods).score[row])
+        if len(hoods.sets) == 1:
+            return "a row unlike those that are placed.", score
+        return "a row that may belong to several neighborhoods.", score
+
+
+def _clues(scene: Scene, hoods: Neighborhoods) -> Clues:
+    """What the clustering in between knows: neighborhoods, and the given links with weight 1."""
+    given, n = scene.state.given, scene.n
+    labels = np.full(n, -1)
+    labels[list(hoods.placed)] = list(hoods.placed.values())
+    joined: Array | None = None
+    if given.n_components < n:
+        shared = np.bincount(given.components)[given.components] > 1
+        joined = np.where(shared, given.components, -1)
+    return Clues(n, labels=labels, together=joined, cannot=given.cannot if len(given.cannot) else None)
+
+
+def _renamed(labels: Ints) -> Ints:
+    """Labels by the order of their first rows."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse])
+
+
+def membership(shares: Floats) -> Floats:
+    """p(x ∈ N_i) of each column: shares in proportion; equal where all are zero."""
+    total = shares.sum(axis=0)
+    return np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / len(shares))
+
+
+def uncertainty(p: Floats) -> tuple[Floats, Floats]:
+    """Entropy H of each column, and the questions E = Σ r·p_(r) that it takes to find its place."""
+    entropy = -np.sum(p * np.log(np.where(p > 0, p, 1)), axis=0)
+    falling = -np.sort(-p, axis=0)
+    return np.asarray(entropy), np.asarray(np.arange(1, len(p) + 1) @ falling)

@@ -1,0 +1,124 @@
+"""What the doctor says, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cluewise.clues._inventory import plural
+
+if TYPE_CHECKING:
+    from cluewise.advice._check import Diagnosis
+
+__all__ = ["recommended", "written"]
+
+_SHOWN = 3
+
+
+def written(found: Diagnosis) -> str:
+    """A page: what is there, what it is worth, what is in the way of what, what to do."""
+    lines = [found.clues.explain(found.n_clusters)]
+    if found.repairs:
+        lines.append("Without these no link contradicts another; look at them first:")
+        lines += [f"  {words}" for words in found.repairs[:_SHOWN]]
+        if len(found.repairs) > _SHOWN:
+            lines.append(f"  … and {len(found.repairs) - _SHOWN} more.")
+    if found.clues.kinds:
+        lines += _difficulty(found)
+    table = list(_worth(found))
+    if table:
+        width = max(len(name) for name, _, _ in table)
+        lines += ["", *(f"{name:<{width}}  {value:>6}  {meaning}" for name, value, meaning in table)]
+    if found.clashes:
+        lines += ["", "Most in the way of each other:"]
+        lines += [f"  {clash}" for clash in found.clashes[:_SHOWN]]
+    if found.unused:
+        lines += ["", f"{found.method} does not use: {', '.join(found.unused)}."]
+    lines += ["", *_forecast(found), f"Advice: {found.advice}"]
+    return "\n".join(lines)
+
+
+def _difficulty(found: Diagnosis) -> Iterator[str]:
+    if found.contradictions or not found.degeneracy or found.n_clusters is None:
+        return
+    k, degree = found.n_clusters, found.degeneracy
+    if k == 2 and found.satisfiable:
+        yield "What must be apart has no odd cycle, so two clusters are easily found."
+    elif degree < k:
+        yield f"What must be apart is easily kept apart: degeneracy {degree}, below {plural(k, 'cluster')}."
+    elif found.satisfiable is not False:
+        tangled = f"What must be apart is tangled: degeneracy {degree}, not below {plural(k, 'cluster')}"
+        yield f"{tangled}; greedy methods may fail."
+
+
+def _worth(found: Diagnosis) -> Iterator[tuple[str, str, str]]:
+    """Rows of the table: name, value, how to read it."""
+    rows = (
+        ("redundancy", found.redundancy, True, "of the clues follow from the others"),
+        ("informativeness", found.informativeness, True, f"of the clues are news to {found.method}"),
+        ("coherence", found.coherence, True, "of must-links and cannot-links are out of each other's way, two by two"),
+        ("agreement", found.agreement, False, "1: must-links are shorter than cannot-links; 0.5: no difference"),
+        ("predictability", found.predictability, False, "1: links nearby tell what a link is; 0.5: they do not"),
+    )
+    for name, value, share, meaning in rows:
+        if not np.isnan(value):
+            yield name, f"{100 * value:.0f} %" if share else f"{value:.2f}", meaning
+
+
+def _forecast(found: Diagnosis) -> Iterator[str]:
+    trial = found.trial
+    if trial is None:
+        return
+    rows = "" if trial.rows == found.clues.n else f" ({trial.rows} rows were tried)"
+    if trial.trouble:
+        yield f"{found.method} was tried{rows}: {trial.trouble}"
+        return
+    if np.isnan(found.harm):
+        return
+    yield f"Probability that {found.method} does worse with these clues than without: {100 * found.harm:.0f} %{rows}."
+    yield from (f"  {reason}" for reason in found.reasons)
+
+
+def recommended(found: Mapping[str, Any], estimator: Any) -> tuple[str, str]:
+    """What to do, in a word and in a sentence."""
+    method, trial, clues = found["method"], found["trial"], found["clues"]
+    hard = estimator is not None and estimator.card.hard
+    soft = "a soft method such as PCKMeans"
+    if not clues.kinds:
+        return "ask", "there are no clues; ask about some rows first."
+    if estimator is not None and not (clues.kinds & estimator.card.accepts):
+        return "leave", f"{method} uses none of these kinds of clues; choose a method that does, or leave them out."
+    if found["contradictions"]:
+        first = found["repairs"]
+        what = f"repair the {plural(len(first), 'link')} named above" if first else "repair what contradicts itself"
+        return "repair", f"{what} first; until then only {soft} can use them."
+    if found["satisfiable"] is False and (hard or estimator is None):
+        return "soften", f"take more clusters or {soft}: with a hard method these clues cannot be used."
+    if trial is not None and trial.trouble:
+        if np.isnan(trial.informativeness):
+            return "leave", f"see to it that {method} can cluster these data without clues first."
+        return "soften", f"use {soft}."
+    return _by_harm(found, hard, soft)
+
+
+def _by_harm(found: Mapping[str, Any], hard: bool, soft: str) -> tuple[str, str]:
+    trial, harm, method = found["trial"], found["harm"], found["method"]
+    if np.isnan(harm):
+        more = "" if trial is not None else "; with data and a method there is more to say"
+        return "use", f"nothing speaks against these clues{more}."
+    if trial.moved == 0:
+        return "ask", f"{method} gives the same clusters without them; ask about rows where it is less sure."
+    if not found["harmful"] and harm > 0.5:
+        care = "clues that were held out speak for them, the shape of the clusters against"
+        return "use", f"use them with care: {care}; cluewise.compare looks closer."
+    if not found["harmful"]:
+        thin = found["coverage"] < 0.02
+        return "use", "use them" + ("; clues about more rows would do more." if thin else ".")
+    if found["agreement"] < 0.5:
+        why = "near rows differ and far rows belong together, so what they say must not be carried over to other rows"
+        return "leave", f"leave them out, or choose other columns: {why}."
+    if hard:
+        return "soften", f"use {soft}, or leave them out; cluewise.compare looks closer."
+    return "leave", "leave them out, or ask about more rows and look again; cluewise.compare looks closer."

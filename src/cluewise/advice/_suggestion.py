@@ -1,0 +1,142 @@
+"""What is suggested: a ranked table of methods, with the reason for each place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cluewise.advice import _shortlist
+from cluewise.advice._search import ClueSearchCV
+from cluewise.advice._trials import Trial, tied
+
+__all__ = ["Suggestion", "reasons"]
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """Methods in the order in which they foretell held-out clues; print it to read it.
+
+    Attributes
+    ----------
+    search : ClueSearchCV
+        The search behind it; ``search.results_`` has every candidate.
+    best : estimator
+        The method to take, fitted on all rows.
+    best_trial : Trial
+        What was chosen, and its score.
+    methods : tuple of Trial
+        The best trial of each method, in order.
+    reasons : dict of str to str
+        For each of ``methods``, by name, why it stands where it stands.
+    left_out : dict of str to str
+        Methods that were not tried, and why.
+    ignoring : Trial or None
+        Plain K-means without clues, at the number of clusters where it does best.
+    classifier : Trial or None
+        The better of two plain classifiers, where there are labels of two classes or more.
+    searched : int
+        How many rows the search has looked at.
+    rows : int
+        How many rows there are.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> from cluewise.advice._suggest import suggest
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [20.0], [21.0], [22.0], [23.0]]
+    >>> clues = cw.Clues(8, labels=[0, 0, 0, 0, 1, 1, 1, 1])
+    >>> suggest(X, clues, methods=["PCKMeans"], random_state=0).best.labels_
+    array([0, 0, 0, 0, 1, 1, 1, 1], dtype=int32)
+    """
+
+    search: ClueSearchCV
+    best: Any
+    best_trial: Trial
+    methods: tuple[Trial, ...]
+    reasons: Mapping[str, str]
+    left_out: Mapping[str, str]
+    ignoring: Trial | None
+    classifier: Trial | None
+    searched: int
+    rows: int
+
+    @property
+    def classify(self) -> bool:
+        """Whether a plain classifier foretells the held-out clues better than every clusterer."""
+        return self.classifier is not None and self.classifier.score > max(t.score for t in self.methods)
+
+    @property
+    def columns(self) -> dict[str, list[Any]]:
+        """The table by columns, as data frames and ``cluewise.tables.write`` take it."""
+        return {
+            "method": [t.name for t in self.methods],
+            "clusters": [t.n_clusters for t in self.methods],
+            "clues": [t.clues for t in self.methods],
+            "score": [t.score for t in self.methods],
+            "error": [t.error for t in self.methods],
+            "seconds": [t.seconds for t in self.methods],
+            "reason": [self.reasons[t.name] for t in self.methods],
+        }
+
+    @property
+    def rivals(self) -> list[tuple[Trial, str]]:
+        """What the methods are compared with, each with a word about it."""
+        both = ((self.ignoring, "no clues, for comparison"), (self.classifier, "a plain classifier, for comparison"))
+        return [(trial, why) for trial, why in both if trial is not None]
+
+    @property
+    def verdict(self) -> str:
+        """What to do, in words."""
+        best = self.best_trial
+        told = "with the clues" if best.clues else "without the clues, which do not help"
+        words = f"Take {best.name} with {best.n_clusters} clusters, {told}."
+        if self.classify and self.classifier is not None:
+            words += (
+                f" But a plain classifier ({self.classifier.name}, {self.classifier.score:.3f}) foretells held-out "
+                "clues better than any clusterer: if every class has labels, classify."
+            )
+        return words
+
+    def __str__(self) -> str:
+        lines = [("score", "", "clusters", "seconds", "method", "reason")]
+        lines += [_line(t, self.reasons[t.name]) for t in self.methods]
+        lines += [_line(t, why) for t, why in self.rivals]
+        wide = [max(len(line[j]) for line in lines) for j in range(5)]
+        text = [
+            f"{score:>{wide[0]}} {error:<{wide[1]}}  {k:>{wide[2]}}  {seconds:>{wide[3]}}  {name:<{wide[4]}}  {why}"
+            for score, error, k, seconds, name, why in lines
+        ]
+        text += [f"Not tried: {name}, which {why}." for name, why in self.left_out.items()]
+        if self.searched < self.rows:
+            text.append(f"Searched on {self.searched} of {self.rows} rows.")
+        return "\n".join([*text, self.verdict])
+
+
+def _line(trial: Trial, reason: str) -> tuple[str, str, str, str, str, str]:
+    return (
+        f"{trial.score:.3f}",
+        f"± {trial.error:.3f}",
+        str(trial.n_clusters),
+        f"{trial.seconds:.3g}",
+        trial.name,
+        reason,
+    )
+
+
+def reasons(ranked: Sequence[Trial], chosen: Trial) -> dict[str, str]:
+    """Why each method stands where it stands."""
+    top = max(ranked, key=lambda t: t.score)
+    kinds = _shortlist.words_for(t.name for t in ranked)
+    found = {}
+    for trial in ranked:
+        if trial is chosen:
+            why = "foretells held-out clues best" if trial is top else "as good as the best, with fewest clusters"
+        elif tied(trial, top):
+            why = "as good, within the error"
+        else:
+            why = f"{top.score - trial.score:.2f} below the best"
+        if not trial.clues:
+            why += "; no better with clues"
+        found[trial.name] = f"{kinds[trial.name]}: {why}" if trial.name in kinds else why
+    return found

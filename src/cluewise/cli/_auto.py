@@ -1,0 +1,100 @@
+"""``cluewise fit --auto``: method and number of clusters chosen by held-out clues."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from cluewise.cli import _progress, _show
+
+if TYPE_CHECKING:
+    from cluewise._typing import Floats
+    from cluewise.advice._suggestion import Suggestion
+    from cluewise.clues import Clues
+
+__all__ = ["as_data", "choose", "probe", "show"]
+
+_SECONDS = 60.0  # for the search
+
+
+class SearchBar(_progress.Bar):
+    """A bar over the candidates of a search."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """Show a candidate; never asks to stop."""
+        if context.task_name == "start" and monotonic() - self.began > _progress._PATIENCE:
+            if self.progress is None:
+                self._open(context)
+            self.progress.update(self.task, completed=context.task_id + 1)
+        return False
+
+    def _open(self, context: Any) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self.progress = Progress(
+            TextColumn("Choosing"),
+            BarColumn(),
+            TextColumn("candidate {task.completed} of {task.total}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.progress.add_task("", total=context.parent.max_subtasks)
+        self.progress.start()
+
+
+def probe(method: str | None, penalty: str | None) -> Any:
+    """An estimator that tells how the columns should be; refuses options that leave nothing to choose."""
+    from cluewise import catalogue
+
+    if penalty is not None:
+        raise ValueError("--auto chooses by itself; leave --penalty out.")
+    chosen: type[Any] = catalogue.get("PCKMeans" if method is None else method)
+    return chosen()
+
+
+def choose(X: Floats, clues: Clues, clusters: int | None, method: str | None, seed: int, *, quiet: bool) -> Suggestion:
+    """The suggestion for these rows; its best method is fitted."""
+    from cluewise.advice._suggest import watched
+    from cluewise.catalogue import get
+    from cluewise.metrics import broken
+
+    if clusters is not None and clusters < 1:
+        raise ValueError(f"-k is {clusters}; there must be at least 1 cluster.")
+    found = watched(
+        X,
+        clues,
+        clusters,
+        methods=None if method is None else [get(method).__name__],
+        time_limit=_SECONDS,
+        random_state=seed,
+        callbacks=[] if quiet or not _progress._terminal() else [SearchBar()],
+    )
+    if not found.best_trial.clues:  # it knows nothing of them, but its report should
+        found.best.broken_ = broken(found.best.labels_, clues.only(clues.kinds & found.best.card.accepts))
+    return found
+
+
+def as_data(found: Suggestion) -> dict[str, Any]:
+    """The suggestion for machines."""
+    rows = [dict(zip(found.columns, line)) for line in zip(*found.columns.values())]
+    rivals = {t.name: {"clusters": t.n_clusters, "score": t.score, "error": t.error} for t, _ in found.rivals}
+    return {
+        "methods": rows,
+        "not_tried": dict(found.left_out),
+        "rivals": rivals,
+        "searched": found.searched,
+        "uses_clues": found.best_trial.clues,
+        "verdict": found.verdict,
+    }
+
+
+def show(found: Suggestion) -> None:
+    """The suggestion for people: a short table and a sentence."""
+    lines = [(t, found.reasons[t.name]) for t in found.methods] + found.rivals
+    _show.table(
+        ["method", "clusters", "score", "±", "seconds", "why"],
+        [[t.name, str(t.n_clusters), f"{t.score:.3f}", f"{t.error:.3f}", f"{t.seconds:.3g}", why] for t, why in lines],
+    )
+    _show.say(f"{found.verdict}\n")

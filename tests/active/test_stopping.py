@@ -1,0 +1,110 @@
+"""When to stop asking: expected answers end a conversation, news do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.datasets import make_blobs
+
+from cluewise import PCKMeans
+from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, interview
+from cluewise.active._dialog import INFERRED
+from cluewise.active._stopping import settled
+
+X, Y = make_blobs([30, 30], n_features=2, centers=[[0, 0], [20, 0]], random_state=0)
+
+
+class Fixed(BaseEstimator):
+    """A clusterer that says what it is told to say, and remembers the clues."""
+
+    def __init__(self, labels=None):
+        self.labels = labels
+
+    def fit(self, X, clues=None):
+        self.labels_ = np.asarray(self.labels)
+        SEEN.append(clues)
+        return self
+
+
+SEEN: list = []
+
+
+def conversation(*said):
+    state = RandomPairs().start(X, budget=100, random_state=0)
+    return state.plus(Answer(Question(kind, rows), value, who) for kind, rows, value, who in said)
+
+
+def pair(i, j, value, who=""):
+    return "pair", (i, j), value, who
+
+
+def test_it_stops_when_the_last_answers_were_expected():
+    stop = settled(PCKMeans(2), X, last=10, every=1)
+    state = interview(RandomPairs(), X, SimulatedOracle(Y), budget=200, random_state=0, watch=stop)
+    assert state.asked == 10
+
+
+def test_it_goes_on_while_answers_surprise():
+    """Classes that have nothing to do with the data are never predicted."""
+    noise = np.random.default_rng(0).integers(2, size=len(X))
+    stop = settled(PCKMeans(2), X, last=10, every=5)
+    state = interview(RandomPairs(), X, SimulatedOracle(noise), budget=60, random_state=0, watch=stop)
+    assert state.asked == 60
+
+
+def test_each_of_the_last_answers_counts_and_no_earlier_one():
+    labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
+    watch = settled(Fixed(labels), X, last=2, every=1, n_fits=10)
+    assert not watch(conversation(pair(0, 1, True)))  # too few
+    assert watch(conversation(pair(0, 1, True), pair(0, 2, False)))
+    assert not watch(conversation(pair(0, 1, True), pair(0, 2, True)))
+    assert watch(conversation(pair(0, 2, True), pair(0, 1, True), pair(1, 2, False)))
+
+
+def test_only_earlier_answers_are_learned_from():
+    SEEN.clear()
+    labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
+    state = conversation(pair(8, 9, True), pair(0, 1, True), pair(0, 2, False))
+    assert settled(Fixed(labels), X, last=2, every=1, n_fits=10)(state)
+    assert len(SEEN) == 10
+    pairs = {tuple(link) for clues in SEEN for link in (*clues.must.tolist(), *clues.cannot.tolist())}
+    assert pairs == {(8, 9)}
+    assert any(not clues.kinds for clues in SEEN)  # a fifth of the answers is left out each time
+
+
+def test_unknown_and_inferred_answers_are_not_counted():
+    labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
+    watch = settled(Fixed(labels), X, last=2, every=1)
+    assert watch(conversation(pair(0, 1, True), pair(0, 2, None), pair(0, 3, True, INFERRED), pair(0, 2, False)))
+
+
+def test_labels_are_expected_where_rows_of_the_class_are_known():
+    labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
+    watch = settled(Fixed(labels), X, last=1, every=1)
+    first, second = ("label", (0,), "a", ""), ("label", (2,), "b", "")
+    assert not watch(conversation(first, second))  # a new class is news
+    assert watch(conversation(first, second, ("label", (1,), "a", "")))
+    assert not watch(conversation(first, second, ("label", (3,), "a", "")))
+
+
+def test_it_looks_only_now_and_then():
+    labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
+    watch = settled(Fixed(labels), X, last=1, every=2)
+    assert not watch(conversation(pair(0, 1, True)))
+    assert watch(conversation(pair(0, 1, True), pair(0, 2, False)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"last": 0}, "last=0"),
+        ({"n_fits": 0}, "n_fits=0"),
+        ({"every": 0}, "every=0"),
+        ({"probability": 1.0}, "probability=1.0"),
+        ({"n_fits": 3}, "n_fits=3 votes cannot give"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        settled(PCKMeans(2), X, **options)

@@ -1,0 +1,75 @@
+"""cluewise check: the doctor's page."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from cluewise import Clues, PCKMeans, tables
+from cluewise.advice._check import check
+from cluewise.cli._data import scaled
+from cluewise.datasets import load
+
+
+@pytest.fixture
+def wine(folder):
+    """wine.csv, pairs.csv with 60 pairs; the rows."""
+    data = load("wine")
+    tables.write("wine.csv", {f"c{j}": data.X[:, j].tolist() for j in range(data.X.shape[1])})
+    clues = Clues.sample(data.y, pairs=60, random_state=0)
+    lines = [f"{a},{b},{kind}" for kind in ("must", "cannot") for a, b in getattr(clues, kind)]
+    (folder / "pairs.csv").write_text("\n".join(lines), "utf-8")
+    return np.asarray(data.X)
+
+
+def test_the_page_is_that_of_the_library(run, wine):
+    X = wine
+    answer = run("check", "wine.csv", "--clues", "pairs.csv", "-k", 3, "--method", "PCKMeans", "--seed", 5)
+    assert (answer.code, answer.err) == (0, "")
+    read = Clues.read("pairs.csv", n=178)
+    assert answer.out == f"{check(read, scaled(X), estimator=PCKMeans(3, random_state=5), random_state=5)}\n"
+    assert "Probability that PCKMeans does worse with these clues than without" in answer.out
+    raw = run("check", "wine.csv", "--clues", "pairs.csv", "-k", 3, "--seed", 5, "--raw")
+    assert raw.out == f"{check(read, X, estimator=PCKMeans(3, random_state=5), random_state=5)}\n"
+    assert raw.out != answer.out
+
+
+def test_the_page_for_machines(run, wine):
+    told = json.loads(run("check", "wine.csv", "--clues", "pairs.csv", "-k", 3, "--method", "COPKMeans", "--json").out)
+    assert told["method"] == "COPKMeans"
+    assert 0 <= told["harm"] <= 1
+    assert told["harmful"] in (True, False)
+    assert told["recommendation"] in ("use", "soften", "leave", "ask")
+    assert told["trial"]["splits"] == 10
+    assert told["clashes"][0]["sources"][0].startswith("pairs.csv:")
+    assert len(told["clashes"][0]["must"]) == 2
+    assert told["component_sizes"]["2"] > 0
+    assert {"coverage", "redundancy", "degeneracy", "informativeness", "coherence", "agreement"} <= set(told)
+
+
+def test_without_a_number_of_clusters_nothing_is_tried(run, wine):
+    told = json.loads(run("check", "wine.csv", "--clues", "pairs.csv", "--json").out)
+    assert (told["clusters"], told["method"], told["trial"], told["harm"]) == (None, None, None, None)
+    assert told["coherence"] is not None
+
+
+def test_labels_tell_the_number_of_clusters(run, folder):
+    answer = run("check", "data.csv", "--label-column", "color", "--id", "id")
+    assert answer.code == 0
+    told = json.loads(run("check", "data.csv", "--label-column", "color", "--json").out)
+    assert (told["clusters"], told["method"]) == (4, "ConstrainedKMeans")
+
+
+def test_exit_codes(run, write):
+    write("odd.csv", "rose,lily,must\nlily,iris,must\nrose,iris,cannot\n")
+    odd = run("check", "data.csv", "--ignore", "color", "--clues", "odd.csv", "-k", 2)
+    assert odd.code == 1
+    assert "repair the 1 link named above first" in odd.out
+    write("triangle.csv", "rose,lily,cannot\nlily,iris,cannot\nrose,iris,cannot\n")
+    assert run("check", "data.csv", "--ignore", "color", "--clues", "triangle.csv").code == 0
+    assert run("check", "data.csv", "--ignore", "color", "--clues", "triangle.csv", "-k", 2).code == 1
+    assert run("check", "data.csv", "--ignore", "color", "--clues", "triangle.csv", "-k", 100).code == 0
+    assert run("check", "data.csv", "--ignore", "color").code == 0
+    assert run("check", "data.csv", "--ignore", "color", "--clues", "odd.csv", "--method", "Nobody").code == 2

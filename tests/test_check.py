@@ -1,0 +1,378 @@
+"""The doctor for clues: what it finds, what it says, and that it is never in the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import cluewise as cw
+from cluewise import Clues
+from cluewise.advice import _clashes, _harm, _tryout
+from cluewise.advice._check import check
+from cluewise.advice._clashes import Clash, clashes, repairs
+from cluewise.datasets import load
+from cluewise.exceptions import ClueError
+from cluewise.metrics._segments import segments
+from cluewise.metrics.utility import coherence, informativeness, metric_agreement, predictability, redundancy
+
+A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])
+
+
+def two_blobs(n: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + 8 * y[:, None], y
+
+
+# --- without data -----------------------------------------------------------------------------------------
+
+
+def test_no_clues():
+    found = check(Clues(5))
+    assert (found.recommendation, found.satisfiable, found.coverage) == ("ask", True, 0.0)
+    assert np.isnan(found.redundancy)
+    assert np.isnan(found.harm)
+    assert found.harmful is None
+    assert found.components == {}
+    assert "there are no clues" in str(found)
+    assert "no clues" in str(check(Clues(0)))
+
+
+def test_a_contradiction_is_named_with_its_chain_and_what_to_repair():
+    clues = Clues(6, must=[(0, 1), (1, 2), (4, 5)], cannot=[(0, 2)], must_source=["Ann", "Ben", "Ann"])
+    found = check(clues, n_clusters=2)
+    assert found.satisfiable is False
+    assert [c.chain for c in found.contradictions] == [((0, 1, "must-link (Ann)"), (1, 2, "must-link (Ben)"))]
+    assert found.recommendation == "repair"
+    assert found.repairs == ("cannot-link 0 – 2 (given)",)
+    text = str(found)
+    assert "must be apart (cannot-link), but must-links join them: 0 - 1 - 2" in text
+    assert text.endswith(
+        "repair the 1 link named above first; until then only a soft method such as PCKMeans can use them."
+    )
+
+
+def test_the_link_that_most_contradictions_share_is_repaired_first():
+    # One wrong must-link between two right pairs contradicts three cannot-links.
+    chain = Clues(6, must=[(0, 1), (1, 2), (2, 3)], cannot=[(0, 2), (1, 3)])
+    assert repairs(chain) == ("must-link 1 – 2 (given)",)
+    clues = Clues(6, must=[(0, 1), (1, 2), (3, 4), (4, 5), (2, 3)], cannot=[(0, 4), (1, 5), (0, 5), (2, 4), (1, 3)])
+    assert repairs(clues) == ("must-link 2 – 3 (given)",)
+    heavy = Clues(6, must=clues.must, cannot=[(0, 4), (0, 5), (1, 5)], must_weight=50, cannot_weight=0.1)
+    assert set(repairs(heavy)) == {f"cannot-link {a} – {b} (given)" for a, b in [(0, 4), (0, 5), (1, 5)]}
+    page = str(check(Clues(9, together=[0] * 9, cannot=[(0, i) for i in range(1, 5)])))
+    assert "… and 1 more." in page
+
+
+def test_contradictions_of_labels_alone_and_of_many_rows_have_no_repairs(monkeypatch):
+    clash = Clues(3, labels=[0, 1, -1], together=["a", "a", None])
+    assert repairs(clash) == ()
+    assert "repair what contradicts itself" in check(clash).advice
+    mixed = Clues(
+        4, labels=[0, 1, -1, -1], must=[(0, 2), (1, 2)], together=[None, None, "b", "b"], apart=[1, None, 1, None]
+    )
+    assert repairs(mixed) == ("must-link 0 – 2 (given)",)
+    monkeypatch.setattr(_clashes, "_ROWS", 3)
+    assert repairs(mixed) == ()
+    monkeypatch.undo()
+    monkeypatch.setattr(_clashes, "_ROUNDS", 1)
+    assert repairs(Clues(4, together=[0, 0, 0, 0], cannot=[(0, 1), (2, 3)])) == ()
+
+
+def test_too_few_clusters():
+    triangle = Clues(4, cannot=[(0, 1), (1, 2), (0, 2)])
+    found = check(triangle, n_clusters=2)
+    assert (found.satisfiable, found.recommendation, found.degeneracy) == (False, "soften", 2)
+    assert "needs 3 clusters" in found.why
+    assert "needs 3 clusters" in str(found)
+    good = check(triangle, n_clusters=3)
+    assert (good.satisfiable, good.why, good.recommendation) == (True, "", "use")
+    assert "degeneracy 2, below 3 clusters" in str(good)
+    square = check(Clues(4, cannot=[(0, 1), (1, 2), (2, 3), (0, 3)]), n_clusters=2)
+    assert "no odd cycle" in str(square)
+    assert "with data and a method there is more to say" in square.advice
+
+
+def test_tangled_cannot_links():
+    # Three by three, all across: two colors do, degeneracy 3.
+    found = check(Clues(6, cannot=[(i, j) for i in range(3) for j in range(3, 6)]), n_clusters=3)
+    assert (found.satisfiable, found.degeneracy) == (True, 3)
+    assert "tangled: degeneracy 3, not below 3 clusters" in str(found)
+
+
+def test_counts_of_what_the_clues_entail():
+    clues = Clues(8, must=[(0, 1), (1, 2), (0, 2), (4, 5)], cannot=[(2, 4), (0, 5), (3, 7)])
+    found = check(clues)
+    assert found.redundancy == redundancy(clues) == 5 / 7
+    assert found.components == {2: 1, 3: 1}
+    assert found.coverage == 7 / 8
+    assert "redundancy    71 %" in str(found)
+
+
+def test_a_large_apart_group_is_no_burden():
+    found = check(Clues(5000, apart=[1] * 5000), n_clusters=5000)
+    assert found.degeneracy == 64
+    assert found.satisfiable is True
+
+
+# --- with data --------------------------------------------------------------------------------------------
+
+
+def test_the_numbers_are_those_of_the_metrics():
+    clues = Clues(8, must=[(0, 1), (3, 7), (4, 6)], cannot=[(2, 7), (3, 4), (1, 5)])
+    model = cw.COPKMeans(2, init=A8[[0, 4]])
+    found = check(clues, A8, estimator=model, random_state=0)
+    assert found.coherence == coherence(A8, clues)
+    assert found.agreement == metric_agreement(A8, clues) == 1.0
+    assert found.predictability == predictability(A8, clues)
+    assert found.informativeness == informativeness(model.fit(A8).labels_, clues)
+    assert (found.method, found.n_clusters, found.unused) == ("COPKMeans", 2, ())
+    assert found.trial.rows == 8
+
+
+def test_good_clues_are_used_and_wrong_ones_are_not():
+    X, y = two_blobs()
+    good = check(Clues.sample(y, pairs=40, random_state=1), X, n_clusters=2, random_state=0)
+    assert (good.recommendation, good.harm, good.trial.moved) == ("ask", 0.0, 0.0)  # nothing to gain here
+    assert "They change nothing." in str(good)
+    wrong = Clues.sample(y, pairs=40, noise=0.4, random_state=1)
+    bad = check(wrong, X, estimator=cw.PKMeans(2, penalty=1, random_state=0), random_state=0)
+    assert bad.harmful
+    assert bad.harm > 0.5
+    assert bad.recommendation == "leave"
+
+
+def test_advice_follows_the_held_out_clues():
+    # Three blobs in a row; k-means with k = 2 splits them as it likes, clues tell which two belong together.
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 1], 30)
+    X = np.column_stack([np.repeat([0.0, 10.0, 22.0], 30), np.zeros(90)]) + rng.normal(size=(90, 2))
+    clues = Clues.sample(y, pairs=60, random_state=0)
+    found = check(clues, X, estimator=cw.COPKMeans(2, random_state=0), random_state=0)
+    assert found.trial.gain > 0.1
+    assert (found.recommendation, found.harmful) == ("use", False)
+    assert "Held-out clues come out better with the others than without" in str(found)
+
+
+def test_misleading_distances():
+    # Near rows differ, far rows belong together.
+    rng = np.random.default_rng(0)
+    place = np.repeat(np.arange(4) * 10.0, 15)
+    X = np.column_stack([place + rng.normal(size=60), rng.normal(size=60)])
+    must = [(i, i + 45) for i in range(12)]
+    cannot = [(i, i + 1) for i in range(0, 14, 2)] + [(i, i + 1) for i in range(45, 59, 2)]
+    found = check(Clues(60, must=must, cannot=cannot), X, random_state=0)
+    assert found.agreement == 0.0
+    assert "agreement" in str(found)
+
+
+def test_the_worst_clashes_come_first():
+    X = np.array([[0.0, 0], [10, 0], [1, 0.1], [9, 0.1], [0, 50], [10, 50], [30, 0], [30, 9]])
+    clues = Clues(8, must=[(0, 1), (6, 7)], cannot=[(2, 3), (4, 5)], must_source=["a", "b"], cannot_source=["c", "d"])
+    found = clashes(segments(X, clues), clues, 5)
+    assert found[0] == Clash((0, 1), (2, 3), "a", "c", found[0].overlap)
+    assert found[0].overlap > 0.7
+    assert str(found[0]) == "must-link 0 – 1 (a) against cannot-link 2 – 3 (c)"
+    assert [c.overlap for c in found] == sorted((c.overlap for c in found), reverse=True)
+    assert all((c.must, c.cannot) != ((6, 7), (2, 3)) for c in found)  # they do not overlap
+    assert clashes(segments(X, clues), clues, 1) == found[:1]
+    labels = check(Clues(8, labels=[0, 0, 1, 1, -1, -1, -1, -1]), X)
+    assert labels.clashes[0].must_source == "from labels or groups"
+
+
+def test_all_kinds_of_clues():
+    X, y = two_blobs()
+    half = np.where(np.arange(60) < 20, y, -1)
+    groups = {"together": ["a", None, "a", *[None] * 57], "apart": [None, "p", "p", *[None] * 57]}
+    for clues, model in (
+        (Clues(60, labels=half), None),
+        (Clues(60, partitions=half), cw.PartitionKMeans(2, random_state=0)),
+        (Clues(60, **groups), cw.COPKMeans(2)),
+        (Clues(60, sizes=(20, 40)), cw.SizedKMeans(2, random_state=0)),
+        (Clues(60, avoid=y), cw.CondEns(2, random_state=0)),
+        (Clues(60, labels=half, sizes=(20, 40)), cw.PCCC(2, random_state=0)),
+    ):
+        found = check(clues, X, estimator=model, random_state=0)
+        assert found.trial is not None
+        assert found.trial.trouble == ""
+        assert found.recommendation in ("use", "ask")
+        assert "Advice: " in str(found)
+    assert np.isnan(check(Clues(60, sizes=(20, 40)), X, estimator=cw.SizedKMeans(2, random_state=0)).harm)
+
+
+def test_kinds_that_the_method_does_not_use():
+    X, y = two_blobs()
+    found = check(Clues(60, avoid=y), X, estimator=cw.PCKMeans(2, random_state=0))
+    assert (found.recommendation, found.unused, found.trial) == ("leave", ("avoid",), None)
+    assert "PCKMeans does not use: avoid." in str(found)
+    both = check(Clues(60, must=[(0, 2)], avoid=y), X, estimator=cw.PCKMeans(2, random_state=0))
+    assert both.unused == ("avoid",)
+
+
+def test_a_method_that_cannot_be_fitted_is_no_error():
+    X, _ = two_blobs()
+    few = check(Clues(60, must=[(0, 2)]), X, estimator=cw.PCKMeans(100))
+    assert "even without clues" in few.trial.trouble
+    assert (few.recommendation, np.isnan(few.harm)) == ("leave", True)
+    clues = Clues(60, cannot=[(0, 1), (1, 2), (0, 2)])
+    hard = check(clues, X, estimator=cw.COPKMeans(2, random_state=0))
+    assert "with the clues" in hard.trial.trouble
+    assert "needs 3 clusters" in hard.trial.trouble
+    assert hard.recommendation == "soften"
+    assert "COPKMeans was tried: it cannot cluster these rows with the clues" in str(hard)
+    soft = check(clues, X, estimator=cw.PCKMeans(2, random_state=0), random_state=0)
+    assert soft.satisfiable is False
+    assert soft.trial.trouble == ""
+
+
+def test_a_trial_that_only_fails_with_clues():
+    X, _ = two_blobs()
+
+    class Refuses(cw.PCKMeans):
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            if clues is not None and len(clues.must):
+                raise ValueError("no must-links, please.")
+            return super().fit(X, clues=clues)
+
+    clues = Clues(60, must=[(0, 2)], cannot=[(0, 1), (4, 5)])
+    found = check(clues, X, estimator=Refuses(2, random_state=0), random_state=0)
+    assert (found.recommendation, found.advice) == ("soften", "use a soft method such as PCKMeans.")
+
+    class RefusesParts(cw.PCKMeans):
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            if clues is not None and len(clues.must) < 1:
+                raise ValueError("where is my must-link?")
+            return super().fit(X, clues=clues)
+
+    parts = _tryout.try_out(RefusesParts(2, random_state=0), X, clues, np.random.default_rng(0))
+    assert 0 < parts.splits < 10
+    assert parts.trouble == ""
+
+
+def test_many_rows_are_sampled():
+    X, y = two_blobs(6000)
+    clues = Clues.sample(y, pairs=3000, labels=50, random_state=0)
+    found = check(clues, X, n_clusters=2, random_state=0)
+    assert found.trial.rows == 2000
+    assert "(2000 rows were tried)" in str(found)
+    again = check(clues, X, n_clusters=2, random_state=0)
+    assert (again.harm, again.trial) == (found.harm, found.trial)
+    labels = check(Clues(6000, labels=y), X, random_state=0)
+    assert labels.trial.rows == 2000
+    links = check(Clues.sample(y, pairs=100, random_state=0), X, n_clusters=2, random_state=0)
+    assert links.trial.rows == 2000
+    few = check(Clues(6000, labels=np.where(np.arange(6000) < 40, y, -1)), X, random_state=0)
+    assert few.trial.rows == 2000
+
+
+def test_inputs_of_any_kind_stay_as_they_are():
+    X, y = two_blobs(30)
+    labels = np.where(np.arange(30) < 10, y, -1)
+    X.flags.writeable = False
+    whole = check(labels, X, random_state=0)
+    assert check(labels.tolist(), X.tolist(), random_state=0).harm == whole.harm
+    assert check(labels, csr_matrix(X), random_state=0).coherence == whole.coherence
+    assert check(labels).n_clusters == 2
+    model = cw.PCKMeans(2)
+    check(labels, X, estimator=model)
+    assert not hasattr(model, "labels_")
+    assert model.random_state is None
+    with pytest.raises(ClueError):
+        check(labels, X[:20])
+
+
+def test_methods_without_seed_or_number_of_clusters():
+    X, y = two_blobs(30)
+    clues = Clues.sample(y, pairs=10, random_state=0)
+    found = check(clues, X, estimator=cw.RDPMeans(cluster_cost=50.0), random_state=0)
+    assert found.n_clusters is None
+    assert found.trial.trouble == ""
+    assert check(clues, X).trial is None
+    asked = check(clues, X, estimator=cw.PCKMeans(random_state=0), n_clusters=2, random_state=0)
+    assert asked.harm == check(clues, X, estimator=cw.PCKMeans(2, random_state=0), random_state=0).harm
+    assert asked.n_clusters == 2
+    with pytest.raises(ClueError, match="number of clusters"):
+        check(clues, n_clusters=0)
+    found = check(Clues(30, must=[(0, 1)]), X, estimator=cw.PKMeans(2, penalty=1, random_state=1), random_state=0)
+    assert found.trial.splits == 0  # one clue cannot be held out of nothing
+    assert "No clues could be held out." in str(found) or found.trial.moved == 0
+
+
+def test_identical_rows():
+    clues = Clues(6, must=[(0, 1)], cannot=[(2, 3)])
+    found = check(clues, np.zeros((6, 2)), estimator=cw.COPKMeans(2, random_state=0), random_state=0)
+    assert found.agreement == 0.5
+    assert found.clashes == ()
+
+
+# --- the score --------------------------------------------------------------------------------------------
+
+
+def trial(**known) -> _tryout.Tryout:
+    return _tryout.Tryout(**({"rows": 10, "informativeness": 0.2, "moved": 0.3, "strain": 0.0} | known))
+
+
+def test_the_score_rises_with_strain_and_falls_with_evidence():
+    clues = Clues(4, must=[(0, 1)])
+
+    def harm(**known):
+        return _harm.judged(trial(**known), clues)["harm"]
+
+    assert harm(gain=0.1, spread=0.1) < harm(gain=0.0, spread=0.1) < harm(gain=-0.1, spread=0.1)
+    assert harm(strain=-0.1) < harm(strain=0.0) < harm(strain=0.1)
+    assert harm(strain=5.0) == harm(strain=0.2)
+    by_hand = _harm.INTERCEPT + _harm.WEIGHTS["evidence"] * 0.05 / 0.13 + _harm.WEIGHTS["strain"] * 0.1
+    assert harm(gain=0.05, spread=0.1, strain=0.1) == pytest.approx(1 / (1 + np.exp(-by_hand)))
+
+
+def test_the_verdict():
+    clues = Clues(4, must=[(0, 1)])
+
+    def harmful(**known):
+        return _harm.judged(trial(**known), clues)["harmful"]
+
+    assert harmful(gain=-0.01, spread=0.1, strain=-0.2) is True  # held-out clues decide
+    assert harmful(gain=0.01, spread=0.1, strain=0.2) is False
+    assert harmful(gain=0.0, spread=0.1, strain=-0.1) is False  # a draw: the score decides
+    assert harmful(gain=0.0, spread=0.1, strain=0.2) is True
+    assert harmful(strain=0.2) is True  # nothing could be held out
+    assert harmful(moved=0.0, strain=0.2) is False
+    assert harmful(trouble="no") is None
+    assert _harm.judged(trial(), Clues(4, sizes=(1, 3)))["harmful"] is None
+
+
+def test_words_of_the_verdict():
+    X, y = two_blobs()
+    found = check(Clues.sample(y, pairs=20, random_state=0), X, n_clusters=2, random_state=0)
+    parts = {name: getattr(found, name) for name in found.__dataclass_fields__}
+    say = lambda **known: _say(parts | {"agreement": 0.9, "coverage": 0.5} | known)  # noqa: E731
+    moved = trial(gain=0.1, spread=0.1)
+    assert say(trial=moved, harm=0.2, harmful=False) == ("use", "use them.")
+    assert say(trial=moved, harm=0.2, harmful=False, coverage=0.01)[1].endswith("would do more.")
+    assert say(trial=moved, harm=0.7, harmful=False)[1].startswith("use them with care")
+    assert say(trial=moved, harm=0.7, harmful=True)[0] == "leave"
+    assert say(trial=moved, harm=0.7, harmful=True, agreement=0.3)[1].startswith(
+        "leave them out, or choose other columns"
+    )
+    assert say(trial=moved, harm=0.7, harmful=True, model=cw.COPKMeans(2))[0] == "soften"
+    assert _harm._reasons(trial(gain=-0.02, spread=0.1, splits=4, strain=-0.1))[:2] == (
+        "Held-out clues come out worse with the others than without (2.0 points in 4 splits).",
+        "The clusters become 9.5 % tighter (sum of squares).",
+    )
+
+
+def _say(parts):
+    from cluewise.advice._page import recommended
+
+    model = parts.pop("model", cw.PCKMeans(2))
+    return recommended(parts, model)
+
+
+def test_wine_as_in_the_documentation():
+    wine = load("wine", standardize=True)
+    clues = Clues.sample(wine.y, pairs=60, random_state=0)
+    found = check(clues, wine.X, estimator=cw.PCKMeans(3, random_state=0), random_state=0)
+    assert (found.satisfiable, found.harmful) == (True, False)
+    assert found.coverage == 87 / 178
+    assert found.informativeness == pytest.approx(1 / 60)
