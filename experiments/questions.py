@@ -160,7 +160,8 @@ def main(words: Sequence[str]) -> None:
     done = {(row["data"], row["strategy"], int(row["seed"])) for row in finished(given.csv)}
     names = given.strategy if given.strategy is not None else [one.__name__ for one in strategies()]
     # Seeds outermost: stopped at any time, all strategies have been tried about equally often.
-    wanted = [(data, name, seed) for seed in range(given.first, given.first + given.seeds) for data in given.data for name in names]
+    seeds = range(given.first, given.first + given.seeds)
+    wanted = [(data, name, seed) for seed in seeds for data in given.data for name in names]
     with ProcessPoolExecutor(given.jobs) as pool, given.csv.open("a", newline="") as file:
         if not file.tell():
             csv.writer(file).writerow(COLUMNS)

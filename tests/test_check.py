@@ -8,9 +8,9 @@ from scipy.sparse import csr_matrix
 
 import cluewise as cw
 from cluewise import Clues
-from cluewise.advice import _clashes, _harm, _tryout
-from cluewise.advice._check import check
-from cluewise.advice._clashes import Clash, clashes, repairs
+from cluewise.advice.doctor import _clashes, _harm, _tryout
+from cluewise.advice.doctor._check import check
+from cluewise.advice.doctor._clashes import Clash, clashes, repairs
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError
 from cluewise.metrics._segments import segments
@@ -363,7 +363,7 @@ def test_words_of_the_verdict():
 
 
 def _say(parts):
-    from cluewise.advice._page import recommended
+    from cluewise.advice.doctor._page import recommended
 
     model = parts.pop("model", cw.PCKMeans(2))
     return recommended(parts, model)

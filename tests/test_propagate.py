@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from cluewise import Clues, PCKMeans
-from cluewise.advice import _propagate
-from cluewise.advice._propagate import propagate
+from cluewise.advice.propagation import _propagate
+from cluewise.advice.propagation._propagate import propagate
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError
 from cluewise.metrics import ari

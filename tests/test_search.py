@@ -18,10 +18,10 @@ from sklearn.metrics import adjusted_rand_score
 import cluewise as cw
 from cluewise import Clues, metrics, tables
 from cluewise.advice import _held_out
-from cluewise.advice._agreement import agreement, evidence, jackknife, noise_of
-from cluewise.advice._candidates import candidates, least_clusters, likely_counts, named
-from cluewise.advice._search import ClueSearchCV
-from cluewise.advice._trials import Trial, drop, pick
+from cluewise.advice.choice._agreement import agreement, evidence, jackknife, noise_of
+from cluewise.advice.choice._candidates import candidates, least_clusters, likely_counts, named
+from cluewise.advice.choice._search import ClueSearchCV
+from cluewise.advice.choice._trials import Trial, drop, pick
 from cluewise.exceptions import ClueError
 from cluewise.metric_learning import RCA
 from test_advice import entailed, some_clues
@@ -406,7 +406,7 @@ def test_the_time_limit_drops_candidates_but_not_the_search(blobs, monkeypatch):
             self.labels_ = np.zeros(len(X), dtype=int)
             return self
 
-    monkeypatch.setattr("cluewise.advice._runner.perf_counter", lambda: now[0])
+    monkeypatch.setattr("cluewise.advice.choice._runner.perf_counter", lambda: now[0])
     search = ClueSearchCV(Slow(), {"at": [1, 2, 3]}, without=False, time_limit=9.0, random_state=0)
     search.fit(X, clues=clues)
     assert [t.dropped for t in search.results_] == ["", *["a fit takes 1 s, too long for the time left"] * 2]

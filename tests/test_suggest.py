@@ -9,9 +9,9 @@ from sklearn.datasets import make_blobs, make_moons
 
 import cluewise as cw
 from cluewise import Clues, metrics
-from cluewise.advice import _shortlist, _suggest
-from cluewise.advice._shortlist import Classified, classifiers, shortlist
-from cluewise.advice._suggest import suggest
+from cluewise.advice.choice import _shortlist, _suggest
+from cluewise.advice.choice._shortlist import Classified, classifiers, shortlist
+from cluewise.advice.choice._suggest import suggest
 from cluewise.exceptions import ClueError
 
 FEW = ["PCKMeans", "EquivalenceGMM"]

@@ -11,9 +11,9 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active import _imputed as module
-from cluewise.active._committee import Committee
-from cluewise.active._imputed import Imputed, Sums, add_agreements, agreements, certainty, imputed_clues, limits
+from cluewise.active.parts import imputed as module
+from cluewise.active.parts.imputed import Imputed, Sums, add_agreements, agreements, certainty, imputed_clues, limits
+from cluewise.active.strategies._committee import Committee
 
 # [committee] of the specification, section 10.8.
 BASES = np.array(

@@ -12,8 +12,8 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, State, interview
-from cluewise.active._confirmed import MOST, Confirmed, posterior
-from cluewise.active._explore import ExploreConsolidate
+from cluewise.active.strategies._confirmed import MOST, Confirmed, posterior
+from cluewise.active.strategies._explore import ExploreConsolidate
 
 X, Y = make_blobs([20, 15, 10], n_features=3, cluster_std=2.0, center_box=(-5, 5), random_state=3)
 

@@ -13,8 +13,8 @@ from scipy.spatial.distance import cdist, pdist
 
 from cluewise import Clues
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active import _minmax as module
-from cluewise.active._minmax import ExploreMinMax
+from cluewise.active.strategies import _minmax as module
+from cluewise.active.strategies._minmax import ExploreMinMax
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])
 TRUTH = [0, 0, 0, 1, 2, 2, 2, 1]

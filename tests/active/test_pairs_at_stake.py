@@ -10,11 +10,12 @@ from scipy.cluster.hierarchy import fcluster, ward
 from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
-from cluewise.active import Answer, FunctionOracle, Question, SimulatedOracle, State, _stakes, interview
-from cluewise.active._odds import Odds
-from cluewise.active._pairs_at_stake import PairsAtStake
-from cluewise.active._stakes import Table
-from cluewise.active._ward_groups import WardGroups
+from cluewise.active import Answer, FunctionOracle, Question, SimulatedOracle, State, interview
+from cluewise.active.parts import stakes
+from cluewise.active.parts.odds import Odds
+from cluewise.active.parts.stakes import Table
+from cluewise.active.parts.ward_groups import WardGroups
+from cluewise.active.strategies._pairs_at_stake import PairsAtStake
 from cluewise.datasets import load
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
@@ -203,7 +204,7 @@ def test_given_labels_are_used_for_nothing():
 
 
 def test_what_labels_decide_is_split_only_so_far(monkeypatch):
-    monkeypatch.setattr(_stakes, "MOST", 8)
+    monkeypatch.setattr(stakes, "MOST", 8)
     table = table_of(BLOBS, Clues(90, labels=KINDS))
     assert len(table.node) == 8
     told(table, (0, 1), True)

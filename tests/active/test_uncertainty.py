@@ -13,8 +13,8 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues, COPKMeans, PCKMeans
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active import _uncertainty as module
-from cluewise.active._uncertainty import NeighborhoodUncertainty, _Forest, _renamed, membership, uncertainty
+from cluewise.active.strategies import _uncertainty as module
+from cluewise.active.strategies._uncertainty import NeighborhoodUncertainty, _Forest, _renamed, membership, uncertainty
 
 
 def line(*centers: float, each: int = 8) -> tuple[np.ndarray, np.ndarray]:

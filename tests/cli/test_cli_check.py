@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cluewise import Clues, PCKMeans, tables
-from cluewise.advice._check import check
+from cluewise.advice.doctor._check import check
 from cluewise.cli._data import scaled
 from cluewise.datasets import load
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from cluewise.active._boundary import BoundaryDBSCAN
-from cluewise.active._committee import Committee
-from cluewise.active._composite import CompositeQuestions
-from cluewise.active._dense import DenseSeeds
-from cluewise.active._explore import ExploreConsolidate
-from cluewise.active._information_gain import InformationGain
-from cluewise.active._minmax import ExploreMinMax
-from cluewise.active._pairs_at_stake import PairsAtStake
-from cluewise.active._random import RandomPairs
 from cluewise.active._strategy import Strategy
-from cluewise.active._super_instances import SuperInstances
-from cluewise.active._uncertainty import NeighborhoodUncertainty
+from cluewise.active.strategies._boundary import BoundaryDBSCAN
+from cluewise.active.strategies._committee import Committee
+from cluewise.active.strategies._composite import CompositeQuestions
+from cluewise.active.strategies._dense import DenseSeeds
+from cluewise.active.strategies._explore import ExploreConsolidate
+from cluewise.active.strategies._information_gain import InformationGain
+from cluewise.active.strategies._minmax import ExploreMinMax
+from cluewise.active.strategies._pairs_at_stake import PairsAtStake
+from cluewise.active.strategies._random import RandomPairs
+from cluewise.active.strategies._super_instances import SuperInstances
+from cluewise.active.strategies._uncertainty import NeighborhoodUncertainty
 
 __all__ = ["strategies"]
 

@@ -227,7 +227,7 @@ def _identity(state: State) -> str:
 
 def _any_pairs(scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
     """Open pairs drawn at random; none when everything is known."""
-    from cluewise.active._random import open_pairs
+    from cluewise.active.strategies._random import open_pairs
 
     why = "nothing that the strategy looks for is left; a pair drawn at random."
     return [Question("pair", pair, why) for pair in open_pairs(scene, size, rng)]

@@ -9,7 +9,7 @@ from cluewise.cli import _progress, _show
 
 if TYPE_CHECKING:
     from cluewise._typing import Floats
-    from cluewise.advice._suggestion import Suggestion
+    from cluewise.advice.choice._suggestion import Suggestion
     from cluewise.clues import Clues
 
 __all__ = ["as_data", "choose", "probe", "show"]
@@ -56,7 +56,7 @@ def probe(method: str | None, penalty: str | None) -> Any:
 
 def choose(X: Floats, clues: Clues, clusters: int | None, method: str | None, seed: int, *, quiet: bool) -> Suggestion:
     """The suggestion for these rows; its best method is fitted."""
-    from cluewise.advice._suggest import watched
+    from cluewise.advice.choice._suggest import watched
     from cluewise.catalogue import get
     from cluewise.metrics import broken
 

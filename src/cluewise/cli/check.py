@@ -9,7 +9,7 @@ import typer
 from cluewise.cli import _options as opt
 
 if TYPE_CHECKING:
-    from cluewise.advice._check import Diagnosis
+    from cluewise.advice.doctor._check import Diagnosis
     from cluewise.cli._data import Data
 
 __all__ = ["check"]
@@ -40,7 +40,7 @@ def check(
 
     Example: cluewise check wine.csv --clues clues.csv -k 3
     """
-    from cluewise.advice._check import check as examine
+    from cluewise.advice.doctor._check import check as examine
     from cluewise.cli import _method, _outputs, _show
     from cluewise.cli._data import names_in, open_data, scaled, suited
 

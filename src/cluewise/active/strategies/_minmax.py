@@ -11,9 +11,9 @@ from sklearn.metrics.pairwise import euclidean_distances
 from cluewise._sklearn import Interval, StrOptions
 from cluewise.active._card import StrategyCard
 from cluewise.active._placing import Neighborhoods, first_row
-from cluewise.active._reach import FarStrategy, Ready, to_members
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
+from cluewise.active.parts.reach import FarStrategy, Ready, to_members
 
 __all__ = ["ExploreMinMax"]
 
@@ -89,7 +89,7 @@ class ExploreMinMax(FarStrategy):
     Examples
     --------
     >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active._minmax import ExploreMinMax
+    >>> from cluewise.active import ExploreMinMax
     >>> X, y = [[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]
     >>> state = interview(ExploreMinMax(2), X, SimulatedOracle(y), budget=3, random_state=0)
     >>> [(answer.question.rows, answer.value) for answer in state.answers]

@@ -7,8 +7,8 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known
-from cluewise.active._odds import Odds
-from cluewise.active._ward_groups import WardGroups
+from cluewise.active.parts.odds import Odds
+from cluewise.active.parts.ward_groups import WardGroups
 from cluewise.clues import Clues
 
 __all__ = ["Table"]

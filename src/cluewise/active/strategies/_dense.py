@@ -11,9 +11,9 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.active._card import StrategyCard
 from cluewise.active._placing import Neighborhoods
-from cluewise.active._reach import FarStrategy, Ready, to_members
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
+from cluewise.active.parts.reach import FarStrategy, Ready, to_members
 from cluewise.core.graphs.neighbors import nearest_rows
 
 __all__ = ["DenseSeeds", "local_density"]
@@ -105,7 +105,7 @@ class DenseSeeds(FarStrategy):
     Examples
     --------
     >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active._dense import DenseSeeds
+    >>> from cluewise.active import DenseSeeds
     >>> X = [[0.0], [0.9], [2.0], [3.2], [8.0], [9.1], [10.0], [11.2], [30.0], [50.0], [90.0]]
     >>> state = interview(DenseSeeds(4), X, SimulatedOracle(list("aaaabbbbccc")), budget=2, random_state=0)
     >>> [(answer.question.rows[0], answer.value) for answer in state.answers]

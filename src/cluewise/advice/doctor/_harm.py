@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cluewise.advice._tryout import Tryout
+from cluewise.advice.doctor._tryout import Tryout
 from cluewise.clues import Clues
 
 __all__ = ["INTERCEPT", "LIKELY", "WEIGHTS", "features", "judged", "probability"]

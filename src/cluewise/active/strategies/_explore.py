@@ -12,8 +12,8 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Ints
 from cluewise.active._card import StrategyCard
 from cluewise.active._placing import Neighborhoods, first_row
-from cluewise.active._reach import FarStrategy, Reach, centers_of, squared_to
 from cluewise.active._strategy import Scene
+from cluewise.active.parts.reach import FarStrategy, Reach, centers_of, squared_to
 
 __all__ = ["ExploreConsolidate"]
 
@@ -80,7 +80,7 @@ class ExploreConsolidate(FarStrategy):
     Examples
     --------
     >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active._explore import ExploreConsolidate
+    >>> from cluewise.active import ExploreConsolidate
     >>> X, y = [[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]
     >>> state = interview(ExploreConsolidate(2), X, SimulatedOracle(y), budget=3, random_state=0)
     >>> [(answer.question.rows, answer.value) for answer in state.answers]

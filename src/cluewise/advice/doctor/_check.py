@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from cluewise.advice import _harm, _page
-from cluewise.advice._clashes import Clash, clashes, repairs
-from cluewise.advice._tryout import Tryout, try_out
+from cluewise.advice.doctor import _harm, _page
+from cluewise.advice.doctor._clashes import Clash, clashes, repairs
+from cluewise.advice.doctor._tryout import Tryout, try_out
 from cluewise.base import as_clues, generator
 from cluewise.catalogue import get
 from cluewise.clues import Clues, Conflict
@@ -159,9 +159,9 @@ def check(
     a method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the time hardly
     depends on the number of rows.
 
-    The probability of harm is a logistic score whose coefficients `experiments/harm.py` fitted, see its documentation
-    in ``cluewise.advice._harm``: it says how often the Rand index to the truth was lower with clues than without in
-    cases that looked alike. It is no promise. `compare` looks closer.
+    The probability of harm is a logistic score whose coefficients ``experiments/harm.py`` fitted (how, and how well it
+    does, is told in ``cluewise.advice.doctor._harm``): it says how often the Rand index to the truth was lower with
+    clues than without in cases that looked alike. It is no promise. `compare` looks closer.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Floats
-from cluewise.advice._agreement import noise_of
+from cluewise.advice.choice._agreement import noise_of
 
 __all__ = ["Trial", "Trials", "drop", "pick", "tied"]
 
@@ -41,7 +41,7 @@ class Trial:
 
     Examples
     --------
-    >>> from cluewise.advice._trials import Trial
+    >>> from cluewise.advice import Trial
     >>> Trial("PCKMeans", {"n_clusters": 3}, 3, True).what
     'PCKMeans(n_clusters=3)'
     """
@@ -80,7 +80,7 @@ class Trials(Sequence[Trial]):
     Examples
     --------
     >>> import cluewise as cw
-    >>> from cluewise.advice._search import ClueSearchCV
+    >>> from cluewise import ClueSearchCV
     >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]]
     >>> search = ClueSearchCV(cw.PCKMeans(), n_clusters=[2, 3], random_state=0)
     >>> table = search.fit(X, clues=[0, 0, 0, 1, 1, 1]).results_

@@ -11,7 +11,7 @@ from cluewise._typing import Array, Floats, Ints
 from cluewise.active._placing import Neighborhoods, first_row
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
-from cluewise.active._utilities import View, agreement, chances
+from cluewise.active.parts.utilities import View, agreement, chances
 from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.ensemble import partitions
 

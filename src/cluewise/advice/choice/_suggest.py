@@ -12,11 +12,12 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from cluewise._typing import Ints
-from cluewise.advice import _held_out, _shortlist
-from cluewise.advice._candidates import named
-from cluewise.advice._search import ClueSearchCV
-from cluewise.advice._suggestion import Suggestion, reasons
-from cluewise.advice._trials import Trial
+from cluewise.advice import _held_out
+from cluewise.advice.choice import _shortlist
+from cluewise.advice.choice._candidates import named
+from cluewise.advice.choice._search import ClueSearchCV
+from cluewise.advice.choice._suggestion import Suggestion, reasons
+from cluewise.advice.choice._trials import Trial
 from cluewise.base import as_clues, generator
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError
@@ -70,7 +71,7 @@ def suggest(
     Examples
     --------
     >>> import cluewise as cw
-    >>> from cluewise.advice._suggest import suggest
+    >>> from cluewise import suggest
     >>> from cluewise.datasets import load
     >>> wine = load("wine", standardize=True)
     >>> clues = cw.Clues.sample(wine.y, pairs=100, random_state=0)

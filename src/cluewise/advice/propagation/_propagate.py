@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils import check_array
 
 from cluewise._typing import ArrayLike, Bools, Floats, Ints
-from cluewise.advice._propagate_closure import Growing
-from cluewise.advice._propagate_radius import agreed_radius
+from cluewise.advice.propagation._propagate_closure import Growing
+from cluewise.advice.propagation._propagate_radius import agreed_radius
 from cluewise.base import as_clues
 from cluewise.clues import Clues
 from cluewise.core.graphs.neighbors import Neighbors, nearest_rows

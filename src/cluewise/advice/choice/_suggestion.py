@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cluewise.advice import _shortlist
-from cluewise.advice._search import ClueSearchCV
-from cluewise.advice._trials import Trial, tied
+from cluewise.advice.choice import _shortlist
+from cluewise.advice.choice._search import ClueSearchCV
+from cluewise.advice.choice._trials import Trial, tied
 
 __all__ = ["Suggestion", "reasons"]
 
@@ -43,7 +43,7 @@ class Suggestion:
     Examples
     --------
     >>> import cluewise as cw
-    >>> from cluewise.advice._suggest import suggest
+    >>> from cluewise import suggest
     >>> X = [[0.0], [1.0], [2.0], [3.0], [20.0], [21.0], [22.0], [23.0]]
     >>> clues = cw.Clues(8, labels=[0, 0, 0, 0, 1, 1, 1, 1])
     >>> suggest(X, clues, methods=["PCKMeans"], random_state=0).best.labels_

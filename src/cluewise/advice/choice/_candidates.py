@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from cluewise.advice._trials import Trial
+from cluewise.advice.choice._trials import Trial
 from cluewise.clues import Clues
 
 __all__ = ["candidates", "least_clusters", "likely_counts", "named"]

@@ -12,13 +12,13 @@ from scipy import sparse
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.active import _ig_kmeans as ig
 from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import INFERRED, Answer, Question
 from cluewise.active._known import Known, resolved
 from cluewise.active._placing import neighborhoods
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene, Strategy
+from cluewise.active.parts import ig_kmeans as ig
 from cluewise.clues import Clues
 from cluewise.core.squares import require_squares
 from cluewise.core.threads import one_blas_thread

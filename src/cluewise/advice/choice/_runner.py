@@ -14,9 +14,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from cluewise._typing import Bools, Ints
 from cluewise.advice import _held_out
-from cluewise.advice._agreement import agreement, evidence, jackknife
-from cluewise.advice._candidates import counter
-from cluewise.advice._trials import Trial, drop
+from cluewise.advice.choice._agreement import agreement, evidence, jackknife
+from cluewise.advice.choice._candidates import counter
+from cluewise.advice.choice._trials import Trial, drop
 from cluewise.clues import Clues
 from cluewise.core.progress import Progress
 from cluewise.metrics import broken

@@ -10,7 +10,7 @@ import numpy as np
 from cluewise.clues._inventory import plural
 
 if TYPE_CHECKING:
-    from cluewise.advice._check import Diagnosis
+    from cluewise.advice.doctor._check import Diagnosis
 
 __all__ = ["recommended", "written"]
 

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise.advice import _held_out
-from cluewise.advice._candidates import candidates, likely_counts, named
-from cluewise.advice._runner import Runner, labels_of, reason
-from cluewise.advice._trials import Trial, drop, pick
+from cluewise.advice.choice._candidates import candidates, likely_counts, named
+from cluewise.advice.choice._runner import Runner, labels_of, reason
+from cluewise.advice.choice._trials import Trial, drop, pick
 from cluewise.base import Informed, as_clues, generator
 from cluewise.clues import Clues
 from cluewise.core.progress import Progress
@@ -119,7 +119,7 @@ class ClueSearchCV(ClusterMixin, MetaEstimatorMixin, Informed):
     Examples
     --------
     >>> import cluewise as cw
-    >>> from cluewise.advice._search import ClueSearchCV
+    >>> from cluewise import ClueSearchCV
     >>> from cluewise.datasets import load
     >>> wine = load("wine", standardize=True)
     >>> clues = cw.Clues.sample(wine.y, labels=0.1, random_state=0)

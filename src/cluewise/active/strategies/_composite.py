@@ -16,10 +16,10 @@ from cluewise._typing import Floats, Ints
 from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import INFERRED, Question
 from cluewise.active._placing import Neighborhoods, PlacingStrategy
-from cluewise.active._pool import Pool, pool_of, view_of
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
-from cluewise.active._utilities import PHRASES, UTILITIES, Utility, View, agreement, arms, check_weights, ranked
+from cluewise.active.parts.pool import Pool, pool_of, view_of
+from cluewise.active.parts.utilities import PHRASES, UTILITIES, Utility, View, agreement, arms, check_weights, ranked
 from cluewise.centroid import PCKMeans
 
 __all__ = ["CompositeQuestions"]

@@ -1,0 +1,1 @@
+"""What strategies are made of: distances to what was asked, groups, odds, utilities."""

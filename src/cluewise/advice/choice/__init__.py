@@ -1,0 +1,1 @@
+"""Choice by held-out clues: `ClueSearchCV` and `suggest`."""

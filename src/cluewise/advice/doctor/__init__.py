@@ -1,0 +1,1 @@
+"""The doctor for clues: `check`."""

@@ -1,0 +1,1 @@
+"""Guarded propagation of clues: `propagate`."""
