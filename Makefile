@@ -13,11 +13,11 @@ PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocess
 COVER = --cov=cluewise --cov-branch --cov-report=
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test check test-nojit test-floors laws bench docs constraints clean
+.PHONY: help demo test check test-nojit test-floors laws bench reproduce reproduce-quick docs constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name words; do \
-		printf '  make %-12s %s\n' "$$name" "$$words"; done
+		printf '  make %-16s %s\n' "$$name" "$$words"; done
 
 demo: $(VENV)/.ready-demo ## set everything up and show a real result
 	@$(BIN)/cluewise demo
@@ -52,6 +52,12 @@ laws: $(VENV)/.ready-test ## the laws for one clusterer: make laws NAME=PCKMeans
 
 bench: $(VENV)/.ready-test ## speed and memory as ratios to an anchor in the same run
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+reproduce: $(VENV)/.ready-test ## the papers' tables and figures beside ours, in experiments/report (hours; goes on where it was)
+	@$(BIN)/python experiments/reproduce --jobs 2 $(ARGS)
+
+reproduce-quick: $(VENV)/.ready-test ## the same on a scale of minutes
+	@$(BIN)/python experiments/reproduce --jobs 2 --quick $(ARGS)
 
 docs: $(VENV)/.ready-docs ## the documentation, in docs/_build/html
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html

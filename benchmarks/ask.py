@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from statistics import median
 from time import process_time
 from typing import Any
@@ -41,23 +39,13 @@ def measure(sizes: Sequence[int], d: int, k: int, questions: int, names: Sequenc
 
 
 def makers(k: int) -> dict[str, Callable[[], Any]]:
-    """Every strategy there is, exported or not, by name: what makes it, with k and another one if it asks."""
-    for module in pkgutil.iter_modules(active.__path__, "cluewise.active."):
-        import_module(module.name)
-    found = {cls.__name__: cls for cls in below(active.Strategy) if not cls.__abstractmethods__}
+    """Every strategy there is by name: what makes it, with k and another one if it asks."""
+    found = {cls.__name__: cls for cls in (*active.strategies(), active.Confirmed)}
     wanted = {"n_clusters": k, "strategy": active.RandomPairs()}
     given = {
         name: {word: wanted[word] for word in cls._get_param_names() if word in wanted} for name, cls in found.items()
     }
     return {name: partial(found[name], **given[name]) for name in sorted(found)}
-
-
-def below(cls: type) -> Iterator[type]:
-    """Classes that come from this one."""
-    for child in cls.__subclasses__():
-        if child.__module__.startswith("cluewise.active"):
-            yield child
-        yield from below(child)
 
 
 def one_pass(X: np.ndarray, k: int) -> float:

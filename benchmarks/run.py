@@ -40,6 +40,7 @@ NAMES = (
     "spectral",
     "metric",
     "metric_growth",
+    "ask",
 )
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")

@@ -37,6 +37,7 @@ NAMES = (
     "spectral",
     "metric",
     "metric_growth",
+    "ask",
 )
 
 

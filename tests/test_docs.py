@@ -307,6 +307,13 @@ def test_gallery_which_clues_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
         assert abs(right - learned) < 0.05
 
 
+def test_gallery_which_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_which_questions.py", monkeypatch)
+    ends = {name: float(value) for name, value in re.findall(r"^(.*?) +\S+ -> (\S+)$", said, re.MULTILINE)}
+    assert ends["pairs at stake"] > 0.8
+    assert ends["several utilities"] > ends["pairs at random"] + 0.05
+
+
 def test_gallery_mixed_clues(monkeypatch: pytest.MonkeyPatch) -> None:
     said = said_by("plot_mixed_clues.py", monkeypatch)
     before, after = (
@@ -417,10 +424,10 @@ def test_bibliography_is_readable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_reference_lists_every_public_name() -> None:
     listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api" / "index.md").read_text("utf-8"), re.MULTILINE))
-    rooms = ("advice", "checks", "datasets", "exceptions", "metrics", "plots")
+    rooms = ("active", "advice", "checks", "datasets", "exceptions", "metrics", "plots", "store")
     public = {f"{room}.{name}" for room in rooms for name in import_module(f"cluewise.{room}").__all__}
     public |= {f"clues.{name}" for name in import_module("cluewise.clues").__all__}
     public |= set(cluewise.__all__) - set(rooms) - set(import_module("cluewise.exceptions").__all__) - {"__version__"}
     also = {f"{room}.{name}" for room in (*rooms, "clues") for name in cluewise.__all__}  # at home in both
-    aside = {"clues.Cliques", "clues.Graph", "datasets.PATTERNS", "plots.require_matplotlib"}
+    aside = {"active.Oracle", "clues.Cliques", "clues.Graph", "datasets.PATTERNS", "plots.require_matplotlib"}
     assert public - listed - also == aside & (public - listed)

@@ -6,7 +6,8 @@ from importlib import import_module
 import pytest
 from numpydoc.validate import validate
 
-MODULES = ["", ".advice", ".catalogue", ".checks", ".clues", ".datasets", ".exceptions", ".metrics", ".plots"]
+MODULES = ["", ".active", ".advice", ".catalogue", ".checks", ".clues", ".datasets", ".exceptions", ".metrics", ".plots"]
+MODULES += [".store"]
 
 # Left out of numpydoc's list: an extended summary, See Also and Yields are written where they help; parameters that are
 # "as for" another function have their types there; "Clusters" is a noun here, not a verb in the third person.

@@ -67,13 +67,13 @@ class PairsAtStake(Strategy):
     be asked about. Above 12 000 rows, the leaves of the tree are 2 000 small clusters by k-means; below that nothing
     is random, and the seed changes nothing.
 
-    *Deviations* from the super-instances of COBRAS [VanCraenendonck18]_: the tree instead of k-means, single questions
+    *Deviations* from the super-instances of COBRAS [VanCraenendonck2018]_: the tree instead of k-means, single questions
     in the order of their value instead of rounds of splitting and merging, and clusters that are never complete:
     two of them far apart, or small, are not asked about as long as more is at stake elsewhere.
 
     References
     ----------
-    .. [VanCraenendonck18] Van Craenendonck, T., Dumančić, S., Van Wolputte, E., & Blockeel, H. (2018). COBRAS:
+    .. [VanCraenendonck2018] Van Craenendonck, T., Dumančić, S., Van Wolputte, E., & Blockeel, H. (2018). COBRAS:
        Interactive clustering with pairwise queries. Intelligent Data Analysis XVII, LNCS 11191, 353-366.
 
     Examples

@@ -200,7 +200,7 @@ class SuperInstances(Strategy):
 
     References
     ----------
-    .. [VanCraenendonck18] Van Craenendonck, T., Dumančić, S., Van Wolputte, E., & Blockeel, H. (2018). COBRAS:
+    .. [VanCraenendonck2018] Van Craenendonck, T., Dumančić, S., Van Wolputte, E., & Blockeel, H. (2018). COBRAS:
        Interactive clustering with pairwise queries. Intelligent Data Analysis XVII, LNCS 11191, 353-366.
 
     Examples
@@ -215,7 +215,7 @@ class SuperInstances(Strategy):
     """
 
     card: ClassVar[StrategyCard] = StrategyCard(
-        paper="VanCraenendonck18",
+        paper="VanCraenendonck2018",
         title="super-instances",
         asks=frozenset({"pair"}),
         sparse=False,

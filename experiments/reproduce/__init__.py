@@ -1,0 +1,1 @@
+"""Every table and figure of the papers, beside ours: declared in `tables`, run by `runner`, told by `report`."""
