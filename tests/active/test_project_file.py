@@ -75,6 +75,46 @@ def test_two_people_who_answer_the_last_question_both_count(path):
     ann.close()
 
 
+def test_two_people_with_the_last_question_before_them(path):
+    ann = Project.begin(path, RandomPairs(), X, budget=1, random_state=0)
+    bob = Project.open(path, RandomPairs(), X)
+    question = ann.ask()[0]
+    assert bob.ask() == [question]
+    ann.tell(Answer(question, True, who="ann"))
+    bob.tell(Answer(question, True, who="bob"))
+    assert [a.who for a in ann.state.answers] == ["ann", "bob"]
+    ann.close()
+    bob.close()
+
+
+def test_an_undo_that_is_undone_after_a_snapshot_loses_nothing(path):
+    with Project.begin(path, RandomPairs(), X, budget=5, random_state=0) as project:
+        for _ in range(3):
+            project.tell(SimulatedOracle(Y)(project.ask()))
+        project.store.undo(1)
+    with Project.open(path, RandomPairs(), X) as project:
+        assert project.state.asked == 2
+        assert project.store.redo() is not None
+        assert project.state.asked == 3
+    with Project.open(path, RandomPairs(), X) as project:
+        assert project.state.asked == 3
+
+
+def test_a_kill_while_beginning_leaves_a_place_to_begin(path):
+    from cluewise.store import Store
+
+    assert not Project.begun(path)
+    path.touch()
+    assert not Project.begun(path)
+    with Store.open(path, create=True) as store:
+        store.settings["budget"] = 3
+    assert not Project.begun(path)
+    Project.begin(path, RandomPairs(), X, budget=7, random_state=0, settings={"note": [1]}).close()
+    assert Project.begun(path)
+    with Project.open(path, RandomPairs(), X) as project:
+        assert (project.state.budget, project.store.settings["note"]) == (7, [1])
+
+
 def test_undo_after_a_snapshot_leads_back(path):
     with Project.begin(path, RandomPairs(), X, budget=5, random_state=0) as project:
         first = project.ask()

@@ -13,6 +13,7 @@ from sklearn.datasets import make_blobs
 from cluewise import Clues, active
 from cluewise.active import Answer, Question, SimulatedOracle, State, Strategy, interview
 from cluewise.active._known import Known
+from cluewise.active._placing import PlacingStrategy
 
 ALL = [
     value
@@ -92,8 +93,8 @@ def test_undo_leads_back_to_the_same_question(strategy):
 def test_people_who_err_and_do_not_know_are_survived(strategy):
     oracle = SimulatedOracle(Y, error_rate=0.3, unknown_rate=0.2, random_state=4)
     given = Clues.sample(Y, pairs=10, noise=0.4, random_state=0)
-    state = interview(made(strategy), X, oracle, budget=60, size=2, clues=given, random_state=0)
-    assert state.asked == 60
+    state = interview(made(strategy), X, oracle, budget=40, size=2, clues=given, random_state=0)
+    assert state.asked == 40
     assert state.clues.n == len(X)
 
 
@@ -192,6 +193,66 @@ def test_questions_say_why(strategy):
             assert question.why.endswith(".")
             assert question.kind in one.card.asks | {"pair"}
         state = one.tell(state, SimulatedOracle(Y)(questions))
+
+
+PLACING = [strategy for strategy in STRATEGIES if issubclass(strategy, PlacingStrategy)]
+placing = pytest.mark.parametrize("strategy", PLACING, ids=lambda value: value.__name__)
+
+
+def asking(strategy, kind):
+    return made(strategy).set_params(questions=kind)
+
+
+@placing
+@pytest.mark.parametrize("unknown_rate", [0.0, 0.4])
+def test_labels_make_neighborhoods(strategy, unknown_rate):
+    """Every class that was named is a neighborhood, whoever was asked about first."""
+    one = asking(strategy, "label")
+    oracle = SimulatedOracle(Y, unknown_rate=unknown_rate, random_state=0)
+    state = interview(one, X, oracle, budget=25, size=2, random_state=0)
+    hoods = one._hoods(one._scene(state, X))
+    named = {answer.value for answer in state.answers if answer.question.kind == "label"} - {None}
+    assert len(hoods.sets) == len(named) == K
+    assert {len({Y[row] for row in members}) for members in hoods.sets} == {1}
+
+
+@placing
+def test_nobody_who_cannot_tell_which_is_asked_again_and_again(strategy):
+    class Unsure(SimulatedOracle):
+        """Knows everything but one row."""
+
+        def __call__(self, questions):
+            return [
+                Answer(answer.question, None if answer.question.rows[0] == self.row else answer.value)
+                for answer in super().__call__(questions)
+            ]
+
+    one = asking(strategy, "which")
+    state = one.start(X, budget=25, random_state=1)
+    oracle = Unsure(Y)
+    oracle.row = one.ask(state, X)[0].rows[0]
+    state = interview(one, X, oracle, state=state)
+    about = [answer.question.rows for answer in state.answers if answer.question.rows[0] == oracle.row]
+    shown = [row for rows in about for row in rows[1:]]
+    assert len(shown) == len(set(shown))
+
+
+@every
+def test_one_object_for_two_conversations_keeps_them_apart(strategy):
+    one = made(strategy)
+    other = Clues(len(X), labels=np.where(np.arange(len(X)) < 12, Y, -1))
+    for clues, budget in ((None, 10), (other, 10), (None, 10), (None, 30)):
+        state = one.start(X, clues, budget=budget, random_state=0)
+        for _ in range(4):
+            asked = one.ask(state, X)
+            assert made(strategy).ask(state, X) == asked
+            state = one.tell(state, SimulatedOracle(Y)(asked))
+
+
+@every
+def test_numbers_too_large_to_be_squared_are_refused(strategy):
+    with pytest.raises(ValueError, match="too large to be squared"):
+        made(strategy).start(X * 2.0**530, budget=3)
 
 
 # --- what the base does --------------------------------------------------------------------------------------------
@@ -297,6 +358,30 @@ def test_the_chain_of_a_contradiction_runs_through_labels_and_refusals(pairs):
         keys.append(question.key)
         state = pairs.tell(state, Answer(question, next(a.value for a in answers if a.question.key == question.key)))
     assert set(keys) == {answer.question.key for answer in answers}  # each of them was asked again
+
+
+def test_what_was_inferred_falls_with_the_no_that_it_came_from():
+    """Two neighborhoods, a row apart from one: it belongs to the other, until somebody corrects the "no"."""
+    one = active.ExploreConsolidate(2)
+    rows = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]]
+    state = one.start(rows, Clues(6, labels=[0, -1, -1, 1, -1, -1]), budget=9, random_state=0)
+    state = one.tell(state, Answer(Question("pair", (1, 3)), False))
+    assert state.answers[-1].who == "inferred"
+    assert state.clues.must.tolist() == [[0, 1]]
+    assert state.asked == 1
+    state = one.tell(state, [Answer(Question("pair", (1, 3)), True)] * 2)
+    assert state.clues.must.tolist() == [[1, 3]]
+    assert not state.clues.contradictions
+    assert one.ask(state, rows)[0].key != ("pair", (0, 1))
+    with pytest.raises(ValueError, match="nobody is called 'inferred'"):
+        one.tell(state, Answer(Question("pair", (1, 2)), True, who="inferred"))
+
+
+def test_a_state_that_lacks_something(pairs):
+    with pytest.raises(ValueError, match="there is no answers, budget, fingerprint, given, n, parameters"):
+        State.from_json('{"format": 1}')
+    with pytest.raises(ValueError, match=r"size=2\.0"):
+        pairs.ask(pairs.start(X, budget=3), X, size=2.0)
 
 
 def test_interviews_need_a_beginning(pairs):

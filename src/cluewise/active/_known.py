@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from cluewise.active._dialog import Answer, Question
+from cluewise.active._dialog import INFERRED, Answer, Question
 from cluewise.clues import Clues
 
 __all__ = ["Known", "resolved"]
@@ -85,6 +85,8 @@ class Known:
         """Take in one answer."""
         self.asked.add(answer.question.key)
         if answer.value is None:
+            for other in answer.question.rows[1:]:  # who cannot tell which will not be asked about each of them
+                self.asked.add(Question("pair", (answer.question.rows[0], other)).key)
             return
         row = answer.question.rows[0]
         fits = self._name(row, answer.value) if answer.question.kind == "label" else True
@@ -138,16 +140,33 @@ def _plain(value: Hashable) -> Hashable:
 
 
 def resolved(answers: Iterable[Answer]) -> list[Answer]:
-    """One answer per question, in the order of first asking: what most of them say; a draw counts as don't know."""
+    """One answer per question, in the order of first asking: what most of them say; a draw counts as don't know.
+
+    What was inferred counts only as long as every "no" about the row that was there before it still stands.
+    """
     said: dict[tuple[str, tuple[int, ...]], list[Answer]] = {}
+    refused: dict[int, list[tuple[str, tuple[int, ...]]]] = {}  # by row: questions that somebody answered "no"
+    premises: dict[int, list[tuple[str, tuple[int, ...]]]] = {}  # by inferred answer: what it follows from
     for answer in answers:
         said.setdefault(answer.question.key, []).append(answer)
-    return [_majority(votes) for votes in said.values()]
+        row = answer.question.rows[0]
+        if answer.who == INFERRED:
+            premises[id(answer)] = list(refused.get(row, []))
+        elif answer.value is False:
+            refused.setdefault(row, []).append(answer.question.key)
+    settled = {key: _majority([vote for vote in votes if vote.who != INFERRED]) for key, votes in said.items()}
+    for key, votes in said.items():
+        if settled[key] is None:
+            grounds = [settled[premise] for premise in premises[id(votes[0])]]
+            if all(ground is not None and ground.value is False for ground in grounds):
+                settled[key] = votes[0]
+    return [answer for answer in settled.values() if answer is not None]
 
 
-def _majority(votes: list[Answer]) -> Answer:
-    if len(votes) == 1:
-        return votes[0]
+def _majority(votes: list[Answer]) -> Answer | None:
+    """What most of the people say who were asked; None if nobody was."""
+    if len(votes) < 2:
+        return votes[0] if votes else None
     counts: dict[str, list[Answer]] = {}
     for vote in votes:
         if vote.value is not None:

@@ -14,7 +14,7 @@ from cluewise.active._strategy import Scene, Strategy
 from cluewise.base import generator
 from cluewise.clues import Clues
 
-__all__ = ["Neighborhoods", "PlacingStrategy", "neighborhoods"]
+__all__ = ["Neighborhoods", "PlacingStrategy", "classes", "neighborhoods"]
 
 
 class Neighborhoods:
@@ -76,6 +76,29 @@ def _founded(known: Known, given: Clues) -> list[list[int]]:
     return sets
 
 
+def classes(scene: Scene) -> Neighborhoods:
+    """Neighborhoods where labels are asked for: the rows of each class; no row founds one without a label."""
+    known, labels = scene.known, scene.state.given.labels
+    sets: dict[Any, list[int]] = {}
+    for code in np.unique(labels[labels >= 0]):
+        rows = np.flatnonzero(labels == code).tolist()
+        sets.setdefault(known.label(rows[0]), []).extend(rows)
+    seen = dict.fromkeys(row for members in sets.values() for row in members)
+    lost = []
+    for answer in scene.answers:
+        for row in answer.question.rows:
+            label = known.label(row)
+            if label is not None and row not in seen:
+                sets.setdefault(label, []).append(row)
+                seen[row] = None
+            elif label is None and answer.question.kind == "label":
+                lost.append(row)  # somebody did not know
+    hoods = Neighborhoods(list(sets.values()))
+    hoods.placed = {row: hoods.placed[row] for row in seen}  # in the order in which it was said
+    hoods.lost = lost
+    return hoods
+
+
 class PlacingStrategy(Strategy):
     """Base of strategies that put one row after another into a neighborhood.
 
@@ -107,7 +130,17 @@ class PlacingStrategy(Strategy):
         """The row that founds the first neighborhood where the clues found none."""
         return first_row(scene.state)
 
+    def _founder(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
+        """The row whose class is asked while none is known; None when no row is left."""
+        first = self._first(scene)
+        if first not in taken:
+            return first
+        left = np.setdiff1d(np.arange(scene.n), list(taken))
+        return int(rng.choice(left)) if len(left) else None
+
     def _hoods(self, scene: Scene) -> Neighborhoods:
+        if self.questions == "label":
+            return classes(scene)
         return neighborhoods(scene.known, scene.state.given, scene.answers, self._first(scene))
 
     def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
@@ -118,12 +151,17 @@ class PlacingStrategy(Strategy):
             questions += self._next(scene, hoods, row)
             if len(questions) == size:
                 return questions
+        founding = self.questions == "label" and not hoods.sets
         while len(questions) < size:
-            picked = self._pick(scene, hoods, taken, rng)
+            picked = (self._founder if founding else self._pick)(scene, hoods, taken, rng)
             if picked is None:
                 return questions
             taken.add(picked)
-            questions += self._next(scene, hoods, picked)
+            if founding:
+                first = Question("label", (picked,), "no class is known yet.")
+                questions += [first] if scene.known.open(first) else []
+            else:
+                questions += self._next(scene, hoods, picked)
         return questions
 
     def _next(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -69,8 +70,8 @@ class Project:
         self._told = False
         snapshot = store.last_snapshot()
         if snapshot is not None:
-            self._state = State.from_json(json.dumps(snapshot.state))
-            self._heard = tuple(entry.id for entry in store.standing() if entry.id <= snapshot.upto)
+            self._state = State.from_json(json.dumps(snapshot.state["state"]))
+            self._heard = tuple(snapshot.state["heard"])
 
     @classmethod
     def begin(
@@ -82,6 +83,7 @@ class Project:
         *,
         budget: int,
         random_state: Any = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> Self:
         """Begin a conversation in a new file.
 
@@ -99,6 +101,8 @@ class Project:
             How many questions may be asked; `grow` changes it.
         random_state : int, RandomState, Generator or None, default=None
             Seed.
+        settings : mapping of str to JSON values, optional
+            What else is to be kept in ``store.settings``.
 
         Returns
         -------
@@ -112,7 +116,9 @@ class Project:
         try:
             if BEGINNING in store.settings:
                 raise ValueError(f"there is a conversation in '{store.name}' already.")
-            store.settings[BUDGET] = state.budget
+            for name, value in {**(settings or {}), BUDGET: state.budget}.items():
+                store.settings[name] = value
+            # Last: without it nothing has begun, so that a kill before leaves a file to begin in.
             store.settings[BEGINNING] = json.loads(state.to_json())
             return cls(store, strategy, X)
         except BaseException:
@@ -149,6 +155,27 @@ class Project:
         except BaseException:
             store.close()
             raise
+
+    @staticmethod
+    def begun(path: str | PathLike[str]) -> bool:
+        """Whether there is a conversation in a file to go on with.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; there need not be one.
+
+        Returns
+        -------
+        bool
+            False where nothing has begun yet: there is no file, or whoever began was killed on the way.
+        """
+        from cluewise.store import Store
+
+        if not Path(path).exists() or not Path(path).stat().st_size:
+            return False
+        with Store.open(path) as store:
+            return BEGINNING in store.settings
 
     @staticmethod
     def peek(path: str | PathLike[str]) -> State:
@@ -194,9 +221,10 @@ class Project:
 
     def tell(self, answers: Answer | Iterable[Answer]) -> None:
         """Save answers, one by one; when this returns they are on disk."""
-        state = self.state
         for answer in [answers] if isinstance(answers, Answer) else answers:
-            state = self.strategy.tell(state, answer)  # refuses what makes no sense before it is saved
+            state = self.state
+            # Somebody else may have spent the budget since the question was asked; this answer counts all the same.
+            self.strategy.tell(replace(state, budget=state.asked + 1), answer)  # refuses what makes no sense
             self.store.append(answer.question.to_json(), answer.value, who=answer.who)
             self._told = True
 
@@ -214,9 +242,14 @@ class Project:
     def close(self) -> None:
         """Leave the file; what was said is there already."""
         if self._told:  # so that whoever comes next need not hear all answers again
-            state = self.state
-            self.store.snapshot(json.loads(state.to_json()), upto=max(self._heard, default=0), keep=1)
             self._told = False
+            try:
+                state = self.state
+                # Which answers it has heard is in the snapshot itself: undo and redo may change which of them stand.
+                kept = {"state": json.loads(state.to_json()), "heard": list(self._heard)}
+                self.store.snapshot(kept, upto=max(self._heard, default=0), keep=1)
+            finally:
+                self.store.close()
         self.store.close()
 
     def __enter__(self) -> Self:

@@ -157,6 +157,9 @@ class State:
         if not isinstance(value, dict) or value.get("format") != FORMAT:
             found = value.get("format") if isinstance(value, dict) else None
             raise ValueError(f"this is not the state of a conversation in format {FORMAT} (format: {found}).")
+        missing = {"strategy", "parameters", "n", "fingerprint", "budget", "seed", "given", "answers"} - value.keys()
+        if missing:
+            raise ValueError(f"this is not the state of a conversation: there is no {', '.join(sorted(missing))}.")
         return cls(
             value["strategy"],
             value["parameters"],

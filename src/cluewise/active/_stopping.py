@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from cluewise.active._dialog import INFERRED, Answer
 from cluewise.active._state import State, clues_of
+from cluewise.clues import Clues
 
 __all__ = ["settled"]
 
@@ -43,7 +45,7 @@ def settled(
         Fits, each with a random start and four fifths of the earlier answers, that vote. Of n votes v for an answer
         give it the probability (v + 1) / (n + 2), so that 10 fits have to agree for 0.9.
     every : int, default=5
-        Answers between two looks.
+        Answers between two looks; where several come at once, it looks when as many or more have come.
 
     Returns
     -------
@@ -70,6 +72,8 @@ def settled(
     3
     """
     for name, value in (("last", last), ("n_fits", n_fits), ("every", every)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{name}={value!r}; it is a whole number, at least 1.")
         if value < 1:
             raise ValueError(f"{name}={value}; it is at least 1.")
     if not 0 < probability < 1:
@@ -77,12 +81,20 @@ def settled(
     if (n_fits + 1) / (n_fits + 2) < probability:
         raise ValueError(f"n_fits={n_fits} votes cannot give a probability of {probability}; take more fits.")
 
+    if not has_fit_parameter(estimator, "clues"):
+        raise TypeError(f"estimator={estimator!r} does not take clues; it is a clusterer whose fit does.")
+    before: tuple[Any, int] = None, 0  # which conversation was seen last, and after how many questions
+
     def watch(state: State) -> bool:
+        nonlocal before
+        this = state.seed, state.fingerprint, state.budget
+        since = before[1] if before[0] == this and before[1] <= state.asked else 0
+        before = this, state.asked
         said = [answer for answer in state.answers if answer.who != INFERRED and answer.value is not None]
-        if len(said) < last or state.asked % every:
+        if len(said) < last or state.asked // every == since // every:
             return False
         earlier, recent = said[:-last], said[-last:]
-        pairs = _pairs(earlier, recent)
+        pairs = _pairs(state.given, earlier, recent)
         if pairs is None:
             return False
         rng = np.random.default_rng([state.seed, len(state.answers), 14])
@@ -96,9 +108,12 @@ def settled(
     return watch
 
 
-def _pairs(earlier: list[Answer], recent: list[Answer]) -> list[tuple[int, int, bool]] | None:
+def _pairs(given: Clues, earlier: list[Answer], recent: list[Answer]) -> list[tuple[int, int, bool]] | None:
     """What recent answers say about pairs; a class as one with a row known before. None: a class is new."""
-    known = {a.value: a.question.rows[0] for a in earlier if a.question.kind == "label"}
+    rows = np.flatnonzero(given.labels >= 0)
+    first = rows[np.unique(given.labels[rows], return_index=True)[1]].tolist()
+    known: dict[Any, int] = dict(zip(given.classes_[given.labels[first]].tolist(), first)) if first else {}
+    known.update((a.value, a.question.rows[0]) for a in earlier if a.question.kind == "label")
     pairs = [link for answer in recent for link in answer.links()]
     for answer in recent:
         if answer.question.kind == "label":

@@ -11,11 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from cluewise.active._card import StrategyCard
-from cluewise.active._dialog import Answer, Question
+from cluewise.active._dialog import INFERRED, Answer, Question
 from cluewise.active._known import Known, resolved
 from cluewise.active._recheck import doubtful
 from cluewise.active._state import State, fingerprint
 from cluewise.base import as_clues, checked_data, generator
+from cluewise.core.squares import require_squares
 
 __all__ = ["Scene", "Strategy"]
 
@@ -49,7 +50,7 @@ class Scene:
         new = state.answers[seen:]
         keys = [answer.question.key for answer in new]
         again = len(set(keys)) < len(keys) or any(key in self.known.asked for key in keys)
-        if again or state.answers[:seen] != self.state.answers or state.given is not self.state.given:
+        if again or state.answers[:seen] != self.state.answers:
             self.start(state)
             return
         self.state = state
@@ -92,7 +93,7 @@ class Strategy(BaseEstimator, ABC):
         self._validate_params()
         if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0:
             raise ValueError(f"budget is {budget!r}; it is the number of questions, at least 0.")
-        checked = checked_data(self, X, reset=True, sparse=self.card.sparse)
+        checked = self._checked(X)
         n = int(checked.shape[0])
         return State(
             type(self).__name__,
@@ -122,7 +123,7 @@ class Strategy(BaseEstimator, ABC):
         list of Question
             Questions that do not follow from each other's answers as far as that can be seen.
         """
-        if size < 1:
+        if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise ValueError(f"size={size}; at least one question is asked at a time.")
         self._check_state(state)
         size = min(size, state.left)
@@ -156,6 +157,8 @@ class Strategy(BaseEstimator, ABC):
         for answer in new:
             if not isinstance(answer, Answer):
                 raise TypeError(f"{answer!r} is not an Answer.")
+            if answer.who == INFERRED:
+                raise ValueError(f"nobody is called {INFERRED!r} here: so the answers are marked that nobody gave.")
             if max(answer.question.rows) >= state.n:
                 raise ValueError(f"the answer speaks of row {max(answer.question.rows)}, but there are {state.n} rows.")
         if len(new) > state.left:
@@ -172,7 +175,7 @@ class Strategy(BaseEstimator, ABC):
         """Up to ``size`` open questions, the best first; none when the strategy has nothing more to ask."""
 
     def _prepare(self, X: Any, state: State) -> Any:
-        """What depends on X, the seed and the parameters alone, and is worth keeping between questions."""
+        """What depends on X, what was known at the start, the budget, the seed and the parameters, but on no answer."""
         return None
 
     def _infer(self, state: State) -> list[Answer]:
@@ -185,14 +188,21 @@ class Strategy(BaseEstimator, ABC):
         """The scene of this state: the one of the last call if that has come further, or a new one."""
         kept: tuple[Any, str, Scene] | None = getattr(self, "_kept", None)
         if kept is not None and kept[0] is X and kept[1] == _identity(state):
-            kept[2].follow(state)
-            return kept[2]
-        checked = checked_data(self, X, reset=True, sparse=self.card.sparse)
+            given = kept[2].state.given
+            if given is state.given or given == state.given:
+                kept[2].follow(state)
+                return kept[2]
+        checked = self._checked(X)
         if fingerprint(checked) != state.fingerprint:
             raise ValueError("X is not what this conversation is about: its numbers are not the same as at the start.")
         scene = Scene(checked, state, self._prepare(checked, state))
         self._kept = X, _identity(state), scene
         return scene
+
+    def _checked(self, X: Any) -> Any:
+        checked = checked_data(self, X, reset=True, sparse=self.card.sparse)
+        require_squares(checked)
+        return checked
 
     def _check_state(self, state: State) -> None:
         if not isinstance(state, State):
@@ -222,7 +232,7 @@ def _spelled(value: Any) -> Any:
 
 
 def _identity(state: State) -> str:
-    return f"{state.fingerprint} {state.seed} {state.parameters}"
+    return f"{state.fingerprint} {state.seed} {state.budget} {state.parameters}"
 
 
 def _any_pairs(scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:

@@ -115,8 +115,8 @@ class FarStrategy(PlacingStrategy):
     def _prepare(self, X: Any, state: State) -> Any:
         return Ready(X)
 
-    def _hoods(self, scene: Scene) -> Neighborhoods:
-        return _classes(scene) if self.questions == "label" else super()._hoods(scene)
+    def _founder(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
+        return self._pick(scene, hoods, taken, rng)
 
     def _reach(self, scene: Scene, hoods: Neighborhoods, taken: set[int]) -> Reach:
         """The reach of ``taken``: the rows of the neighborhoods, and those picked for the same batch."""
@@ -145,26 +145,3 @@ class FarStrategy(PlacingStrategy):
     @abstractmethod
     def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
         """Why a row is asked about, and a score."""
-
-
-def _classes(scene: Scene) -> Neighborhoods:
-    """Neighborhoods where labels are asked for: the rows of each class; no row founds one without a label."""
-    known, labels = scene.known, scene.state.given.labels
-    sets: dict[Any, list[int]] = {}
-    for code in np.unique(labels[labels >= 0]):
-        rows = np.flatnonzero(labels == code).tolist()
-        sets.setdefault(known.label(rows[0]), []).extend(rows)
-    seen = dict.fromkeys(row for members in sets.values() for row in members)
-    lost = []
-    for answer in scene.answers:
-        for row in answer.question.rows:
-            label = known.label(row)
-            if label is not None and row not in seen:
-                sets.setdefault(label, []).append(row)
-                seen[row] = None
-            elif label is None and answer.question.kind == "label":
-                lost.append(row)  # somebody did not know
-    hoods = Neighborhoods(list(sets.values()))
-    hoods.placed = {row: hoods.placed[row] for row in seen}  # in the order in which it was said
-    hoods.lost = lost
-    return hoods
