@@ -33,7 +33,8 @@ from cluewise.datasets import load
 DATA = ["iris", "wine", "ecoli", "glass", "digits", "pendigits"]
 SEED, BUDGET, EVERY = 2026, 200, 10
 CHECKPOINTS = range(EVERY, BUDGET + 1, EVERY)
-COLUMNS = ["data", "strategy", "seed", "area", "asked", "seconds", *(f"at_{c}" for c in CHECKPOINTS)]
+CURVE = [f"at_{c}" for c in CHECKPOINTS]
+COLUMNS = ["data", "strategy", "seed", "area", "asked", "seconds", *CURVE, "starts", "closed"]
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -44,7 +45,10 @@ def made(spelled: str, k: int) -> Strategy:
     if not isinstance(name, ast.Name):
         raise ValueError(f"{spelled!r} is not the name of a strategy.")
     given = {word.arg: ast.literal_eval(word.value) for word in call.keywords} if isinstance(call, ast.Call) else {}
-    cls = {one.__name__: one for one in strategies()}[name.id]
+    known = {one.__name__: one for one in strategies()}
+    if name.id not in known:
+        raise ValueError(f"there is no strategy {name.id!r}; there are {', '.join(sorted(known))}.")
+    cls = known[name.id]
     wanted = {"n_clusters": k} if "n_clusters" in inspect.signature(cls).parameters else {}
     return cls(**{**wanted, **given})
 
@@ -70,7 +74,7 @@ def cell(data: str, spelled: str, seed: int, starts: int, closed: bool) -> dict:
         clues = then.clues.closed() if closed else then.clues
         labels = PCKMeans(k, penalty="auto", n_init=starts, random_state=SEED + seed).fit(X, clues=clues).labels_
         curve.append(adjusted_rand_score(y, labels))
-    row = [data, spelled, seed, np.mean(curve), state.asked, seconds, *curve]
+    row = [data, spelled, seed, np.mean(curve), state.asked, seconds, *curve, starts, closed]
     return {name: f"{v:.5f}" if isinstance(v, float) else v for name, v in zip(COLUMNS, row, strict=True)}
 
 
@@ -135,11 +139,20 @@ def report(rows: list[dict]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def finished(path: Path) -> list[dict]:
+def finished(path: Path, starts: int, closed: bool) -> list[dict]:
+    """The cells in a file, which all have to be of one kind: curves of different fits are no comparison."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        found, wanted = (row.get("starts"), row.get("closed")), (str(starts), str(closed))
+        if found != wanted:
+            raise ValueError(
+                f"{path.name} has cells with --starts {found[0]} and closed={found[1]}, "
+                f"not {wanted[0]} and {wanted[1]}; give another --csv."
+            )
+    return rows
 
 
 def main(words: Sequence[str]) -> None:
@@ -157,15 +170,18 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--table", type=Path, default=RESULTS / "questions.md", help="where the table is written")
     given = parser.parse_args(words)
     given.csv.parent.mkdir(parents=True, exist_ok=True)
-    done = {(row["data"], row["strategy"], int(row["seed"])) for row in finished(given.csv)}
+    kind = given.starts, given.closed
+    done = {(row["data"], row["strategy"], int(row["seed"])) for row in finished(given.csv, *kind)}
     names = given.strategy if given.strategy is not None else [one.__name__ for one in strategies()]
+    for name in names:
+        made(name, 2)  # a wrong name is told before anything is computed
     # Seeds outermost: stopped at any time, all strategies have been tried about equally often.
     seeds = range(given.first, given.first + given.seeds)
     wanted = [(data, name, seed) for seed in seeds for data in given.data for name in names]
     with ProcessPoolExecutor(given.jobs) as pool, given.csv.open("a", newline="") as file:
         if not file.tell():
             csv.writer(file).writerow(COLUMNS)
-        left = [pool.submit(cell, *key, given.starts, given.closed) for key in wanted if key not in done]
+        left = [pool.submit(cell, *key, *kind) for key in wanted if key not in done]
         for future in as_completed(left):
             row = future.result()
             csv.writer(file).writerow([row[name] for name in COLUMNS])
@@ -174,7 +190,7 @@ def main(words: Sequence[str]) -> None:
                 f"{row['data']:10} {row['strategy']:24} seed {row['seed']:3}  area {row['area']}  {row['seconds']} s",
                 flush=True,
             )
-    given.table.write_text(report(finished(given.csv)))
+    given.table.write_text(report(finished(given.csv, *kind)))
 
 
 if __name__ == "__main__":
