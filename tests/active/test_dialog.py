@@ -33,6 +33,9 @@ def test_numbers_of_numpy_become_plain():
     answer = Answer(Question("label", (np.int64(3),)), np.int32(2))
     assert json.dumps(answer.to_json()) == '{"question": {"kind": "label", "rows": [3]}, "value": 2}'
     assert Answer(Question("pair", (0, 1)), np.bool_(True)).value is True
+    row = Answer(Question("which", (0, 7, 9)), 7.0).value
+    assert (row, type(row)) == (7, int)
+    assert Answer(Question("label", (0,)), np.array("a")).value == "a"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,11 @@ def test_numbers_of_numpy_become_plain():
         ("which", (0,), "about 1 rows"),
         ("pair", (3, 3), "different row numbers"),
         ("pair", (-1, 3), "different row numbers"),
+        ("pair", (1.7, 2), r"are row numbers, not \(1\.7, 2\)"),
+        ("pair", "12", "are row numbers, not '12'"),
+        ("pair", (True, 2), "are row numbers"),
+        ("pair", (None, 2), "are row numbers"),
+        ("label", 3, "are row numbers, not 3"),
     ],
 )
 def test_questions_that_make_no_sense(kind, rows, words):
@@ -59,6 +67,11 @@ def test_questions_that_make_no_sense(kind, rows, words):
         (Question("label", (4,)), "", "label of row 4"),
         (Question("label", (4,)), True, "label of row 4"),
         (Question("label", (4,)), [1], "label of row 4"),
+        (Question("label", (4,)), float("nan"), "label of row 4"),
+        (Question("label", (4,)), np.float64("inf"), "label of row 4"),
+        (Question("label", (4,)), np.array([1]), "an answer is one value, not an array"),
+        (Question("which", (4, 7, 9)), np.array([7, 9]), "an answer is one value, not an array"),
+        (Question("pair", (4, 7)), np.zeros((3, 3)), r"an answer is one value, not an array: [^\n]*$"),
         (Question("which", (4, 7, 9)), 8, r"one of \[7, 9\]"),
         (Question("which", (4, 7, 1)), True, r"one of \[7, 1\]"),
     ],
@@ -92,6 +105,13 @@ def test_the_truth():
         Question("which", (3, 0, 1)),
     ]
     assert [answer.value for answer in oracle(questions)] == [True, False, 2, 2, False]
+
+
+def test_of_several_right_choices_the_first_is_the_answer():
+    """Choices are of different classes as far as is known; where they are not, the no to the others is a mistake."""
+    answer = SimulatedOracle([0, 1, 0, 0])([Question("which", (0, 1, 3, 2))])[0]
+    assert answer.value == 3
+    assert list(answer.links()) == [(0, 1, False), (0, 3, True), (0, 2, False)]
 
 
 def test_a_liar_is_always_wrong():

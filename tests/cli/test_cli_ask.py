@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from cluewise import Clues
-from cluewise.active import Project
+from cluewise.active import Answer, Project, Question, RandomPairs
+from cluewise.cli import _rows
+from cluewise.cli._data import open_data
 from cluewise.store import Store
 
 ASK = ("ask", "data.csv", "--ignore", "color", "--strategy", "RandomPairs")
@@ -101,6 +105,11 @@ def test_clues_that_are_known_are_not_asked_and_come_out_again(folder, typed):
         ((*ASK, "--questions", "which"), "RandomPairs has no use for --questions; leave it out."),
         ((*ASK, "--out", "data.csv"), "'data.csv' is a file that is read; choose another name."),
         ((*ASK, "--out", "clues.doc"), "has none of the suffixes"),
+        ((*ASK, "--out", "nowhere/c.csv"), "there is no folder"),
+        ((*ASK, "--out", "clues.csv", "--clues", "clues.csv"), "'clues.csv' is a file that is read"),
+        ((*ASK, "--who", "inferred"), "--who inferred is kept for answers that nobody gave; choose another name."),
+        ((*ASK, "--who", "a\tb"), r"--who 'a\tb' is not the name of a person."),
+        (("ask", "data.csv", "--ignore", "color", "-k", "7"), "-k is 7, but data.csv has only 6 rows."),
         ((*ASK, "--project", "clues.csv"), "'clues.csv' is not a cluewise project."),
         ((*ASK, "--project", "nowhere/p.cluewise"), "there is no folder"),
     ],
@@ -109,9 +118,10 @@ def test_bad_input_gets_one_sentence(folder, typed, words, message):
     if "strategy 'clever'" in message:
         words = (*words, "--ignore", "color")
     result = typed([], *words)
-    assert result.code == 2
+    assert (result.code, result.out) == (2, "")
     assert message in result.err
     assert result.err.count("\n") == 1
+    assert not list(folder.glob("*.cluewise"))
 
 
 def test_other_options_and_other_data_are_refused(folder, typed):
@@ -129,9 +139,39 @@ def test_other_options_and_other_data_are_refused(folder, typed):
 
 
 def test_a_project_of_python_is_left_to_python(folder, typed):
-    with Store.open(folder / "data.cluewise", create=True):
+    with Project.begin(folder / "data.cluewise", RandomPairs(), np.zeros((6, 2)), budget=3, random_state=0):
         pass
     assert "was not begun by cluewise ask" in typed([], "ask", "data.csv").err
+    with Store.open(folder / "other.cluewise", create=True) as store:
+        store.append("who knows what", "yes")
+    assert "was not begun by cluewise ask" in typed([], "ask", "data.csv", "--project", "other.cluewise").err
+
+
+@pytest.mark.parametrize("left", ["nothing", "tables", "options"])
+def test_killed_while_beginning_it_begins_again(folder, typed, left):
+    path = folder / "data.cluewise"
+    path.touch()
+    if left != "nothing":
+        with Store.open(path, create=True) as store:
+            if left == "options":
+                store.settings["options"] = {"strategy": "DenseSeeds"}
+    result = typed(["y"], *ASK, "--budget", "3")
+    assert (result.code, result.err) == (0, "")
+    assert "1 of 3 questions answered" in typed([], "ask", "data.csv").out
+    assert [answer for _, answer in standing(folder)] == [True]
+
+
+def test_options_are_saved_before_anything_has_begun(folder, typed, monkeypatch):
+    """Whoever is killed right after the conversation is in the file can go on with it."""
+
+    def killed(self, *args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Project, "__init__", killed)
+    typed([], *ASK, "--budget", "3")
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    assert typed(["y"], "ask", "data.csv").code == 0
 
 
 def test_ctrl_c_keeps_what_was_said(folder, run, monkeypatch):
@@ -145,7 +185,7 @@ def test_ctrl_c_keeps_what_was_said(folder, run, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Fingers("y\n"))
     result = run(*ASK)
     assert result.code == 130
-    assert "stopped; 1 answers are saved in data.cluewise." in result.err
+    assert "stopped; 1 answer is saved in data.cluewise." in result.err
     assert len(standing(folder)) == 1
 
 
@@ -203,7 +243,7 @@ def test_labels_and_choices_are_typed(folder, typed):
         ["tree", "flower", "?", "=q", "u", "q"], "ask", "data.csv", "--ignore", "color", "--strategy", "DenseSeeds"
     )
     assert "Which class is " in first.out
-    assert "2 classes" in first.out
+    assert "(1 don't know, 2 labels)" in first.out
     clues = Clues.read(folder / "data-clues.csv", ids=["rose", "lily", "iris", "oak", "elm", "fir"])
     assert set(clues.classes_) == {"tree", "flower"}
 
@@ -216,3 +256,151 @@ def test_strategies_are_listed(folder, run):
     wrong = run("list", "--strategies", "--hard")
     assert (wrong.code, wrong.out) == (2, "")
     assert "choose among methods" in wrong.err
+
+
+LABELS = ("ask", "data.csv", "--ignore", "color", "--strategy", "DenseSeeds")
+
+
+@pytest.mark.parametrize("name", ["undo", "quit", "u", "q"])
+def test_a_class_may_be_called_as_a_command(folder, typed, name):
+    typed([f"={name}", "q"], *LABELS)
+    assert [answer for _, answer in standing(folder)] == [name]
+
+
+def test_a_class_name_is_printable_and_a_lone_letter_is_asked_back(folder, typed):
+    result = typed(["a\tb", "n", "tree", "n", "y", "y", "y", "=no", "no"], *LABELS, "--budget", "5")
+    assert r"'a\tb' is no answer to this." in result.out
+    assert result.out.count("Is 'n' the name of a class? Type it again to say so.") == 2
+    assert result.out.count("Is 'y' the name of a class?") == 1
+    assert [answer for _, answer in standing(folder)] == ["tree", "y", "y", "no", "no"]  # a class by then
+
+
+def test_one_label_is_not_two(folder, typed):
+    assert "1 of 50 questions answered (1 label)." in typed(["tree"], *LABELS).out
+
+
+def test_undo_takes_back_ones_own_answers(folder, typed):
+    typed(["y"], *ASK, "--who", "ann")
+    typed(["n"], *ASK, "--who", "bob")
+    back = typed(["u", "u", "q"], *ASK, "--who", "ann")
+    assert "Taken back: Do lily and iris belong together? yes" in back.out
+    assert "There is nothing of ann to take back." in back.out
+    assert [answer for _, answer in standing(folder)] == [False]
+    typed(["u"], *ASK)  # without a name: the last of anybody
+    assert standing(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "words"),
+    [
+        (Question("which", (4, 0, 1)), 0, "Where does elm belong? rose"),
+        (Question("which", (4, 0, 1)), 1, "Where does elm belong? lily"),
+        (Question("which", (4, 0, 1)), False, "Where does elm belong? no"),
+        (Question("label", (4,)), None, "Which class is elm of? don't know"),
+        (Question("label", (4,)), 1, "Which class is elm of? 1"),
+    ],
+)
+def test_answers_in_words(folder, question, value, words):
+    assert _rows.words(Answer(question, value), open_data(folder / "data.csv", None, ignore=["color"])) == words
+
+
+def test_the_clues_of_the_beginning_are_never_written_over(folder, typed, monkeypatch):
+    assert typed(["y"], *ASK, "--clues", "clues.csv").code == 0
+    before = (folder / "clues.csv").read_bytes()
+    again = typed(["y"], "ask", "data.csv", "--out", "clues.csv")
+    assert (again.code, again.out) == (2, "")
+    assert "'clues.csv' is a file that is read" in again.err
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub")  # the same file by another name
+    assert "is a file that is read" in typed(["y"], "ask", "../data.csv", "--out", "../clues.csv").err
+    assert (folder / "clues.csv").read_bytes() == before
+    assert len(standing(folder)) == 1
+
+
+def test_the_next_command_works(folder, typed, run):
+    """Paths with blanks, a column of labels, a column whose name holds a comma."""
+    rows = ['id,length,width,kind,"note, mine"', "a,0,0.1,1,x", "b,0.2,0,1,y", "c,9,9.1,2,z", "d,9.2,9,,w"]
+    (folder / "my data.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    words = ("ask", "my data.csv", "--label-column", "kind", "--ignore", '"note, mine"')
+    out = typed(["y"], *words, "--budget", "1").out
+    line = next(line for line in out.splitlines() if line.startswith("Next: "))
+    assert line.endswith(" -k K")  # nobody said how many
+    program, *words = shlex.split(line.removeprefix("Next: "))
+    assert program == "cluewise"
+    assert words[words.index("--ignore") + 1] == '"note, mine",kind'
+    fitted = run(*words[:-1], "2")
+    assert (fitted.code, fitted.err) == (0, "")
+
+
+@pytest.mark.parametrize(("said", "k"), [((), "K"), (("-k", "3"), "3")])
+def test_the_next_command_says_k_only_if_somebody_did(folder, typed, said, k):
+    out = typed(["n"], "ask", "data.csv", "--ignore", "color", "--strategy", "InformationGain", *said).out
+    assert f"-k {k}\n" in out
+
+
+def test_no_input_at_all_is_a_quit(folder, run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(*ASK).code == 0
+
+
+def test_what_was_begun_with_may_be_said_again_in_any_spelling(folder, typed):
+    first = ("ask", "data.csv", "--ignore", "color")
+    assert typed(["n"], *first).code == 0
+    same = typed(["n"], *first, "--strategy", "explore-min-max", "--questions", "pair", "--seed", "0")
+    assert (same.code, same.err) == (0, "")
+    other = typed([], *first, "--seed", "7")
+    assert (other.code, other.out) == (2, "")
+    assert "--seed is 7, but 'data.cluewise' was begun with 0; leave it out" in other.err
+    assert "was begun with pair" in typed([], *first, "--questions", "label").err
+    assert "was begun without it" in typed([], *first, "-k", "2").err
+
+
+def test_numbers_are_never_wrapped(folder, capsys):
+    """A choice among many rows comes in several tables, each with the row that is asked about."""
+    rng = np.random.default_rng(0)
+    header = ",".join(["id", "text", *(f"column_with_a_long_name_{j}" for j in range(4))])
+    lines = [",".join([f"row{i:02}", "word " * 9, *(f"{-1e6 * i - x:.6f}" for x in rng.random(4))]) for i in range(14)]
+    (folder / "many.csv").write_text("\n".join([header, *lines]) + "\n", "utf-8")
+    data = open_data(folder / "many.csv", None, id_column="id", ignore=["text"])
+    spread = _rows.spreads(data)
+    for count in range(2, 15):
+        rows = range(14 - count, 14)
+        _rows.show_rows(data, rows, [f"[{i}] row{i:02}" for i in rows], spread)
+        shown = capsys.readouterr().out
+        for j in range(4):
+            assert set(_rows._numbers(data.X[rows, j])) <= set(shown.split())
+        first = f"row{rows[0]:02}"
+        assert shown.count(first) == shown.count("apart by")
+        assert (shown.count(first) > 1) == (count > 4)  # a hundred and twenty letters
+        assert max(map(len, shown.splitlines())) <= 120
+
+
+def test_cells_are_shown_as_people_write_them(folder, typed):
+    rows = ["id,kind,x,y", "a,1,1.00000001,0", "b,,1.00000002,0.5", "c,2,5,1"]
+    (folder / "kinds.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    out = typed(["q"], "ask", "kinds.csv", "--label-column", "kind", "--strategy", "RandomPairs", "--seed", "0").out
+    kind = next(line.split() for line in out.splitlines() if line.strip().startswith("kind"))
+    assert set(kind[1:3]) <= {"1", "2", "–"}
+    assert [_rows._same(texts) for texts in (["a", "a"], ["a", "b"], ["a", "–"])] == ["=", "differs", "–"]
+    assert _rows._numbers(np.array([1.00000001, 1.00000002])) == ["1.00000001", "1.00000002"]
+    assert _rows._numbers(np.array([0.1, 0.1 + 2**-56, 0.1])) == ["0.1", "0.10000000000000002", "0.1"]
+    assert _rows._numbers(np.array([1.23456789, 9.0])) == ["1.23457", "9"]
+
+
+def test_a_choice_is_typed_as_a_number(folder, typed):
+    words = ("ask", "data.csv", "--ignore", "color", "--clues", "clues.csv", "--questions", "which", "--budget", "4")
+    first = typed(["n", "0", "99", "1", "u", "n", "q"], *words)  # a choice among one row is a pair
+    assert first.out.count("is no answer to this.") == 2
+    assert "Taken back: Where does " in first.out
+    assert "2 of 4 questions answered (2 no)." in first.out
+    again = typed(["2", "q"], *words[:4], "--clues", "./clues.csv")
+    assert "3 of 4 questions answered (1 yes, 2 no)." in again.out
+    rows, value = standing(folder)[-1]
+    assert value == rows[2]
+
+
+def test_where_classes_are_numbers_another_is_one(folder, typed):
+    rows = ["id,kind,x", "a,1,1", "b,2,9", "c,,5", "d,,20", "e,,31"]
+    (folder / "kinds.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    typed(["2", "3", "x3"], "ask", "kinds.csv", "--label-column", "kind", "--strategy", "DenseSeeds", "--budget", "3")
+    assert [answer for _, answer in standing(folder, "kinds.cluewise")] == [2, 3, "x3"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +26,8 @@ class Question:
         "pair": do these two rows belong together? "label": which class is this row of? "which": to which of the
         other rows does the first one belong, if to any?
     rows : tuple of int
-        The rows; in "which" the first is the one asked about.
+        The rows; in "which" the first is the one asked about, and the others are of different classes as far as is
+        known.
     why : str, default=""
         Why this is asked, for people.
     score : float, optional
@@ -51,7 +54,7 @@ class Question:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"a question is of the kind {', '.join(KINDS)}, not {self.kind!r}.")
-        object.__setattr__(self, "rows", tuple(int(row) for row in self.rows))
+        object.__setattr__(self, "rows", _whole(self.rows))
         count = len(self.rows)
         if {"pair": count != 2, "label": count != 1, "which": count < 2}[self.kind]:
             raise ValueError(f"a question of the kind {self.kind} about {count} rows makes no sense.")
@@ -95,7 +98,8 @@ class Answer:
         The question.
     value : bool, int, float, str or None
         None: don't know. To a "pair" True (yes) or False (no); to a "label" the class; to "which" the row that it
-        belongs to, or False for none of them.
+        belongs to, or False for none of them. A row says no to all other choices: where two of them are right
+        although they were thought to be of different classes, such a no is a mistake, like any wrong answer.
     who : str, default=""
         Who said so.
     when : str, default=""
@@ -115,17 +119,23 @@ class Answer:
     when: str = ""
 
     def __post_init__(self) -> None:
-        value = self.value.item() if hasattr(self.value, "item") else self.value  # numpy's numbers are not JSON
+        value = self.value
+        if getattr(value, "ndim", 0):
+            raise ValueError(f"an answer is one value, not an array: {value!r}.".replace("\n", " "))
+        value = value.item() if hasattr(value, "item") else value  # numpy's numbers are not JSON
         object.__setattr__(self, "value", value)
         if value is None:
             return
         kind, rows = self.question.kind, self.question.rows
         if kind == "pair" and not isinstance(value, bool):
             raise ValueError(f"the answer about rows {rows[0]} and {rows[1]} is True, False or None, not {value!r}.")
-        if kind == "label" and (isinstance(value, bool) or not isinstance(value, (int, float, str)) or value == ""):
+        if kind == "label" and not _is_class(value):
             raise ValueError(f"the label of row {rows[0]} is a text or a number, or None, not {value!r}.")
         if kind == "which" and value is not False and (isinstance(value, bool) or value not in rows[1:]):
             raise ValueError(f"row {rows[0]} belongs to one of {list(rows[1:])}, or False, or None, not {value!r}.")
+
+        if kind == "which" and value is not False:
+            object.__setattr__(self, "value", rows[rows.index(value)])  # 7.0 is row 7
 
     def links(self) -> Iterator[tuple[int, int, bool]]:
         """The pairs that the answer decides, each with whether they belong together; none for a label."""
@@ -149,3 +159,19 @@ class Answer:
         """The answer that `to_json` wrote."""
         question = Question.from_json(value["question"])
         return cls(question, value["value"], value.get("who", ""), value.get("when", ""))
+
+
+def _whole(rows: Any) -> tuple[int, ...]:
+    """Row numbers as whole numbers; what would only look like one is refused."""
+    try:
+        if not any(isinstance(row, (bool, str)) for row in rows):
+            return tuple(operator.index(row) for row in rows)
+    except TypeError:
+        pass
+    raise ValueError(f"the rows of a question are row numbers, not {rows!r}.")
+
+
+def _is_class(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return False
+    return value != "" if isinstance(value, str) else math.isfinite(value)

@@ -33,6 +33,13 @@ class SimulatedOracle:
     --------
     FunctionOracle : Answers by a function.
 
+    Notes
+    -----
+    The choices of a question "which" are rows of different classes as far as the strategy knows. Where several are of
+    the class of the row that is asked about (an earlier answer was wrong, or somebody else made up the question), the
+    first of them is the answer, as a person would take the first that fits; `Answer.links` then says no to the
+    others.
+
     Examples
     --------
     >>> from cluewise.active import Question, SimulatedOracle

@@ -157,11 +157,7 @@ class PlacingStrategy(Strategy):
             if picked is None:
                 return questions
             taken.add(picked)
-            if founding:
-                first = Question("label", (picked,), "no class is known yet.")
-                questions += [first] if scene.known.open(first) else []
-            else:
-                questions += self._next(scene, hoods, picked)
+            questions += (self._opening if founding else self._next)(scene, hoods, picked)
         return questions
 
     def _next(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
@@ -176,6 +172,11 @@ class PlacingStrategy(Strategy):
             which = Question("which", (row, *(pair.rows[1] for pair in left)), self._why(scene, row))
             left = [which] if scene.known.open(which) else []
         return left[:1]
+
+    def _opening(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
+        """The question about a row while no class is known: there are no neighborhoods to reason with."""
+        question = Question("label", (row,), "no class is known yet.")
+        return [question] if scene.known.open(question) else []
 
     def _why(self, scene: Scene, row: int) -> str:
         return ""

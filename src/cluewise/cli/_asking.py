@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shlex
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cluewise.cli import _outputs
 from cluewise.cli._data import Data, names_in, open_data, scaled
 
 if TYPE_CHECKING:
-    from cluewise.active import Project, Strategy
+    from cluewise.active import Project, State, Strategy
 
-__all__ = ["DEFAULT", "begin", "go_on", "is_begun", "said_again", "strategy_of"]
+__all__ = [
+    "DEFAULT", "begin", "check_target", "check_who", "clues_of", "go_on", "is_begun", "next_command", "strategy_of",
+]  # fmt: skip
 
 OPTIONS = "options"
 DEFAULT = "ExploreMinMax"
@@ -31,51 +38,91 @@ def strategy_of(name: str, parameters: dict[str, Any]) -> Strategy:
     return found(**{key: value for key, value in parameters.items() if key in accepted})
 
 
+def check_who(who: str) -> None:
+    """Refuse a name that cannot be kept with an answer, or that means something else there."""
+    from cluewise.active._dialog import INFERRED
+
+    if who == INFERRED:
+        raise ValueError(f"--who {INFERRED} is kept for answers that nobody gave; choose another name.")
+    if not who.isprintable():
+        raise ValueError(f"--who {who!r} is not the name of a person.")
+
+
+class _Enough(Exception):
+    """Ends a block whose outputs are not to be written."""
+
+
+def check_target(target: Path, read: Iterable[Path | None]) -> None:
+    """Refuse a file that could not be written at the end, before the first question."""
+    _outputs.table_format(target)
+    with suppress(_Enough), _outputs.reserved({"--out": target}, read):
+        raise _Enough
+
+
 def is_begun(project: Path) -> bool:
-    """Whether there is a file to go on with."""
-    return project.exists()
+    """Whether there is a conversation to go on with; in a file without one, a new conversation begins."""
+    from cluewise.active import Project
+    from cluewise.store import Store
+
+    if not project.exists():
+        return False
+    with Store.open(project, create=True) as store:  # whoever made it may have been killed before its tables were there
+        strange = bool(store.entries())
+    begun = Project.begun(project)
+    if strange and not begun:
+        raise ValueError(f"'{project}' was not begun by cluewise ask; go on with it in Python.")
+    return begun
 
 
-def begin(
-    project: Path, data: Path, options: dict[str, Any], budget: int, seed: int, clusters: int | None
-) -> tuple[Project, Data]:
+def clues_of(project: Path) -> list[Path]:
+    """The file of clues that a conversation was begun with, under each name that it may have now."""
+    kept = _kept(project)
+    return [Path(kept[name]) for name in ("clues", "clues_at") if kept.get(name)]
+
+
+def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tuple[Project, Data]:
     """A new project; the options that say how to read the data are kept in it."""
     from cluewise.active import Project
 
     opened = _opened(data, options)
+    clusters, seed = options["clusters"], options["seed"] or 0
     asked = {"n_clusters": clusters, "questions": options["questions"]}
     given = {name: value for name, value in asked.items() if value is not None}
     strategy = strategy_of(options["strategy"] or DEFAULT, given)
     for name in given.keys() - strategy.get_params(deep=False).keys():
         option = {"n_clusters": "-k", "questions": "--questions"}[name]
         raise ValueError(f"{type(strategy).__name__} has no use for {option}; leave it out.")
-    X = _features(opened, options)
-    begun = Project.begin(project, strategy, X, opened.clues, budget=budget, random_state=seed)
-    begun.store.settings[OPTIONS] = {**options, "data": data.name, "clusters": clusters}
+    if clusters is not None and clusters > len(opened.X):
+        raise ValueError(f"-k is {clusters}, but {data.name} has only {len(opened.X)} rows.")
+    kept = {
+        **options,
+        "strategy": type(strategy).__name__,
+        "seed": seed,
+        "data": data.name,
+        "clues_at": None if options["clues"] is None else str(Path(options["clues"]).resolve()),
+    }
+    begun = Project.begin(
+        project,
+        strategy,
+        _features(opened, options),
+        opened.clues,
+        budget=budget,
+        random_state=seed,
+        settings={OPTIONS: kept},
+    )
     return begun, opened
 
 
-def go_on(
-    project: Path, data: Path, options: dict[str, Any], budget: int | None, clusters: int | None
-) -> tuple[Project, Data]:
+def go_on(project: Path, data: Path, options: dict[str, Any], budget: int | None) -> tuple[Project, Data]:
     """A project that was begun; options need not be said again, but must not say anything else."""
     from cluewise.active import Project
-    from cluewise.store import Store
 
-    with Store.open(project) as store:
-        kept = dict(store.settings.get(OPTIONS) or {})
-    if not kept:
-        raise ValueError(f"'{project}' was not begun by cluewise ask; go on with it in Python.")
-    for name, value in {**options, "clusters": clusters}.items():
-        if value not in (None, False) and value != kept.get(name):
-            was = kept.get(name)
-            before = "without it" if was in (None, False) else f"with {was}"
-            raise ValueError(
-                f"--{name.replace('_', '-')} is {value}, but '{project}' was begun {before}; "
-                "leave it out, or begin another with --project."
-            )
+    kept = _kept(project)
     beginning = Project.peek(project)
-    opened = _opened(data, {**kept, "clues": None, "label_column": kept["label_column"]})
+    for name, value in options.items():
+        if value not in (None, False) or (name == "seed" and value is not None):
+            _check_same(name, value, kept, beginning, project)
+    opened = _opened(data, {**kept, "clues": None})
     X = _features(opened, kept)
     if len(X) != beginning.n:
         raise ValueError(f"'{project}' is about {beginning.n} rows, but {data.name} has {len(X)}.")
@@ -90,11 +137,61 @@ def go_on(
     return begun, opened._replace(clues=beginning.given)
 
 
-def said_again(talk: Project) -> str:
-    """The options that another command needs to read the data in the same way."""
+def _kept(project: Path) -> dict[str, Any]:
+    from cluewise.store import Store
+
+    with Store.open(project) as store:
+        kept = dict(store.settings.get(OPTIONS) or {})
+    if not kept:
+        raise ValueError(f"'{project}' was not begun by cluewise ask; go on with it in Python.")
+    return kept
+
+
+def _check_same(name: str, value: Any, kept: dict[str, Any], beginning: State, project: Path) -> None:
+    """Refuse an option that was another at the beginning; a default may be said, and each in any spelling."""
+    was = kept.get(name)
+    if was is None:
+        parameter = {"clusters": "n_clusters", "questions": "questions"}.get(name)
+        was = beginning.parameters.get(parameter) if parameter else None
+    if was is not None and _plain(name, value) == _plain(name, was):
+        return
+    before = "without it" if was in (None, False) and name != "seed" else f"with {was}"
+    raise ValueError(
+        f"--{name.replace('_', '-')} is {value}, but '{project}' was begun {before}; "
+        "leave it out, or begin another with --project."
+    )
+
+
+def _plain(name: str, value: Any) -> Any:
+    """The value of an option in one spelling."""
+    if name == "strategy":
+        return type(strategy_of(value, {})).__name__
+    if name == "clues":
+        return Path(value)
+    return names_in(value) if name in ("columns", "ignore") else value
+
+
+def next_command(talk: Project, data: Path, target: Path) -> str:
+    """The command that clusters by the answers; it reads the data as they were read here.
+
+    Labels of a column are among the clues that were written, so that the column is left out.
+    """
     kept = talk.store.settings[OPTIONS]
-    words = [f"--{name} {shlex.quote(kept[name])}" for name in ("id", "columns", "ignore") if kept[name]]
-    return "".join(f" {word}" for word in [*words, *(["--raw"] if kept["raw"] else [])])
+    ignore = names_in(kept["ignore"])
+    if kept["label_column"] is not None and kept["label_column"] not in ignore:
+        ignore.append(kept["label_column"])
+    words = ["cluewise", "fit", str(data)]
+    for name, value in (("id", kept["id"]), ("columns", kept["columns"]), ("ignore", _listed(ignore))):
+        words += [f"--{name}", value] if value else []
+    words += [*(["--raw"] if kept["raw"] else []), "--clues", str(target), "-k", str(kept["clusters"] or "K")]
+    return shlex.join(words)
+
+
+def _listed(names: list[str]) -> str:
+    """What `names_in` takes apart again."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
 
 
 def _opened(data: Path, options: dict[str, Any]) -> Data:

@@ -39,6 +39,10 @@ ProjectFile = Annotated[
     Path | None,
     typer.Option("--project", metavar="FILE", help="Where answers are kept; by default DATA.cluewise."),
 ]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of everything random; 0 in a new project."),
+]
 Who = Annotated[str, typer.Option("--who", metavar="NAME", help="Who answers; kept with each answer.")]
 Out = Annotated[
     Path | None,
@@ -59,7 +63,7 @@ def ask(
     clusters: opt.Clusters = None,
     project: ProjectFile = None,
     who: Who = "",
-    seed: opt.Seed = 0,
+    seed: Seed = None,
     clues: opt.ClueFile = None,
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
@@ -77,8 +81,8 @@ def ask(
     """
     from cluewise.cli import _asking, _outputs
 
+    _asking.check_who(who)
     target = data.with_name(f"{data.stem}-clues.csv") if out is None else out
-    _outputs.table_format(target)
     place = data.with_suffix(".cluewise") if project is None else project
     options = {
         "strategy": strategy,
@@ -89,62 +93,72 @@ def ask(
         "ignore": ignore,
         "label_column": label_column,
         "raw": raw,
+        "clusters": clusters,
+        "seed": seed,
     }
-    if _asking.is_begun(place):
-        talk, opened = _asking.go_on(place, data, options, budget, clusters)
+    begun = _asking.is_begun(place)
+    read = (data, clues, place, *(_asking.clues_of(place) if begun else ()))
+    _asking.check_target(target, read)
+    if begun:
+        talk, opened = _asking.go_on(place, data, options, budget)
     else:
-        talk, opened = _asking.begin(place, data, options, USUAL if budget is None else budget, seed, clusters)
+        talk, opened = _asking.begin(place, data, options, USUAL if budget is None else budget)
     with talk:
         try:
             _converse(talk, opened, who)
         except KeyboardInterrupt:
-            typer.echo(f"\ncluewise: stopped; {talk.state.asked} answers are saved in {place}.", err=True)
+            count = talk.state.asked
+            saved = "1 answer is" if count == 1 else f"{count} answers are"
+            typer.echo(f"\ncluewise: stopped; {saved} saved in {place}.", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        with _outputs.reserved({"--out": target}, (data, clues)) as files:
+        with _outputs.reserved({"--out": target}, read) as files:
             talk.state.clues.write(files["--out"], ids=opened.ids)
         _goodbye(talk, data, place, target)
+
+
+QUIT, UNDO, NONSENSE = object(), object(), object()  # what nobody can type as the name of a class
 
 
 def _converse(talk: Project, opened: Data, who: str) -> None:
     """Ask until the budget is spent, nothing is left to ask, or somebody has had enough."""
     from cluewise.active import Answer
-    from cluewise.cli import _show
+    from cluewise.cli import _rows, _show
 
+    spread = _rows.spreads(opened)
     while questions := talk.ask():
         question = questions[0]
-        _pose(question, talk, opened)
+        _pose(question, talk, opened, spread)
+        before = ""
         while True:
-            said = _listen(question, talk)
-            if said == "quit":
+            typed = _typed(question)
+            said = QUIT if typed is None else _meant(typed, before, question, talk)
+            if said is QUIT:
                 return
-            if said == "undo":
-                back = talk.undo(who=who)
-                _show.say("There is nothing to take back." if back is None else f"Taken back: {_words(back, opened)}")
+            if said is UNDO:
+                back = talk.undo(of=who or None, who=who)  # without a name, the last answer of anybody
+                whose = f" of {who}" if who else ""
+                _show.say(
+                    f"There is nothing{whose} to take back."
+                    if back is None
+                    else f"Taken back: {_rows.words(back, opened)}"
+                )
                 break
             if said is not NONSENSE:
                 talk.tell(Answer(question, said, who=who))
                 break
+            before = typed or ""
 
 
-def _pose(question: Question, talk: Project, opened: Data) -> None:
+def _pose(question: Question, talk: Project, opened: Data, spread: dict[str, float]) -> None:
     from cluewise.cli import _rows, _show
 
     state = talk.state
     names = [opened.name(row) for row in question.rows]
-    _show.say(f"\nQuestion {state.asked + 1} of {state.budget}. {_sentence(question, opened)}")
+    _show.say(f"\nQuestion {state.asked + 1} of {state.budget}. {_rows.sentence(question, opened)}")
     if question.why:
         _show.say(f"(Why: {question.why})")
     titles = names if question.kind == "pair" else [names[0], *(f"[{i}] {n}" for i, n in enumerate(names[1:], 1))]
-    _rows.show_rows(opened, question.rows, titles)
-
-
-def _sentence(question: Question, opened: Data) -> str:
-    names = [opened.name(row) for row in question.rows]
-    if question.kind == "pair":
-        return f"Do {names[0]} and {names[1]} belong together?"
-    if question.kind == "label":
-        return f"Which class is {names[0]} of?"
-    return f"Where does {names[0]} belong?"
+    _rows.show_rows(opened, question.rows, titles, spread)
 
 
 KEYS = {
@@ -152,31 +166,44 @@ KEYS = {
     "label": "the class, ? = don't know, u = undo, q = quit (=u or =q for a class of that name)",
     "which": "a number, n = none of them, ? = don't know, u = undo, q = quit",
 }
-NONSENSE = object()
 
 
-def _listen(question: Question, talk: Project) -> Any:
-    """What somebody types: a value for the answer, "undo", "quit", or `NONSENSE`."""
+def _typed(question: Question) -> str | None:
+    """The line that somebody types; None at the end of the input."""
     from cluewise.cli import _show
 
     sys.stdout.write(f"{KEYS[question.kind]} > ")
     sys.stdout.flush()
-    line = sys.stdin.readline()
-    if not line:  # the end of the input
+    # A process that was started without an input has no sys.stdin at all.
+    line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
+    if not line:
         _show.say()
-        return "quit"
-    typed = line.strip()
+        return None
+    return line.strip()
+
+
+def _meant(typed: str, before: str, question: Question, talk: Project) -> Any:
+    """What a line means: a value for the answer, `UNDO`, `QUIT`, or `NONSENSE`; ``before`` was typed just before it."""
+    from cluewise.cli import _show
+
     word = typed.lower()
     if word in ("q", "quit"):
-        return "quit"
+        return QUIT
     if word in ("u", "undo"):
-        return "undo"
+        return UNDO
     if word in ("?", "don't know"):
         return None
     value = _class_of(typed, talk) if question.kind == "label" else _value(question, word)
     if value is NONSENSE:
-        _show.say(f"'{typed}' is no answer to this.")
+        _show.say(f"{typed!r} is no answer to this.")
+    elif question.kind == "label" and word in ("y", "yes", "n", "no") and typed != before and not _met(value, talk):
+        _show.say(f"Is {typed!r} the name of a class? Type it again to say so.")
+        return NONSENSE
     return value
+
+
+def _met(value: Any, talk: Project) -> bool:
+    return value in talk.state.clues.classes_.tolist()
 
 
 def _class_of(typed: str, talk: Project) -> Any:
@@ -186,7 +213,9 @@ def _class_of(typed: str, talk: Project) -> Any:
     if name in known:
         return known[name]
     whole = known and all(isinstance(value, int) for value in known.values())
-    return int(name) if whole and name.isdecimal() else name or NONSENSE
+    if whole and name.isdecimal():
+        return int(name)
+    return name if name and name.isprintable() else NONSENSE
 
 
 def _value(question: Question, word: str) -> Any:
@@ -198,26 +227,20 @@ def _value(question: Question, word: str) -> Any:
     return others[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(others) else NONSENSE
 
 
-def _words(answer: Any, opened: Data) -> str:
-    question, value = answer.question, answer.value
-    said = {True: "yes", False: "no", None: "don't know"}.get(value, value) if question.kind != "label" else value
-    if question.kind == "which" and value not in (None, False):
-        said = opened.name(value)
-    return f"{_sentence(question, opened)} {said}"
-
-
 def _goodbye(talk: Project, data: Path, place: Path, target: Path) -> None:
+    from cluewise.active._dialog import INFERRED
     from cluewise.cli import _asking, _show
 
     state = talk.state
-    counts = {"yes": 0, "no": 0, "don't know": 0, "classes": 0}
-    for entry in talk.store.standing():
-        kind, value = entry.question["kind"], entry.answer
-        name = "don't know" if value is None else "classes" if kind == "label" else "no" if value is False else "yes"
-        counts[name] += 1
-    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing said yet"
+    counts = {"yes": 0, "no": 0, "don't know": 0, "label": 0}
+    for answer in state.answers:
+        if answer.who != INFERRED:
+            kind, value = answer.question.kind, answer.value
+            name = "don't know" if value is None else "label" if kind == "label" else "no" if value is False else "yes"
+            counts[name] += 1
+    words = {name: "labels" if name == "label" and count != 1 else name for name, count in counts.items()}
+    said = ", ".join(f"{count} {words[name]}" for name, count in counts.items() if count) or "nothing said yet"
     _show.say(f"\n{state.asked} of {state.budget} questions answered ({said}).")
     _show.say(f"Answers: {place}. Clues: {target}.")
-    k = state.parameters.get("n_clusters")
     if state.clues.kinds:
-        _show.say(f"Next: cluewise fit {data}{_asking.said_again(talk)} --clues {target} -k {k or 'K'}")
+        _show.say(f"Next: {_asking.next_command(talk, data, target)}")

@@ -118,6 +118,9 @@ class FarStrategy(PlacingStrategy):
     def _founder(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
         return self._pick(scene, hoods, taken, rng)
 
+    def _opening(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
+        return self._next(scene, hoods, row)
+
     def _reach(self, scene: Scene, hoods: Neighborhoods, taken: set[int]) -> Reach:
         """The reach of ``taken``: the rows of the neighborhoods, and those picked for the same batch."""
         asked = {*hoods.placed, *hoods.placing, *hoods.lost}
