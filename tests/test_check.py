@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
 from cluewise import Clues
@@ -56,28 +59,49 @@ def test_a_contradiction_is_named_with_its_chain_and_what_to_repair():
 def test_the_link_that_most_contradictions_share_is_repaired_first():
     # One wrong must-link between two right pairs contradicts three cannot-links.
     chain = Clues(6, must=[(0, 1), (1, 2), (2, 3)], cannot=[(0, 2), (1, 3)])
-    assert repairs(chain) == ("must-link 1 – 2 (given)",)
+    assert repairs(chain) == (("must-link 1 – 2 (given)",), ((1, 2),), 0)
     clues = Clues(6, must=[(0, 1), (1, 2), (3, 4), (4, 5), (2, 3)], cannot=[(0, 4), (1, 5), (0, 5), (2, 4), (1, 3)])
-    assert repairs(clues) == ("must-link 2 – 3 (given)",)
+    assert repairs(clues).words == ("must-link 2 – 3 (given)",)
     heavy = Clues(6, must=clues.must, cannot=[(0, 4), (0, 5), (1, 5)], must_weight=50, cannot_weight=0.1)
-    assert set(repairs(heavy)) == {f"cannot-link {a} – {b} (given)" for a, b in [(0, 4), (0, 5), (1, 5)]}
+    assert set(repairs(heavy).words) == {f"cannot-link {a} – {b} (given)" for a, b in [(0, 4), (0, 5), (1, 5)]}
     page = str(check(Clues(9, together=[0] * 9, cannot=[(0, i) for i in range(1, 5)])))
     assert "… and 1 more." in page
+    assert "repair 4 links first, beginning with those named above; until" in page
 
 
-def test_contradictions_of_labels_alone_and_of_many_rows_have_no_repairs(monkeypatch):
+def test_contradictions_of_labels_alone_have_no_repairs():
     clash = Clues(3, labels=[0, 1, -1], together=["a", "a", None])
-    assert repairs(clash) == ()
+    assert repairs(clash) == ((), (), 1)
     assert "repair what contradicts itself" in check(clash).advice
     mixed = Clues(
         4, labels=[0, 1, -1, -1], must=[(0, 2), (1, 2)], together=[None, None, "b", "b"], apart=[1, None, 1, None]
     )
-    assert repairs(mixed) == ("must-link 0 – 2 (given)",)
-    monkeypatch.setattr(_clashes, "_ROWS", 3)
-    assert repairs(mixed) == ()
-    monkeypatch.undo()
-    monkeypatch.setattr(_clashes, "_ROUNDS", 1)
-    assert repairs(Clues(4, together=[0, 0, 0, 0], cannot=[(0, 1), (2, 3)])) == ()
+    assert repairs(mixed).words == ("must-link 0 – 2 (given)",)
+
+
+def test_contradictions_that_have_nothing_in_common_are_repaired_together(monkeypatch):
+    pairs = [(2 * i, 2 * i + 1) for i in range(30)]
+    clues = Clues(60, must=pairs, cannot=pairs)
+    followed = []
+    monkeypatch.setattr(_clashes, "_links_in", lambda c, real=_clashes._links_in: followed.append(c) or real(c))
+    assert repairs(clues) == (tuple(f"cannot-link {a} – {b} (given)" for a, b in pairs), tuple(pairs), 0)
+    assert len(followed) == 30
+
+
+def test_of_too_many_contradictions_some_are_repaired_and_the_others_counted(monkeypatch):
+    pairs = [(2 * i, 2 * i + 1) for i in range(30)]
+    clues = Clues(60, must=pairs, cannot=pairs)
+    monkeypatch.setattr(_clashes, "_CHAINS", 12)
+    monkeypatch.setattr(_clashes, "_LOOKED_AT", 5)
+    found = repairs(clues)
+    assert (len(found.words), found.left) == (12, 18)
+    page = str(check(clues))
+    assert "Without these 18 contradictions would be left; look at them first:" in page
+    assert "repair 12 links first, beginning with those named above, and look again; until" in page
+    monkeypatch.setattr(_clashes, "_CHAINS", 30)
+    monkeypatch.setattr(_clashes, "_FEWEST", 2)
+    monkeypatch.setattr(_clashes, "_ROWS", 4)  # with many rows fewer chains are followed
+    assert len(repairs(clues).words) == 2
 
 
 def test_too_few_clusters():
@@ -91,7 +115,9 @@ def test_too_few_clusters():
     assert "degeneracy 2, below 3 clusters" in str(good)
     square = check(Clues(4, cannot=[(0, 1), (1, 2), (2, 3), (0, 3)]), n_clusters=2)
     assert "no odd cycle" in str(square)
-    assert "with data and a method there is more to say" in square.advice
+    assert "with data there is more to say" in square.advice
+    with_data = check(Clues(4, cannot=[(0, 1)]), A8[:4])
+    assert with_data.advice.endswith("with a number of clusters (n_clusters, or -k) there is more to say.")
 
 
 def test_tangled_cannot_links():
@@ -135,7 +161,8 @@ def test_good_clues_are_used_and_wrong_ones_are_not():
     X, y = two_blobs()
     good = check(Clues.sample(y, pairs=40, random_state=1), X, n_clusters=2, random_state=0)
     assert (good.recommendation, good.harm, good.trial.moved) == ("ask", 0.0, 0.0)  # nothing to gain here
-    assert "They change nothing." in str(good)
+    assert "PCKMeans was tried. The clusters are unchanged in this trial." in str(good)
+    assert "Probability" not in str(good)
     wrong = Clues.sample(y, pairs=40, noise=0.4, random_state=1)
     bad = check(wrong, X, estimator=cw.PKMeans(2, penalty=1, random_state=0), random_state=0)
     assert bad.harmful
@@ -162,9 +189,12 @@ def test_misleading_distances():
     X = np.column_stack([place + rng.normal(size=60), rng.normal(size=60)])
     must = [(i, i + 45) for i in range(12)]
     cannot = [(i, i + 1) for i in range(0, 14, 2)] + [(i, i + 1) for i in range(45, 59, 2)]
-    found = check(Clues(60, must=must, cannot=cannot), X, random_state=0)
+    found = check(Clues(60, must=must, cannot=cannot), X, n_clusters=4, random_state=0)
     assert found.agreement == 0.0
-    assert "agreement" in str(found)
+    assert found.recommendation == "leave"
+    assert "near rows differ and far rows belong together" in found.advice
+    assert "Most in the way of each other:" in str(found)
+    assert "  The probability is rough: it was learnt from pairs and relatives of K-means." in str(found)
 
 
 def test_the_worst_clashes_come_first():
@@ -296,7 +326,72 @@ def test_methods_without_seed_or_number_of_clusters():
         check(clues, n_clusters=0)
     found = check(Clues(30, must=[(0, 1)]), X, estimator=cw.PKMeans(2, penalty=1, random_state=1), random_state=0)
     assert found.trial.splits == 0  # one clue cannot be held out of nothing
-    assert "No clues could be held out." in str(found) or found.trial.moved == 0
+    apart = next(i for i in range(30) if y[i] != y[0])
+    found = check(Clues(30, must=[(0, apart)]), X, estimator=cw.PKMeans(2, penalty=99, random_state=1), random_state=0)
+    assert (found.trial.splits, found.trial.moved > 0) == (0, True)
+    assert "No clues could be held out." in str(found)
+
+
+def test_groups_of_one_row_say_nothing():
+    X, _ = two_blobs()
+    alone = np.where(np.arange(60) < 40, np.arange(60), -1)
+    for kind in ("together", "apart"):
+        found = check(Clues(60, **{kind: alone}), X, n_clusters=2, random_state=0)
+        assert (found.trial.splits, found.trial.moved) == (0, 0.0)
+    some = np.where(np.arange(60) < 55, np.arange(60), 55)
+    assert check(Clues(60, together=some), X, n_clusters=2, random_state=0).trial.trouble == ""
+
+
+def test_labels_of_one_class_tell_no_number_of_clusters():
+    X, _ = two_blobs(30)
+    found = check([0] * 5 + [-1] * 25, X)
+    assert (found.n_clusters, found.trial) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ((40, 60), "take fewer clusters, or allow smaller ones"),
+        ((1, 10), "take more clusters, or allow larger ones"),
+    ],
+)
+def test_bounds_on_sizes_that_cannot_be_kept(sizes, words):
+    X, _ = two_blobs()
+    found = check(Clues(60, sizes=sizes), X, estimator=cw.SizedKMeans(3))
+    assert (found.satisfiable, found.recommendation) == (False, "soften")
+    assert found.advice.startswith(words)
+    whole = check(Clues(60, sizes=(19, 21), together=[0] * 30 + [-1] * 30), X, estimator=cw.PCCC(3))
+    assert whole.advice.startswith("change the bounds on sizes or the number of clusters")
+
+
+def test_what_cannot_be_checked_is_refused_in_a_sentence():
+    X, y = two_blobs(30)
+    for estimator, words in (
+        (KMeans(2), r"estimator is KMeans\(.*\), which takes no clues"),
+        (make_pipeline(StandardScaler(), cw.PCKMeans(2)), "estimator is a Pipeline; give its last step"),
+        (cw.ClueSearchCV(cw.PCKMeans(2)), "estimator is a ClueSearchCV; give one of the methods"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            check(y, X, estimator=estimator)
+    with pytest.raises(ClueError, match="clues is None"):
+        check(None)
+
+
+def test_right_clues_are_not_accused():
+    X, y = two_blobs()
+    found = check(Clues.sample(y, pairs=40, random_state=1), X, n_clusters=2, random_state=0)
+    assert found.agreement > 0.9
+    assert found.clashes
+    assert "Most in the way of each other" not in str(found)
+
+
+def test_rows_that_hold_no_numbers_are_named():
+    X, y = two_blobs(30)
+    X[17, 1] = np.nan
+    with pytest.raises(ValueError, match="in row 17"):
+        check(Clues(30, must=[(0, 2)], cannot=[(0, 1)]), X, n_clusters=2)
+    with pytest.raises(ValueError, match="in row 17"):
+        check(y, X)
 
 
 def test_identical_rows():
@@ -353,13 +448,22 @@ def test_words_of_the_verdict():
     assert say(trial=moved, harm=0.7, harmful=False)[1].startswith("use them with care")
     assert say(trial=moved, harm=0.7, harmful=True)[0] == "leave"
     assert say(trial=moved, harm=0.7, harmful=True, agreement=0.3)[1].startswith(
-        "leave them out, or choose other columns"
+        "leave them out, repair them, or choose other columns"
     )
+    assert say(trial=moved, harm=0.4, harmful=True, agreement=0.3)[0] == "leave"
+    # All wrong: a gain on held-out clues within its error is no reason to use them.
+    faint = trial(gain=0.01, spread=0.1, splits=10)
+    assert say(trial=faint, harm=0.8, harmful=False, agreement=0.1)[0] == "leave"
+    assert say(trial=faint, harm=0.4, harmful=False, agreement=0.1)[0] == "use"
+    assert say(trial=faint, harm=0.8, harmful=False, agreement=0.6)[0] == "use"
+    clear = trial(gain=0.3, spread=0.1, splits=10)
+    assert say(trial=clear, harm=0.8, harmful=False, agreement=0.1)[1].startswith("use them with care")
     assert say(trial=moved, harm=0.7, harmful=True, model=cw.COPKMeans(2))[0] == "soften"
     assert _harm._reasons(trial(gain=-0.02, spread=0.1, splits=4, strain=-0.1))[:2] == (
         "Held-out clues come out worse with the others than without (2.0 points in 4 splits).",
         "The clusters become 9.5 % tighter (sum of squares).",
     )
+    assert "(0.03 points in 4 splits)" in _harm._reasons(trial(gain=-0.0003, spread=0.1, splits=4))[0]
 
 
 def _say(parts):

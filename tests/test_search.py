@@ -14,14 +14,16 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
 from cluewise import Clues, metrics, tables
 from cluewise.advice import _held_out
 from cluewise.advice.choice._agreement import agreement, evidence, jackknife, noise_of
-from cluewise.advice.choice._candidates import candidates, least_clusters, likely_counts, named
+from cluewise.advice.choice._candidates import candidates, least_clusters, likely_counts, named, wished
 from cluewise.advice.choice._search import ClueSearchCV
-from cluewise.advice.choice._trials import Trial, drop, pick
+from cluewise.advice.choice._trials import Trial, drop, foretold, pick
 from cluewise.exceptions import ClueError
 from cluewise.metric_learning import RCA
 from test_advice import entailed, some_clues
@@ -162,7 +164,12 @@ def test_estimators_have_names():
 
 @pytest.mark.parametrize(
     ("estimators", "error", "words"),
-    [([], ValueError, "empty"), (cw.PCKMeans, TypeError, "not an instance"), ([3], TypeError, "holds 3")],
+    [
+        ([], ValueError, "empty"),
+        (cw.PCKMeans, TypeError, "not an instance"),
+        ([3], TypeError, "holds 3"),
+        (make_pipeline(StandardScaler(), cw.PCKMeans()), TypeError, "make the search the last step of a Pipeline"),
+    ],
 )
 def test_what_is_no_estimator_is_refused(estimators, error, words):
     with pytest.raises(error, match=words):
@@ -197,6 +204,12 @@ def test_a_grid_for_several_estimators_names_them():
         ClueSearchCV([cw.PCKMeans(), cw.COPKMeans()], {"penalty": [1]}).fit([[0.0], [1.0]], clues=[0, 1])
 
 
+@pytest.mark.parametrize("grid", [[], {}])
+def test_a_grid_of_nothing_is_refused(grid):
+    with pytest.raises(ValueError, match="nothing to try"):
+        ClueSearchCV(cw.PCKMeans(2), grid).fit([[0.0], [1.0]], clues=[0, 1])
+
+
 def test_the_clues_say_how_many_clusters_are_needed():
     assert least_clusters(Clues(9)) == 2
     assert least_clusters(Clues.from_labels([0, 1, 2, 2, -1])) == 3
@@ -209,7 +222,9 @@ def test_the_clues_say_how_many_clusters_are_needed():
     assert likely_counts("auto", Clues(1)) == [1]
     assert likely_counts(range(2, 4), Clues(5)) == [2, 3]
     assert likely_counts(np.int64(3), Clues(5)) == [3]
-    for nothing in ([], [0, 2]):
+    assert likely_counts([3.0], Clues(5)) == [3]
+    assert least_clusters(Clues(6, apart=[0, 0, 0, 1, 1, -1], must=[(0, 1)])) == 2
+    for nothing in ([], [0, 2], [2.5]):
         with pytest.raises(ValueError, match="n_clusters"):
             likely_counts(nothing, Clues(5))
 
@@ -291,7 +306,7 @@ def test_clues_are_used_where_they_help():
     assert metrics.ari(y, clone(search.best_estimator_).fit(X).labels_) < 0.5
 
 
-def test_clues_that_lie_are_not_used(blobs):
+def test_labels_that_lie_are_not_used_where_other_clues_contradict_them(blobs):
     X, y, _ = blobs
     lies = np.where(np.arange(120) % 2, np.random.default_rng(0).permutation(y), -1)
     search = ClueSearchCV(cw.ConstrainedKMeans(4), random_state=0)
@@ -302,6 +317,103 @@ def test_clues_that_lie_are_not_used(blobs):
     assert metrics.ari(y, search.labels_) == 1
     assert len(search.broken_.must) == 0
     assert (search.broken_.labels >= 0).sum() > 20
+
+
+def test_where_nothing_is_foretold_the_table_says_so(blobs):
+    X, y, clues = blobs
+    search = ClueSearchCV(cw.PCKMeans(4), random_state=0)
+    lies = np.where(np.arange(120) % 2, np.random.default_rng(0).permutation(y), -1)
+    # Lies alone may be used or not, by chance; what is certain is the warning.
+    table = search.fit(X, clues=lies).results_
+    assert table[0].score <= 2 * table[0].error
+    assert table.warning.startswith("No method clearly foretells held-out clues better than chance")
+    assert str(table).endswith(table.warning)
+    assert search.fit(X, clues=clues).results_.warning == ""
+    own = search.set_params(scoring=lambda labels, held: -1.0).fit(X, clues=lies)
+    assert own.results_.warning == ""  # what chance gives, only the user knows
+    assert foretold(trial("one", 2, np.nan, [])) == ""
+    assert foretold(trial("two", 2, 0.19, [])) != ""
+    assert foretold(trial("three", 2, 0.21, [])) == ""
+
+
+def test_without_clues_the_demands_hold_all_the_same():
+    # Two clusters of 70 and 20 rows; the demand wants them as large as each other.
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 1, (70, 2)), rng.normal([7, 0], 1, (20, 2))])
+    labels = np.full(90, -1)
+    labels[[0, 5, 10, 15, 70, 75, 80, 85]] = [0] * 4 + [1] * 4
+    sized = Clues(90, labels=labels, sizes=(40, 50))
+    search = ClueSearchCV(cw.PCCC(2), random_state=0).fit(X, clues=sized)
+    assert np.bincount(search.labels_).min() >= 40
+    assert {t.what for t in search.results_ if not t.clues} == {"PCCC() without clues but bounds on sizes"}
+    assert all(t.dropped == "" for t in search.results_)
+    odd = (0, 70)
+    hard = Clues(90, labels=np.where(np.isin(np.arange(90), odd), -1, labels)) | Clues(
+        90, must=[odd, (1, 71)], must_weight=np.inf
+    )
+    search = ClueSearchCV(cw.PCCC(2, hard="infinite"), random_state=0).fit(X, clues=hard)
+    assert not search.uses_clues_
+    assert search.labels_[0] == search.labels_[70]
+    # Where all clues are demands there is no candidate without them.
+    only = ClueSearchCV(cw.PCCC(2, hard="infinite"), random_state=0).fit(X, clues=hard.only(["must"]))
+    assert [t.clues for t in only.results_] == [True]
+
+
+def test_demands_in_words():
+    hard = Clues(4, apart=["a", "a", None, None], apart_weight=np.inf)
+    assert wished(_held_out.demands(Clues(4, must=[(0, 1)], labels=[0, 1, -1, -1]))) == ""
+    assert wished(_held_out.demands(hard | Clues(4, must=[(0, 1)]))) == "hard links and groups"
+    every = hard | Clues(4, sizes=(1, 3), avoid=[[0, 0, 1, 1]])
+    assert wished(_held_out.demands(every)) == "bounds on sizes, what to avoid and hard links and groups"
+
+
+def test_hard_links_in_a_fold_are_held_out_for_all(blobs):
+    X, y, _ = blobs
+    seen = []
+
+    class Told(cw.PCKMeans):
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            seen.append(len(clues.must))
+            return super().fit(X)
+
+    pairs = [(i, i + 4) for i in range(0, 100, 10)]
+    clues = Clues(120, must=pairs, must_weight=np.inf, labels=np.where(np.arange(120) > 105, y, -1))
+    ClueSearchCV(Told(4), random_state=0).fit(X, clues=clues)
+    assert len(seen) == 11  # with and without clues in five folds, and the last fit
+    assert all(count < 10 for count in seen[:-1])
+    assert seen[-1] == 10
+
+
+def test_scores_that_are_no_numbers_are_dropped(blobs):
+    X, _, clues = blobs
+
+    def scoring(labels, held):
+        return np.nan if len(np.unique(labels)) == 3 else 0.5
+
+    search = ClueSearchCV(cw.PCKMeans(), n_clusters=[3, 4], scoring=scoring, random_state=0).fit(X, clues=clues)
+    assert search.n_clusters_ == 4
+    assert {t.dropped for t in search.results_ if t.n_clusters == 3} == {"its score is nan"}
+
+
+def test_what_a_callback_raises_is_not_swallowed(blobs):
+    X, _, clues = blobs
+
+    class Breaks(Watch):
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "iteration":
+                raise RuntimeError("the callback broke")
+
+    search = ClueSearchCV(cw.PCKMeans(), n_clusters=[3, 4], random_state=0).set_callbacks(Breaks())
+    with pytest.raises(RuntimeError, match="the callback broke"):
+        search.fit(X, clues=clues)
+
+
+def test_groups_of_one_row_are_not_held_out(blobs):
+    X, _, _ = blobs
+    alone = Clues(120, together=np.arange(120))
+    assert len(_held_out.mentions(alone)) == 0
+    with pytest.raises(ClueError, match="speak of no two rows"):
+        ClueSearchCV(cw.PCKMeans(), n_clusters=[2, 3]).fit(X, clues=alone)
 
 
 class Fails(ClusterMixin, BaseEstimator):

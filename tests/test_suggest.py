@@ -147,10 +147,64 @@ def test_a_winner_that_fails_on_all_rows_makes_room_for_the_next(blobs, monkeypa
 def test_methods_that_fail_are_named(blobs):
     X, _, clues = blobs
     found = suggest(X, clues, 2, methods=["PCKMeans", "COPKMeans"], random_state=0)
-    if "COPKMeans" in found.left_out:
-        assert found.left_out["COPKMeans"].startswith("was dropped: Infeasible")
-    else:
-        assert {t.name: t.clues for t in found.methods}["COPKMeans"] is False
+    # With two clusters for three classes it runs only without clues.
+    assert {t.name: t.clues for t in found.methods}["COPKMeans"] is False
+
+    class Never(cw.PCKMeans):
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            raise ArithmeticError("never")
+
+    found = suggest(X, clues, 3, methods=["PCKMeans", Never()], random_state=0)
+    assert found.left_out == {"Never": "was dropped: ArithmeticError: never"}
+
+
+def test_the_users_own_estimators_stay_as_they_are_on_all_rows(blobs, monkeypatch):
+    monkeypatch.setattr(_suggest, "_SEARCHED", 60)
+    X, _, clues = blobs
+    own = suggest(X, clues, 3, methods=[cw.PCCC(random_state=5, time_limit=7.0)], random_state=0).best
+    assert (own.random_state, own.time_limit) == (5, 7.0)
+    named = suggest(X, clues, 3, methods="PCCC", random_state=0).best
+    assert named.time_limit == cw.PCCC().time_limit
+    assert named.random_state is not None
+
+    class NeedsMore(cw.PCKMeans):
+        def __init__(self, n_clusters, *, random_state=None):
+            super().__init__(n_clusters, random_state=random_state)
+
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            if X.shape[0] > 60:
+                raise MemoryError("too many rows")
+            return super().fit(X, clues=clues)
+
+    found = suggest(X, clues, 3, methods=[NeedsMore(3), cw.PCCC()], random_state=0)
+    assert found.best_trial.name == "PCCC"
+
+
+def test_demands_are_kept_and_named(blobs, monkeypatch):
+    X, _, clues = blobs
+    sized = clues | Clues(90, sizes=(25, 35))
+    found = suggest(X, sized, 3, methods=["PCCC"], random_state=0)
+    assert found.verdict == "Take PCCC with 3 clusters, without the clues, which do not help, but with bounds on sizes."
+    assert found.ignoring is None  # told of the sizes it is no plain K-means
+    monkeypatch.setattr(_suggest, "_SEARCHED", 80)
+    tight = clues | Clues(90, sizes=(20, 31))
+    best = suggest(X, tight, 3, methods=["PCCC"], random_state=0).best
+    assert (np.bincount(best.labels_) <= 31).all()
+
+
+def test_the_verdict_says_when_nothing_is_foretold(blobs):
+    X, y, _ = blobs
+    lies = np.where(np.arange(90) % 2, np.random.default_rng(1).permutation(y), -1)
+    found = suggest(X, lies, 3, methods=["PCKMeans"], random_state=0)
+    assert found.best_trial.score <= 2 * found.best_trial.error
+    assert "No method clearly foretells held-out clues better than chance" in found.verdict
+
+
+def test_classifiers_have_the_time_that_the_search_has_left(blobs, monkeypatch):
+    X, _, clues = blobs
+    now = iter([0.0, 60.0])
+    monkeypatch.setattr(_suggest, "perf_counter", lambda: next(now))
+    assert suggest(X, clues, 3, methods=["PCKMeans"], time_limit=60.0, random_state=0).classifier is None
 
 
 def test_it_works_on_sparse_rows_and_all_kinds_of_clues_about_rows(blobs):

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.neighbors import NearestNeighbors
 
+from cluewise import Clues
 from cluewise.active import Answer, SimulatedOracle, interview
 from cluewise.active.strategies import _boundary as module
 from cluewise.active.strategies._boundary import BoundaryDBSCAN, knee, regions
@@ -214,3 +215,13 @@ def test_few_rows():
     assert not one.ask(one.start([[1.0]], budget=2), [[1.0]])
     state = interview(one, [[1.0], [2.0]], SimulatedOracle([0, 1]), budget=2)
     assert state.asked == 1
+
+
+def test_clues_about_no_core_row_leave_the_beginning_to_the_seed():
+    x = np.concatenate([np.random.default_rng(0).normal(size=(60, 2)) * 0.3, [[9.0, 9.0], [9.0, -9.0]]])
+    strategy = BoundaryDBSCAN()
+    first = {
+        strategy.ask(strategy.start(x, Clues(62, must=[(60, 61)]), budget=5, random_state=seed), x)[0].rows[0]
+        for seed in range(6)
+    }
+    assert len(first) > 2

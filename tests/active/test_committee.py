@@ -251,8 +251,12 @@ def test_numbers_of_clusters_of_the_committee():
     assert counts(n_clusters=3, base_clusters=3) == (3, 3)
     assert counts(base_clusters=(4, 5)) == (4, 5)
     assert counts() == (5, 10)
-    with pytest.raises(ValueError, match="base_clusters"):
-        counts(base_clusters=(5, 4))
+
+
+@pytest.mark.parametrize("wrong", [(5, 4), (2, 3, 4), ("a", "b"), [0, 2], (2.0, 3.0)])
+def test_base_clusters_are_checked_at_the_start(wrong):
+    with pytest.raises(ValueError, match=r"base_clusters=.* is not a number of clusters or a range"):
+        Committee(3, base_clusters=wrong).start(np.eye(9), budget=1)
 
 
 def test_without_a_number_of_classes():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -120,6 +121,10 @@ def test_cost_is_entropy_per_question():
     found = UTILITIES["cost"](view([(1, 0)], [0.6], chances=odds))
     # 1 question with 0.6, 2 with 0.3; a new kind is known after both.
     np.testing.assert_allclose(found, entropy([0.6, 0.4]) / (0.6 + 0.6 + 0.2))
+    # Where a new kind is likeliest, it still takes a no to each of three neighborhoods.
+    odds = np.tile([0.05, 0.4, 0.05, 0.5], (8, 1))
+    found = UTILITIES["cost"](view([(1, 0)], [0.4], chances=odds))
+    np.testing.assert_allclose(found, entropy([0.6, 0.4]) / (0.4 + 2 * 0.05 + 3 * 0.05 + 3 * 0.5))
 
 
 def test_ranks():
@@ -305,6 +310,40 @@ def test_large_data_are_asked_about_through_a_pool(monkeypatch):
 def test_parameters_are_checked_at_the_start(parameters, message):
     with pytest.raises((TypeError, ValueError), match=message):
         CompositeQuestions(3, **parameters).start(X, budget=1)
+
+
+@pytest.mark.parametrize(
+    ("utility", "message"),
+    [
+        (lambda view: np.ones(3), r"'mine' gave an array of shape \(3,\); it gives a number for each candidate"),
+        (lambda view: np.full(len(view.pairs), np.nan), "'mine' gave nan"),
+        (lambda view: 1.0, r"'mine' gave an array of shape \(\)"),
+    ],
+)
+def test_what_an_own_utility_gives_is_checked(utility, message):
+    with pytest.raises(ValueError, match=message):
+        interview(CompositeQuestions(3, utilities={"mine": utility}), X, SimulatedOracle(Y), budget=1, random_state=0)
+
+
+def likes(view, column, sign=1.0):
+    return sign * view.X[view.pairs[:, 0], column]
+
+
+class Likes:
+    def __call__(self, view):
+        return likes(view, 1)
+
+
+@pytest.mark.parametrize("utility", [partial(likes, column=1), partial(likes, column=1, sign=1.0), Likes()])
+def test_a_utility_may_be_anything_that_can_be_called(utility):
+    """Two of them with other settings are two strategies."""
+    strategy = CompositeQuestions(3, weights={"mine": np.float32(1)}, utilities={"mine": utility})
+    state = interview(strategy, X, SimulatedOracle(Y), budget=3, random_state=0)
+    again = State.from_json(state.to_json())
+    assert strategy.tell(again, []) == state
+    other = CompositeQuestions(3, weights={"mine": 1}, utilities={"mine": partial(likes, column=0)})
+    with pytest.raises(ValueError, match="this conversation was started by"):
+        other.tell(state, [])
 
 
 def test_it_teaches_more_than_random_questions():

@@ -12,6 +12,7 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, State, interview
+from cluewise.active._dialog import INFERRED
 from cluewise.active.strategies._confirmed import MOST, Confirmed, posterior
 from cluewise.active.strategies._explore import ExploreConsolidate
 
@@ -206,3 +207,14 @@ class _Dense(RandomPairs):
 def test_parameters_are_checked(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         Confirmed(**{"strategy": RandomPairs(), **parameters}).start(X, budget=1)
+
+
+def test_what_is_settled_out_of_order_is_inferred_from():
+    """In a batch the last question may be sure before the first one is."""
+    x = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]]
+    strategy = Confirmed(ExploreConsolidate(2, order="index"), error_rate=0.1)
+    state = strategy.start(x, Clues(6, labels=[0, -1, -1, -1, -1, 1]), budget=9, random_state=0)
+    first, second = Question("pair", (1, 5)), Question("pair", (4, 0))
+    said = [Answer(first, False), Answer(second, False), Answer(second, False), Answer(first, False)]
+    inferred = [answer.question.rows for answer in strategy.tell(state, said).answers if answer.who == INFERRED]
+    assert inferred == [(4, 5), (1, 0)]

@@ -26,6 +26,7 @@ from cluewise.active.parts.ig_kmeans import (
     objective,
     spread,
     step,
+    sums_of,
     unit_rows,
 )
 from cluewise.active.strategies import _information_gain as module
@@ -128,13 +129,13 @@ def test_the_loop_ends_where_no_single_row_wants_to_move_and_may_find_the_optimu
             other[i] = h
             assert written_out(unit, state.centers, other, must, cannot, 0.5) >= value - 1e-9
     every = [np.array(labels) for labels in product(range(2), repeat=6)]
-    best = min(written_out(unit, directions(unit, y, unit[:2]), y, must, cannot, 0.5) for y in every)
+    best = min(written_out(unit, directions(sums_of(unit, y, 2), unit[:2]), y, must, cannot, 0.5) for y in every)
     assert min(found) == pytest.approx(best)
 
 
 def test_a_cluster_without_rows_keeps_its_center():
     unit = unit_rows(X, lifted=False)
-    centers = directions(unit, np.zeros(6, dtype=int), turned(CENTERS))
+    centers = directions(sums_of(unit, np.zeros(6, dtype=int), len(CENTERS)), turned(CENTERS))
     np.testing.assert_array_equal(centers[1], turned(CENTERS)[1])
     np.testing.assert_allclose(np.linalg.norm(centers, axis=1), 1)
 
@@ -217,13 +218,36 @@ def test_rows_between_two_halves_of_one_class_are_not_between_two_classes():
     similar = -np.abs(line - [0.5, 2.5, 9.5])
     labels, rows, gain = np.repeat([0, 1, 2], 9), np.arange(27), np.zeros(27)
     clues = Clues(27, must=[(4, 13)])
-    asked = list(module._questions(rows, Known(clues), labels, similar, gain, np.array([8])))
+
+    def asked_of(given, ranked):
+        known = Known(given)
+        middle = module._middles(rows, module._roots(known, given, []), labels, similar)
+        return list(module._questions(rows, known, middle, labels, similar, gain, np.array(ranked)))
+
+    asked = asked_of(clues, [8])
     assert [question.rows for question in asked] == [(4, 22), (8, 4)]
-    asked = list(module._questions(rows, Known(Clues(27)), labels, similar, gain, np.array([8, 4])))
+    asked = asked_of(Clues(27), [8, 4])
     assert [question.rows for question in asked] == [(4, 13), (8, 4)]
     # A row that others are known to be with is shown before the one nearest to the center.
-    more = Known(Clues(27, must=[(0, 1)], cannot=[(1, 9)]))
-    assert module._middles(rows, more, labels, similar) == {0: 1, 1: 13, 2: 22}
+    more = Clues(27, must=[(0, 1)], cannot=[(1, 9)])
+    roots = module._roots(Known(more), more, [])
+    assert module._middles(rows, roots, labels, similar) == {0: 1, 1: 13, 2: 22}
+
+
+def test_what_rows_are_known_to_be_with():
+    """Answers about pairs, about the class of a row, and about given classes, against one row after another."""
+    rng = np.random.default_rng(0)
+    given = Clues(40, must=[(0, 1), (1, 2), (8, 9)], labels=[-1] * 20 + [0, 0, 1, 1] + [-1] * 16)
+    known, answers = Known(given), []
+    for _ in range(30):
+        i, j = rng.choice(40, 2, replace=False).tolist()
+        kind = rng.random() < 0.7
+        question = Question("pair", (i, j)) if kind else Question("label", (i,))
+        answers.append(Answer(question, i % 4 == j % 4 if kind else i % 3))
+        known.learn(answers[-1])
+    roots = module._roots(known, given, answers)
+    assert roots.tolist() == [known.root(row) for row in range(40)]
+    assert len(set(roots.tolist())) < len(set(given.components.tolist()))
 
 
 def test_without_weight_earlier_rows_do_not_matter():

@@ -25,7 +25,7 @@ def test_the_worked_example():
     state = interview(ExploreMinMax(3), A8, SimulatedOracle(TRUTH), budget=8, clues=START, random_state=0)
     queries = [[*answer.question.rows, int(answer.value)] for answer in state.answers]
     assert queries == [[3, 7, 1], [5, 6, 1], [1, 0, 1], [4, 6, 1], [2, 0, 1]]
-    certainty = [answer.question.score for answer in state.answers]
+    certainty = [1 - answer.question.score for answer in state.answers]
     np.testing.assert_allclose(certainty, [0.579826, 0.648725, 0.784057, 0.81969, 0.825462], atol=1e-6)
 
 
@@ -68,9 +68,33 @@ def test_certainty_never_falls(seed, n, classes):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 2)), rng.integers(classes, size=n)
     state = interview(ExploreMinMax(questions="label"), X, SimulatedOracle(y), budget=n, random_state=seed)
-    certainty = [answer.question.score for answer in state.answers]
-    assert len(certainty) == n
+    certainty = [1 - answer.question.score for answer in state.answers[1:]]  # the first row has no score
+    assert len(certainty) == n - 1
     assert all(0 <= before <= after + 1e-12 <= 1 + 1e-12 for before, after in pairwise(certainty))
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_the_score_is_the_distance_to_all_that_were_asked_about(size):
+    """Rows that nobody knows the place of count, and those ahead in the batch: scores never rise."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(40, 2)), rng.integers(3, size=40)
+    strategy, oracle = ExploreMinMax(), SimulatedOracle(y, unknown_rate=0.4, random_state=0)
+    state = strategy.start(X, budget=30, random_state=0)
+    width = strategy._prepare(X, state).width
+    before: list[int] = []
+    scores = []
+    while questions := strategy.ask(state, X, size=size):
+        for question in questions:
+            row, other = question.rows
+            before += [other] if not before else []
+            if row not in before and "random" not in question.why:
+                closest = cdist(X[[row]], X[before]).min()
+                assert 1 - question.score == pytest.approx(np.exp(-0.5 * closest**2 / width**2))
+                scores.append(question.score)
+                before.append(row)
+        state = strategy.tell(state, oracle(questions))
+    assert len(scores) > 10
+    assert all(after <= first + 1e-12 for first, after in pairwise(scores))
 
 
 def test_many_rows_tell_the_width_by_a_sample(monkeypatch):
@@ -89,14 +113,14 @@ def test_many_rows_tell_the_width_by_a_sample(monkeypatch):
 def test_equal_rows_have_no_width(rows):
     X, y = np.array(rows), [0, 0, 1, 1][: len(rows)]
     state = interview(ExploreMinMax(questions="label"), X, SimulatedOracle(y), budget=4, random_state=0)
-    assert [answer.question.score for answer in state.answers] == [0.0, 1.0, 1.0, 1.0][: len(rows)]
+    assert [answer.question.score for answer in state.answers] == [None, 0.0, 0.0, 0.0][: len(rows)]
 
 
 def test_a_single_row_beside_equal_ones_is_not_like_them():
     X = np.array([[0.0]] * 9 + [[1.0]])
     state = interview(ExploreMinMax(), X, SimulatedOracle([0] * 9 + [1]), budget=3, random_state=0)
     assert 9 in state.answers[0].question.rows
-    assert [answer.question.score for answer in state.answers] == [0.0, 1.0, 1.0]
+    assert [answer.question.score for answer in state.answers] == [1.0, 0.0, 0.0]
 
 
 def test_one_conversation_is_pinned():

@@ -219,6 +219,66 @@ def test_rows_that_somebody_spoke_of_are_where_they_belong():
     assert labels[0] == labels[5] == labels[4] != labels[2]
 
 
+@pytest.mark.parametrize("size", [2, 5, 10])
+@pytest.mark.parametrize("volunteered", [False, True])
+def test_no_truthful_answer_is_broken(size, volunteered):
+    """In a batch only one answer is to the best question; what nobody asked for counts as well."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = np.repeat(np.arange(4), 30)
+        x = rng.normal(size=(120, 2)) * 1.5 + rng.uniform(-6, 6, size=(4, 2))[y]
+        strategy, oracle = PairsAtStake(), SimulatedOracle(y)
+        state = strategy.start(x, budget=60, random_state=seed)
+        while state.left and (questions := strategy.ask(state, x, size=size)):
+            if volunteered:
+                pairs = rng.integers(120, size=(3, 2)).tolist()
+                questions = [*questions, *(Question("pair", (i, j)) for i, j in pairs if i != j)]
+            state = strategy.tell(state, oracle(questions[: state.left]))
+        labels = strategy.clustering(state, x)
+        for answer in state.answers:
+            i, j = answer.question.rows
+            assert (labels[i] == labels[j]) == answer.value
+
+
+def test_no_given_clue_is_broken_and_rows_that_leave_stay_together():
+    """Links and a set of rows apart from each other, about rows of three kinds that lie in one heap."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
+    pairs = rng.integers(90, size=(60, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    apart = np.full(90, -1)
+    apart[[5, 35, 65]] = 0
+    clues = Clues(90, must=pairs[same], cannot=pairs[~same], apart=apart)
+    strategy = PairsAtStake()
+    labels = strategy.clustering(strategy.start(x, clues, budget=3, random_state=0), x)
+    assert ((labels[pairs[:, 0]] == labels[pairs[:, 1]]) == same).all()
+    assert len(set(labels[[5, 35, 65]])) == 3
+    assert len(set(labels)) < 12
+
+
+def test_an_answer_to_another_question_joins_whole_super_instances():
+    table = table_of(BLOBS)
+    while len(set(table.cluster.tolist())) < 3:
+        i, j = next_pair(table)
+        told(table, (i, j), bool(KINDS[i] == KINDS[j]))
+    told(table, next_pair(table), None)  # what is split in vain may be one after all
+    values = np.triu(table.values(), 1)
+    values[table.best()[:2]] = -1
+    i, j = np.argwhere(values > 0)[-1].tolist()
+    told(table, table.pair(i, j), True)
+    assert table.cluster[i] == table.cluster[j]
+
+
+def test_rows_apart_from_all_around_them_are_a_cluster_of_their_own(monkeypatch):
+    monkeypatch.setattr(stakes, "MOST", -9)  # nothing may be split
+    strategy = PairsAtStake()
+    state = strategy.start(LINE, budget=2, random_state=0)
+    says = [((2, 4), False), ((4, 5), True)]
+    state = strategy.tell(state, [Answer(Question("pair", pair), value) for pair, value in says])
+    assert strategy.clustering(state, LINE).tolist() == [0, 0, 0, 0, 1, 1]
+
+
 def test_batches_touch_different_clusters():
     strategy = PairsAtStake()
     state = strategy.start(BLOBS, budget=30, random_state=0)

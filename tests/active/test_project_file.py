@@ -125,6 +125,14 @@ def test_undo_after_a_snapshot_leads_back(path):
         assert project.undo() is None
 
 
+def test_not_every_strategy_has_clusters(path):
+    with (
+        Project.begin(path, RandomPairs(), X, budget=1) as project,
+        pytest.raises(ValueError, match="RandomPairs finds no clusters itself"),
+    ):
+        project.clustering()
+
+
 def test_what_makes_no_sense_is_not_saved(path):
     with Project.begin(path, RandomPairs(), X, budget=1, random_state=0) as project:
         with pytest.raises(ValueError, match="row 99"):

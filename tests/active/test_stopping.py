@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from cluewise import PCKMeans
+from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, interview
+from cluewise.active import _stopping as module
 from cluewise.active._dialog import INFERRED
 from cluewise.active._stopping import settled
 
@@ -93,6 +95,53 @@ def test_it_looks_only_now_and_then():
     watch = settled(Fixed(labels), X, last=1, every=2)
     assert not watch(conversation(pair(0, 1, True)))
     assert watch(conversation(pair(0, 1, True), pair(0, 2, False)))
+
+
+@pytest.mark.parametrize(("size", "looks"), [(1, [5, 10, 15, 20]), (3, [6, 12, 15, 20]), (7, [7, 14, 20])])
+def test_it_looks_when_a_batch_has_passed_its_time(monkeypatch, size, looks):
+    seen = []
+
+    def labels(estimator, X, state, *rest):
+        seen.append(state.asked)
+        return np.zeros(len(X))
+
+    monkeypatch.setattr(module, "_labels", labels)
+    watch = settled(PCKMeans(2), X, last=5, every=5)
+    for _ in range(2):  # the same rule for another conversation
+        seen.clear()
+        interview(RandomPairs(), X, SimulatedOracle(Y), budget=20, size=size, random_state=0, watch=watch)
+        assert sorted(set(seen)) == looks
+
+
+def test_a_state_that_is_seen_again_is_judged_again():
+    labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
+    watch = settled(Fixed(labels), X, last=1, every=2)
+    state = conversation(pair(0, 1, True), pair(0, 2, False))
+    assert [watch(state), watch(state)] == [True, True]
+
+
+@pytest.mark.parametrize("classes", [["a", "b"], [7, 8]])
+def test_given_classes_are_no_news(classes):
+    labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
+    given = Clues(len(X), labels=[classes[0], -1, classes[1]] + [-1] * (len(X) - 3)) if classes[0] == 7 else None
+    if given is None:
+        given = Clues(len(X), labels=[classes[0], None, classes[1]] + [None] * (len(X) - 3))
+    state = RandomPairs().start(X, given, budget=9, random_state=0)
+    for row, value, expected in ((1, classes[0], True), (3, classes[0], False), (1, "new", False)):
+        watch = settled(Fixed(labels), X, last=1, every=1)
+        assert watch(state.plus([Answer(Question("label", (row,)), value)])) == expected
+
+
+@pytest.mark.parametrize("options", [{"last": 2.5}, {"last": "3"}, {"every": True}, {"n_fits": None}])
+def test_numbers_are_whole(options):
+    with pytest.raises(TypeError, match="is a whole number, at least 1"):
+        settled(PCKMeans(2), X, **options)
+
+
+@pytest.mark.parametrize("estimator", [KMeans(2), None])
+def test_an_estimator_without_clues_is_refused_at_once(estimator):
+    with pytest.raises(TypeError, match="does not take clues"):
+        settled(estimator, X)
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,12 @@ def test_the_level_counts_the_noes_and_2_to_its_power_are_made():
     x = np.concatenate([np.arange(4), np.arange(100, 104), np.arange(300, 304), np.arange(900, 904)])[:, None] * 1.0
     procedure = Procedure(x, Clues(16), seed=0)
     groups = np.repeat(np.arange(4), 4)
-    noes = 0
+    refusals = 0
     while len(procedure._row) == 1:
         i, j = procedure.wanted[0][0]
-        noes += groups[i] != groups[j]
+        refusals += groups[i] != groups[j]
         told(procedure, (i, j), bool(groups[i] == groups[j]))
-    assert len(procedure._row) - 1 == 2 ** max(noes, 1)
+    assert len(procedure._row) - 1 == 2 ** max(refusals, 1)
 
 
 def test_a_direct_yes_still_splits_in_two():

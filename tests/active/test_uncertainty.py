@@ -232,3 +232,20 @@ def test_golden_questions():
     labels[[0, 20, 40]] = [0, 1, 2]
     state = strategy.start(X, Clues.from_labels(labels), budget=9, random_state=7)
     assert [question.rows for question in strategy.ask(state, X, size=3)] == [(41, 0), (25, 0), (34, 0)]
+
+
+def test_numbers_far_from_zero_change_no_question():
+    """Seconds since 1970: trees compare numbers of 24 bits, in which all of these were equal."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(3), 30)
+    x = np.round(64 * (rng.normal(size=(90, 2)) * 20 + 60 * np.eye(3)[y, :2])) / 64  # the shift loses nothing
+    asked = [
+        [
+            answer.question.rows
+            for answer in interview(
+                NeighborhoodUncertainty(3), x + shift, SimulatedOracle(y), budget=20, random_state=0
+            ).answers
+        ]
+        for shift in (0.0, 1.7e9)
+    ]
+    assert asked[0] == asked[1]

@@ -346,7 +346,7 @@ def test_no_input_at_all_is_a_quit(folder, run, monkeypatch):
 def test_what_was_begun_with_may_be_said_again_in_any_spelling(folder, typed):
     first = ("ask", "data.csv", "--ignore", "color")
     assert typed(["n"], *first).code == 0
-    same = typed(["n"], *first, "--strategy", "explore-min-max", "--questions", "pair", "--seed", "0")
+    same = typed(["n"], *first, "--strategy", "composite-questions", "--questions", "pair", "--seed", "0")
     assert (same.code, same.err) == (0, "")
     other = typed([], *first, "--seed", "7")
     assert (other.code, other.out) == (2, "")
@@ -404,3 +404,17 @@ def test_where_classes_are_numbers_another_is_one(folder, typed):
     (folder / "kinds.csv").write_text("\n".join(rows) + "\n", "utf-8")
     typed(["2", "3", "x3"], "ask", "kinds.csv", "--label-column", "kind", "--strategy", "DenseSeeds", "--budget", "3")
     assert [answer for _, answer in standing(folder, "kinds.cluewise")] == [2, 3, "x3"]
+
+
+def test_clusters_that_the_strategy_has_found(folder, typed):
+    words = ("ask", "data.csv", "--ignore", "color", "--budget", "6")
+    refused = typed([], *words, "--result", "out.csv", "--strategy", "RandomPairs", "--project", "r.cluewise")
+    assert (refused.code, refused.out) == (2, "")
+    assert "RandomPairs finds no clusters itself; leave --result out." in refused.err
+    done = typed(["n", "y", "q"], *words, "--strategy", "PairsAtStake", "--result", "out.csv")
+    assert "Clusters: out.csv." in done.out
+    lines = [line.split(",") for line in (folder / "out.csv").read_text("utf-8").splitlines()]
+    assert lines[0] == ["id", "length", "width", "color", "cluster"]
+    X = scaled(np.array([[float(cell) for cell in line[1:3]] for line in lines[1:]]))
+    with Project.open(folder / "data.cluewise", PairsAtStake(), X) as project:
+        assert [int(line[4]) for line in lines[1:]] == project.clustering().tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -62,6 +63,28 @@ def test_labels_tell_the_number_of_clusters(run, folder):
     assert (told["clusters"], told["method"]) == (4, "ConstrainedKMeans")
 
 
+def test_rows_of_clashes_and_repairs_are_named(run, write):
+    rows = [f"r{i},{i % 2 * 9 + i / 100},{i / 50}" for i in range(40)]
+    write("named.csv", "id,a,b\n" + "\n".join(rows) + "\n")
+    lies = [f"r{i},r{i + 1},must" for i in range(0, 20, 2)] + [f"r{i},r{i + 4},cannot" for i in range(16)]
+    write("lies.csv", "\n".join(lies) + "\n")
+    out = run("check", "named.csv", "--clues", "lies.csv", "-k", 2, "--id", "id").out
+    shown = out.split("Most in the way of each other:\n")[1].split("\n\n")[0]
+    told = out.splitlines()[-1]
+    for row in {int(row) for row in re.findall(r"\b(\d+) – ", shown) + re.findall(r" – (\d+)", shown)}:
+        assert f"ow {row} is 'r{row}'" in told
+    write("odd.csv", "\n".join(f"r{i},r{i + 1},{kind}" for i in range(0, 30, 2) for kind in ("must", "cannot")))
+    told = run("check", "named.csv", "--clues", "odd.csv", "--id", "id").out.splitlines()[-1]
+    assert told.startswith("(Row 0 is 'r0', row 1 is 'r1', row 2 is 'r2'")
+
+
+def test_one_class_says_nothing_about_the_number_of_clusters(run, folder, write):
+    write("one.csv", "rose,x,label\nlily,x,label\n")
+    answer = run("check", "data.csv", "--ignore", "color", "--clues", "one.csv")
+    assert answer.code == 0
+    assert "with a number of clusters (n_clusters, or -k) there is more to say" in answer.out
+
+
 def test_exit_codes(run, write):
     write("odd.csv", "rose,lily,must\nlily,iris,must\nrose,iris,cannot\n")
     odd = run("check", "data.csv", "--ignore", "color", "--clues", "odd.csv", "-k", 2)
@@ -71,5 +94,7 @@ def test_exit_codes(run, write):
     assert run("check", "data.csv", "--ignore", "color", "--clues", "triangle.csv").code == 0
     assert run("check", "data.csv", "--ignore", "color", "--clues", "triangle.csv", "-k", 2).code == 1
     assert run("check", "data.csv", "--ignore", "color", "--clues", "triangle.csv", "-k", 100).code == 0
-    assert run("check", "data.csv", "--ignore", "color").code == 0
+    nothing = run("check", "data.csv", "--ignore", "color")
+    assert nothing.code == 0
+    assert "--label-column" in nothing.out
     assert run("check", "data.csv", "--ignore", "color", "--clues", "odd.csv", "--method", "Nobody").code == 2

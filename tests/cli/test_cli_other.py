@@ -75,7 +75,7 @@ def test_check_names_ten_rows_at_most(run, folder):
     Path("chain.csv").write_text(chain, "utf-8")
     answer = run("check", "many.csv", "--clues", "chain.csv")
     assert answer.code == 1
-    assert "row 9 is 'r9', …" in answer.out
+    assert "row 8 is 'r8', row 29 is 'r29', …" in answer.out
 
 
 def test_compare_prints_the_comparison(run, folder):

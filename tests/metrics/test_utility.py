@@ -204,17 +204,25 @@ def test_predictability_by_brute_force(seed, n_neighbors):
     links = np.concatenate([clues.must, clues.cannot])
     is_must = np.arange(len(links)) < len(clues.must)
     right = []
+    voters = min(n_neighbors, len(clues.must) - 1, len(clues.cannot) - 1)
+    voters -= voters % 2 == 0
     for i, (a, b) in enumerate(X[links]):
         others = []
         for j, (c, d) in enumerate(X[links]):
             straight = ((a - c) ** 2).sum() + ((b - d) ** 2).sum()
             crossed = ((a - d) ** 2).sum() + ((b - c) ** 2).sum()
             others += [] if i == j else [(min(straight, crossed), is_must[j])]
-        votes = [1 if must else -1 for _, must in sorted(others)[:n_neighbors]]
-        right.append((sum(votes) > 0 or (sum(votes) == 0 and votes[0] > 0)) == is_must[i])
+        votes = [1 if must else -1 for _, must in sorted(others)[:voters]]
+        right.append((sum(votes) > 0) == is_must[i])
     right = np.array(right)
     expected = (right[is_must].mean() + right[~is_must].mean()) / 2
     assert predictability(X, clues, n_neighbors=n_neighbors) == pytest.approx(expected)
+
+
+def test_of_few_links_fewer_vote_so_that_those_of_a_kind_are_not_outvoted():
+    X = [[0.0], [0.1], [0.2], [0.3], [0.4], [0.5], [9.0], [9.1], [9.2]]
+    clues = Clues(9, must=[(0, 1), (2, 3), (4, 5)], cannot=[(0, 6), (1, 7), (2, 8)])
+    assert predictability(X, clues) == 1.0
 
 
 @given(st.integers(0, 10**6))

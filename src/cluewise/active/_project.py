@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from cluewise._typing import Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._state import State
 from cluewise.active._strategy import Strategy
@@ -218,6 +219,14 @@ class Project:
     def ask(self, size: int = 1) -> list[Question]:
         """The next questions; none when the budget is spent or nothing is left to ask."""
         return self.strategy.ask(self.state, self._X, size=size)
+
+    def clustering(self) -> Ints:
+        """The clusters that the strategy itself has found, for strategies that have a ``clustering``."""
+        if not hasattr(self.strategy, "clustering"):
+            name = type(self.strategy).__name__
+            raise ValueError(f"{name} finds no clusters itself; fit a clusterer to state.clues.")
+        found: Ints = self.strategy.clustering(self.state, self._X)
+        return found
 
     def tell(self, answers: Answer | Iterable[Answer]) -> None:
         """Save answers, one by one; when this returns they are on disk."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from cluewise.active import Project, State, Strategy
 
 __all__ = [
-    "DEFAULT", "begin", "check_target", "check_who", "clues_of", "go_on", "is_begun", "next_command", "strategy_of",
+    "DEFAULT", "begin", "check_targets", "check_who", "clues_of", "go_on", "is_begun", "next_command", "strategy_of",
 ]  # fmt: skip
 
 OPTIONS = "options"
-DEFAULT = "ExploreMinMax"
-"""Needs no number of clusters, and answers at once."""
+DEFAULT = "CompositeQuestions"
+"""Needs no number of clusters, answers at once, and did best on average with the clusterers of `fit`."""
 
 
 def strategy_of(name: str, parameters: dict[str, Any]) -> Strategy:
@@ -52,10 +52,11 @@ class _Enough(Exception):
     """Ends a block whose outputs are not to be written."""
 
 
-def check_target(target: Path, read: Iterable[Path | None]) -> None:
-    """Refuse a file that could not be written at the end, before the first question."""
-    _outputs.table_format(target)
-    with suppress(_Enough), _outputs.reserved({"--out": target}, read):
+def check_targets(wanted: Mapping[str, Path | None], read: Iterable[Path | None]) -> None:
+    """Refuse files that could not be written at the end, before the first question."""
+    for target in wanted.values():
+        _outputs.table_format(target)
+    with suppress(_Enough), _outputs.reserved(wanted, read):
         raise _Enough
 
 

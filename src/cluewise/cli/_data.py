@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
 
-__all__ = ["Data", "names_in", "named_rows", "open_data", "scaled", "suited"]
+__all__ = ["Data", "beside", "names_in", "named_rows", "open_data", "scaled", "suited"]
 
 _NAMED = 10  # rows that a message names
 
@@ -37,6 +37,17 @@ class Data(NamedTuple):
             return ""
         words = [f"row {row} is '{self.ids[row]}'" for row in sorted(map(int, rows))[:_NAMED]]
         return ", ".join(words) + (", …" if len(rows) > _NAMED else "")
+
+
+def beside(data: Data, new: Mapping[str, Any]) -> dict[str, Any]:
+    """All columns of the input and new ones, whose names make way: nothing of the input gets lost."""
+    columns = dict(data.table.columns)
+    for name, values in new.items():
+        free, number = name, 2
+        while free in columns:
+            free, number = f"{name}_{number}", number + 1
+        columns[free] = values
+    return columns
 
 
 def names_in(value: str | None) -> list[str]:

@@ -21,7 +21,7 @@ USUAL = 50  # questions, unless somebody says
 
 Strategy = Annotated[
     str | None,
-    typer.Option("--strategy", metavar="NAME", help="How questions are chosen; by default ExploreMinMax."),
+    typer.Option("--strategy", metavar="NAME", help="How questions are chosen; by default CompositeQuestions."),
 ]
 Kind = Annotated[
     str | None,
@@ -53,6 +53,15 @@ Out = Annotated[
         rich_help_panel="Output",
     ),
 ]
+Result = Annotated[
+    Path | None,
+    typer.Option(
+        "--result",
+        metavar="FILE",
+        help="Rows with the clusters that the strategy itself has found, where it has: PairsAtStake, SuperInstances.",
+        rich_help_panel="Output",
+    ),
+]
 
 
 def ask(
@@ -71,6 +80,7 @@ def ask(
     label_column: opt.LabelColumn = None,
     raw: opt.Raw = False,
     out: Out = None,
+    result: Result = None,
 ) -> None:
     """Ask questions whose answers help to cluster, and keep every answer.
 
@@ -79,7 +89,9 @@ def ask(
 
     Example: cluewise ask wine.csv -k 3 --budget 30
     """
+    from cluewise import tables
     from cluewise.cli import _asking, _outputs
+    from cluewise.cli._data import beside
 
     _asking.check_who(who)
     target = data.with_name(f"{data.stem}-clues.csv") if out is None else out
@@ -98,12 +110,15 @@ def ask(
     }
     begun = _asking.is_begun(place)
     read = (data, clues, place, *(_asking.clues_of(place) if begun else ()))
-    _asking.check_target(target, read)
+    wanted = {"--out": target, "--result": result}
+    _asking.check_targets(wanted, read)
     if begun:
         talk, opened = _asking.go_on(place, data, options, budget)
     else:
         talk, opened = _asking.begin(place, data, options, USUAL if budget is None else budget)
     with talk:
+        if result is not None and not hasattr(talk.strategy, "clustering"):
+            raise ValueError(f"{type(talk.strategy).__name__} finds no clusters itself; leave --result out.")
         try:
             _converse(talk, opened, who)
         except KeyboardInterrupt:
@@ -111,9 +126,11 @@ def ask(
             saved = "1 answer is" if count == 1 else f"{count} answers are"
             typer.echo(f"\ncluewise: stopped; {saved} saved in {place}.", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        with _outputs.reserved({"--out": target}, read) as files:
+        with _outputs.reserved(wanted, read) as files:
             talk.state.clues.write(files["--out"], ids=opened.ids)
-        _goodbye(talk, data, place, target)
+            if result is not None:
+                tables.write(files["--result"], beside(opened, {"cluster": talk.clustering()}))
+        _goodbye(talk, data, place, target, result)
 
 
 QUIT, UNDO, NONSENSE = object(), object(), object()  # what nobody can type as the name of a class
@@ -227,7 +244,7 @@ def _value(question: Question, word: str) -> Any:
     return others[int(word) - 1] if word.isdecimal() and 0 < int(word) <= len(others) else NONSENSE
 
 
-def _goodbye(talk: Project, data: Path, place: Path, target: Path) -> None:
+def _goodbye(talk: Project, data: Path, place: Path, target: Path, result: Path | None) -> None:
     from cluewise.active._dialog import INFERRED
     from cluewise.cli import _asking, _show
 
@@ -241,6 +258,7 @@ def _goodbye(talk: Project, data: Path, place: Path, target: Path) -> None:
     words = {name: "labels" if name == "label" and count != 1 else name for name, count in counts.items()}
     said = ", ".join(f"{count} {words[name]}" for name, count in counts.items() if count) or "nothing said yet"
     _show.say(f"\n{state.asked} of {state.budget} questions answered ({said}).")
-    _show.say(f"Answers: {place}. Clues: {target}.")
+    found = "" if result is None else f" Clusters: {result}."
+    _show.say(f"Answers: {place}. Clues: {target}.{found}")
     if state.clues.kinds:
         _show.say(f"Next: {_asking.next_command(talk, data, target)}")
