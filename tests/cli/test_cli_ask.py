@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from cluewise import Clues
-from cluewise.active import Answer, Project, Question, RandomPairs
+from cluewise.active import Answer, PairsAtStake, Project, Question, RandomPairs
 from cluewise.cli import _rows
-from cluewise.cli._data import open_data
+from cluewise.cli._data import open_data, scaled
 from cluewise.store import Store
 
 ASK = ("ask", "data.csv", "--ignore", "color", "--strategy", "RandomPairs")
