@@ -68,8 +68,8 @@ def test_certainty_never_falls(seed, n, classes):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 2)), rng.integers(classes, size=n)
     state = interview(ExploreMinMax(questions="label"), X, SimulatedOracle(y), budget=n, random_state=seed)
-    certainty = [1 - answer.question.score for answer in state.answers[1:]]  # the first row has no score
-    assert len(certainty) == n - 1
+    certainty = [1 - answer.question.score for answer in state.answers]
+    assert len(certainty) == n
     assert all(0 <= before <= after + 1e-12 <= 1 + 1e-12 for before, after in pairwise(certainty))
 
 
@@ -113,7 +113,7 @@ def test_many_rows_tell_the_width_by_a_sample(monkeypatch):
 def test_equal_rows_have_no_width(rows):
     X, y = np.array(rows), [0, 0, 1, 1][: len(rows)]
     state = interview(ExploreMinMax(questions="label"), X, SimulatedOracle(y), budget=4, random_state=0)
-    assert [answer.question.score for answer in state.answers] == [None, 0.0, 0.0, 0.0][: len(rows)]
+    assert [answer.question.score for answer in state.answers] == [1.0, 0.0, 0.0, 0.0][: len(rows)]
 
 
 def test_a_single_row_beside_equal_ones_is_not_like_them():

@@ -10,7 +10,7 @@ from cluewise._typing import Bools, Ints
 from cluewise.clues import Clues, Groups
 from cluewise.metrics import broken, satisfaction
 
-__all__ = ["about", "folds", "kept_shares", "mentions", "splits", "without"]
+__all__ = ["about", "demands", "folds", "kept_shares", "mentions", "splits", "without"]
 
 
 def splits(clues: Clues, n_splits: int, test_size: float, rng: np.random.Generator) -> Iterator[Bools]:
@@ -60,9 +60,12 @@ def folds(clues: Clues, n_folds: int, rng: np.random.Generator) -> Iterator[Bool
 
 
 def mentions(clues: Clues) -> Ints:
-    """The rows that each clue speaks of, two per clue; members of groups and labelled rows count each."""
+    """The rows that each clue speaks of, two per clue; members of groups and labelled rows count each.
+
+    A group of one row says nothing, so it is not counted.
+    """
     single = [np.flatnonzero(clues.labels >= 0)]
-    single += [np.flatnonzero(group.codes >= 0) for group in (*clues.together, *clues.apart)]
+    single += [np.flatnonzero(np.append(g.sizes > 1, False)[g.codes]) for g in (*clues.together, *clues.apart)]
     single += [np.flatnonzero(clues.partition_codes(t) >= 0) for t in range(len(clues.partitions))]
     alone = np.concatenate(single)
     return np.concatenate([clues.must, clues.cannot, np.column_stack([alone, alone])])
@@ -92,6 +95,18 @@ def without(clues: Clues, rows: Bools) -> Clues:
         avoid=True,
     )
     return rest | Clues(clues.n, together=groups["together"], apart=groups["apart"])
+
+
+def demands(clues: Clues) -> Clues:
+    """What is asked for, not evidence: bounds on sizes, clusterings to avoid, links and groups of infinite weight."""
+    return clues.subset(
+        must=np.isinf(clues.must_weight),
+        cannot=np.isinf(clues.cannot_weight),
+        together=[np.isinf(group.weights) for group in clues.together],
+        apart=[np.isinf(group.weights) for group in clues.apart],
+        sizes=True,
+        avoid=True,
+    )
 
 
 def _touching(pairs: Ints, rows: Bools) -> Bools:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 CONTRADICTORY = 1
+_AT_ONCE = 10  # rows that are named together
 
 
 def check(
@@ -47,7 +48,8 @@ def check(
     opened = open_data(
         data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
     )
-    known = "labels" in opened.clues.kinds or clusters is not None or method is not None
+    classes = len({*opened.clues.labels[opened.clues.labels >= 0].tolist()})
+    known = classes > 1 or clusters is not None or method is not None
     model = _method.build(opened.clues, method, clusters, seed, penalty) if known and opened.clues.kinds else None
     k = None if clusters is None else _method.count_clusters(opened.clues, clusters)
     X = opened.X if raw else scaled(opened.X) if model is None else suited(opened.X, model, raw)[0]
@@ -57,7 +59,9 @@ def check(
         _show.say(_outputs.as_json(_as_data(found, opened, rows)))
     else:
         _show.say(str(found))
-        who = opened.who(rows)
+        if not opened.clues.kinds:
+            _show.say("(Clues come from a file, --clues, or from a column of the data, --label-column.)")
+        who = _names(found, opened, rows)
         if who:
             _show.say(f"({who[0].upper()}{who[1:]}.)")
     if found.contradictions or (found.satisfiable is False and clusters is not None):
@@ -65,11 +69,12 @@ def check(
 
 
 def _rows_of_trouble(found: Diagnosis) -> list[int]:
-    """Rows that the first contradictions or the impossibility are about."""
+    """Rows of the first contradictions, of the impossibility, and of the clashes and repairs that the page shows."""
+    from cluewise.advice.doctor._page import named_rows
     from cluewise.cli._data import mentioned
     from cluewise.exceptions import Contradiction, Infeasible
 
-    rows: set[int] = set()
+    rows = named_rows(found)
     for conflict in found.contradictions[:5]:
         rows |= set(mentioned(Contradiction("", [conflict])))
     if found.why and found.n_clusters is not None:
@@ -78,6 +83,18 @@ def _rows_of_trouble(found: Diagnosis) -> list[int]:
         except Infeasible as error:
             rows |= set(mentioned(error))
     return sorted(rows)
+
+
+def _names(found: Diagnosis, opened: Data, rows: list[int]) -> str:
+    """What the rows of the page are called: all of clashes and repairs, and of the others as many as make ten."""
+    from cluewise.advice.doctor._page import named_rows
+
+    page = named_rows(found)
+    others = [row for row in rows if row not in page]
+    room = max(0, _AT_ONCE - len(page))
+    first = sorted(page | set(others[:room]))
+    words = [opened.who(first[start : start + _AT_ONCE]) for start in range(0, len(first), _AT_ONCE)]
+    return ", ".join(filter(None, words)) + (", …" if any(words) and len(others) > room else "")
 
 
 def _as_data(found: Diagnosis, opened: Data, rows: list[int]) -> dict[str, Any]:
@@ -109,6 +126,7 @@ def _as_data(found: Diagnosis, opened: Data, rows: list[int]) -> dict[str, Any]:
         ],
         "rows_named": rows,
         "repairs": found.repairs,
+        "unrepaired": found.unrepaired,
         "method": found.method,
         "unused": found.unused,
         "coverage": found.coverage,

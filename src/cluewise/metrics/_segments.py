@@ -88,7 +88,8 @@ def rows_of(X: Any, rows: Ints, n: int) -> Floats:
     part = X.tocsr()[rows].toarray() if hasattr(X, "tocsr") else X[rows]
     points: Floats = np.asarray(part, dtype=np.float64)
     if not np.isfinite(points).all():
-        raise ValueError("X has rows with clues that hold nan or infinite numbers.")
+        first = int(rows[np.flatnonzero(~np.isfinite(points).all(axis=1))[0]])
+        raise ValueError(f"X holds nan or infinite numbers in row {first}; fill them in or leave that row out.")
     return points
 
 

@@ -218,7 +218,7 @@ def redundancy(clues: Clues) -> float:
     -----
     Each clue is left out alone: of three must-links in a triangle every one follows from the other two. A must-link,
     label or member is entailed when it lies on a cycle of rows, groups and classes; a cannot-link when
-    another one, two labels or an ``apart`` group separate the same components, or when it contradicts the rest.
+    another one, two labels or an ``apart`` group separate the same components.
 
     Examples
     --------
@@ -277,7 +277,8 @@ def predictability(X: Any, clues: Clues, *, n_neighbors: int = 5, limit: int = 2
     clues : Clues
         What is known; labels and groups count as the pairs that they make.
     n_neighbors : int, default=5
-        How many links vote; on a tie the nearest decides.
+        How many links vote, at most: an odd number, and fewer than there are links of either kind, since the link in
+        question has no vote.
     limit : int, default=2000
         Most links of each kind that are looked at; of more some are drawn, as the module says.
     random_state : int or Generator, default=0
@@ -301,8 +302,11 @@ def predictability(X: Any, clues: Clues, *, n_neighbors: int = 5, limit: int = 2
     if n_neighbors < 1:
         raise ValueError(f"n_neighbors is {n_neighbors!r}; at least 1 link must vote.")
     found = _segments.segments(X, clues, limit, random_state)
-    if min(len(found.must), len(found.cannot)) < 2:
+    fewest = min(len(found.must), len(found.cannot))
+    if fewest < 2:
         return float("nan")
+    n_neighbors = min(n_neighbors, fewest - 1)
+    n_neighbors -= n_neighbors % 2 == 0
     from sklearn.neighbors import NearestNeighbors
 
     ends = np.concatenate([found.must, found.cannot])
@@ -316,6 +320,5 @@ def predictability(X: Any, clues: Clues, *, n_neighbors: int = 5, limit: int = 2
     for j in range(1, wanted):
         fresh[:, j] &= (other[:, :j] != other[:, j : j + 1]).all(axis=1)
     votes = np.where(fresh & (np.cumsum(fresh, axis=1) <= n_neighbors), np.where(is_must[other], 1, -1), 0)
-    nearest = votes[np.arange(len(ends)), fresh.argmax(axis=1)]
-    says_must = 2 * votes.sum(axis=1) + nearest > 0
+    says_must = votes.sum(axis=1) > 0
     return float((says_must[is_must].mean() + (~says_must[~is_must]).mean()) / 2)

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from cluewise._typing import Ints
 from cluewise.advice.choice._trials import Trial
 from cluewise.clues import Clues
 
-__all__ = ["candidates", "least_clusters", "likely_counts", "named"]
+__all__ = ["candidates", "least_clusters", "likely_counts", "named", "wished"]
 
 
 def named(estimators: Any) -> dict[str, Any]:
@@ -31,6 +32,11 @@ def named(estimators: Any) -> dict[str, Any]:
     if not found:
         raise ValueError("estimators is empty; there is nothing to choose from.")
     for name, estimator in found.items():
+        if hasattr(estimator, "steps"):  # a Pipeline, which is slow to import
+            raise TypeError(
+                f"estimators holds a Pipeline as {name!r}, which does not hand on clues; make the search the last step "
+                "of a Pipeline instead."
+            )
         if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
             raise TypeError(f"estimators holds {estimator!r} as {name!r}, which is not an instance of an estimator.")
     return found
@@ -42,6 +48,8 @@ def _grids(estimators: Mapping[str, Any], single: bool, param_grid: Any) -> dict
         return {name: [{}] for name in estimators}
     from sklearn.model_selection import ParameterGrid  # slow to import
 
+    if not len(param_grid):
+        raise ValueError(f"param_grid is {param_grid!r}, so that there is nothing to try; leave it out.")
     if single:
         return {name: list(ParameterGrid(param_grid)) for name in estimators}
     if not isinstance(param_grid, Mapping) or not set(param_grid) <= set(estimators):
@@ -53,12 +61,13 @@ def _grids(estimators: Mapping[str, Any], single: bool, param_grid: Any) -> dict
 
 
 def candidates(
-    estimators: Any, param_grid: Any, counts: Sequence[int] | None, *, told: bool, without: bool
+    estimators: Any, param_grid: Any, counts: Sequence[int] | None, *, told: bool, without: bool, demands: str = ""
 ) -> Iterator[Trial]:
     """Trials that have not run yet; ``counts`` are numbers of clusters to try, None = those of the estimators.
 
-    ``told``: there are clues to be told; ``without``: whether candidates also run without them. All estimators come
-    with the first number of clusters before any comes with the second, so that a search cut short has seen each.
+    ``told``: there are clues to be told; ``without``: whether candidates also run without them; ``demands``: which of
+    them those are told all the same, in words. All estimators come with the first number of clusters before any comes
+    with the second, so that a search cut short has seen each.
     """
     everyone = named(estimators)
     single = not isinstance(estimators, (Mapping, list, tuple))
@@ -77,7 +86,16 @@ def candidates(
                 for clues in (True, False):
                     # Where nothing can be told, "with clues" and "without" would be the same candidate twice.
                     if (clues and told and takes) or (not clues and (without or not takes or not told)):
-                        yield Trial(name, chosen, k, clues, estimator=made)
+                        heard = demands if takes and not clues else ""
+                        yield Trial(name, chosen, k, clues, demands=heard, estimator=made)
+
+
+def wished(demands: Clues) -> str:
+    """Demands in words; empty where there are none."""
+    names = {"sizes": "bounds on sizes", "avoid": "what to avoid"}
+    found = [words for kind, words in names.items() if kind in demands.kinds]
+    found += ["hard links and groups"] if demands.kinds - set(names) else []
+    return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
 def counter(estimator: Any) -> str | None:
@@ -91,8 +109,15 @@ def least_clusters(clues: Clues) -> int:
     """A number of clusters that the clues need: classes seen, or rows that are known to be all apart; at least 2."""
     classes = len(np.unique(clues.labels[clues.labels >= 0]))
     # A row per component; groups that keep apart hold at most one row of each.
-    crowd = [len(np.unique(clues.components[g.codes == c])) for g in clues.apart for c in range(len(g.weights))]
+    crowd = [_most_apart(group.codes, clues.components) for group in clues.apart]
     return max(2, classes, _clique(clues), *crowd)
+
+
+def _most_apart(codes: Ints, component: Ints) -> int:
+    """The largest number of components in one group."""
+    rows = np.flatnonzero(codes >= 0)
+    pairs = np.unique(np.column_stack([codes[rows], component[rows]]), axis=0)
+    return int(np.bincount(pairs[:, 0], minlength=1).max())
 
 
 def _clique(clues: Clues) -> int:
@@ -119,7 +144,7 @@ def likely_counts(n_clusters: Any, clues: Clues) -> list[int] | None:
         least = min(least_clusters(clues), clues.n)
         return list(range(least, min(max(2 * least, least + 8), max(least, clues.n // 2)) + 1))
     asked: Iterable[Any] = [n_clusters] if isinstance(n_clusters, (int, np.integer)) else n_clusters
-    found = sorted({int(k) for k in asked})
-    if not found or found[0] < 1:
-        raise ValueError(f"n_clusters={n_clusters!r} needs at least one number, and numbers of at least 1.")
-    return found
+    found = sorted(set(asked))
+    if not found or found[0] < 1 or any(k != int(k) for k in found):
+        raise ValueError(f"n_clusters={n_clusters!r} needs at least one number, and whole numbers of at least 1.")
+    return [int(k) for k in found]

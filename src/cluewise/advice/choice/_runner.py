@@ -26,6 +26,14 @@ __all__ = ["Runner", "labels_of", "reason"]
 _CLEARLY = 0.1  # of a score
 
 
+class _CallbackError(Exception):
+    """What a callback raised: no fault of the candidate."""
+
+    def __init__(self, own: Exception) -> None:
+        super().__init__(str(own))
+        self.own = own
+
+
 class Runner:
     """What all trials of a search have in common, and how one is run."""
 
@@ -42,6 +50,8 @@ class Runner:
         self.X, self.clues, self.folds, self.sample_weight = X, clues, folds, sample_weight
         self.seed, self.scoring = seed, scoring
         self.kept = [_held_out.without(clues, rows) for rows in folds]
+        # Hard links that a fold holds out are held out for all candidates, those without clues included.
+        self.steady = _held_out.demands(clues).kinds <= {"sizes", "avoid"}
         self.until = np.inf if time_limit is None else perf_counter() + time_limit
 
     def run(self, trials: Sequence[Trial], progress: Progress) -> list[Trial]:
@@ -58,6 +68,8 @@ class Runner:
             progress.begin_start(number)
             try:
                 trial, stop = self._scored(trial, progress)
+            except _CallbackError as error:
+                raise error.own from None
             except Exception as error:  # one candidate must not take the search with it
                 trial = drop(trial, reason(error))
             done.append(trial)
@@ -71,18 +83,24 @@ class Runner:
         counts: list[int] = []
         stop, fits = False, 0
         labels: Ints | None = None
+        each = trial.clues or (bool(trial.demands) and not self.steady)  # otherwise all folds have the same fit
         for rows, kept in zip(self.folds, self.kept):
-            if labels is None or trial.clues:  # without clues all folds have the same fit
+            if labels is None or each:
                 labels = labels_of(self.fitted(trial, kept, quiet=True))
                 counts.append(len(np.unique(labels[labels >= 0])))
                 fits += 1
             found.append(self._judged(labels, rows))
             trace.append(-self._statistic(np.asarray(found)))
-            stop |= progress(None, list(trace))
+            try:
+                stop |= progress(None, list(trace))
+            except Exception as error:
+                raise _CallbackError(error) from error
             spent = (perf_counter() - began) / fits
-            if trial.clues and perf_counter() + spent * (len(self.folds) - len(found)) > self.until:
+            if each and perf_counter() + spent * (len(self.folds) - len(found)) > self.until:
                 return drop(trial, f"a fit takes {spent:.2g} s, too long for the time left"), stop
         result = jackknife(self._statistic, found)
+        if np.isnan(result.score):
+            return drop(trial, "its score is nan"), stop
         k = round(float(np.median(counts))) if counter(trial.estimator) is None or _finds(trial) else trial.n_clusters
         seconds = (perf_counter() - began) / fits
         scored = replace(trial, n_clusters=k, score=result.score, error=result.error, less=result.less, seconds=seconds)
@@ -103,6 +121,8 @@ class Runner:
         if "random_state" in parameters and parameters["random_state"] is None:
             model.set_params(random_state=self.seed)
         more: dict[str, Any] = {"clues": clues} if trial.clues else {}
+        if trial.demands:
+            more["clues"] = _held_out.demands(clues)
         if self.sample_weight is not None and has_fit_parameter(model, "sample_weight"):
             more["sample_weight"] = self.sample_weight
         with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise.advice import _held_out
-from cluewise.advice.choice._candidates import candidates, likely_counts, named
+from cluewise.advice.choice._candidates import candidates, likely_counts, named, wished
 from cluewise.advice.choice._runner import Runner, labels_of, reason
-from cluewise.advice.choice._trials import Trial, drop, pick
+from cluewise.advice.choice._trials import Trial, drop, foretold, pick
 from cluewise.base import Informed, as_clues, generator
 from cluewise.clues import Clues
 from cluewise.core.progress import Progress
@@ -41,8 +42,9 @@ class ClueSearchCV(ClusterMixin, MetaEstimatorMixin, Informed):
 
     That a method keeps the clues it was told proves little. So the clues are split into folds; every candidate is
     fitted on all rows with the clues outside a fold, and its clusters are compared with the clues in the fold. The
-    winner is fitted again with all clues. Every candidate also runs without clues: where clues do not help, or
-    are wrong, the winner ignores them.
+    winner is fitted again with all clues. Every candidate also runs without clues, so that clues which foretell nothing
+    may be left unused. Only what is demanded is told always: bounds on sizes, clusterings to avoid, links and
+    groups of infinite weight.
 
     Parameters
     ----------
@@ -52,14 +54,14 @@ class ClueSearchCV(ClusterMixin, MetaEstimatorMixin, Informed):
     param_grid : dict or list of dicts, optional
         Parameters to try, as `sklearn.model_selection.GridSearchCV` takes them; for several estimators a dict
         from their names (in a list, their class names) to such grids.
-    n_clusters : int, iterable of int, "auto" or None, default=None
+    n_clusters : int, array-like of int, "auto" or None, default=None
         Numbers of clusters to try. "auto": from the number that the clues need (classes seen, rows all apart) to about
         twice that. None: what the estimators say.
     n_splits : int, default=5
         Number of folds. Rows joined by must-links are in one fold, and every clue that touches a row of the fold
         is held out, so that nothing that is told entails what is asked.
     without : bool, default=True
-        Whether every candidate also runs without clues.
+        Whether every candidate also runs without clues (demands are told all the same).
     scoring : callable, optional
         ``scoring(labels, held_out)`` with the labels of all rows and the held-out `Clues`; larger is better, the mean
         over the folds counts. By default the adjusted Rand index on the pairs of rows that the held-out clues
@@ -80,9 +82,10 @@ class ClueSearchCV(ClusterMixin, MetaEstimatorMixin, Informed):
     best_name_ : str
         Name of the winner.
     uses_clues_ : bool
-        Whether the winner was told the clues.
+        Whether the winner was told the clues; if not, it was told only what is demanded.
     results_ : Trials
-        All candidates: print it, index it, or take its ``columns``.
+        All candidates: print it, index it, or take its ``columns``. Its ``warning`` says so where even the winner is
+        not clearly better than chance.
     labels_ : ndarray of shape (n,)
         Clusters of the winner.
     n_clusters_ : int
@@ -108,7 +111,9 @@ class ClueSearchCV(ClusterMixin, MetaEstimatorMixin, Informed):
 
     Errors come from the jackknife over the folds. Candidates within one standard error of the best are tied (of the
     difference to the best, on the same folds). Of those the fewest clusters win, then the score; at equal
-    scores a candidate without clues, then the first. So a clue set that does not help is not used.
+    scores a candidate without clues, then the first. That is no guard against wrong clues: labels drawn at random were
+    used in about half of the draws, because their scores differ by chance. Then the best score is hardly above its
+    error, and ``results_.warning`` says so.
 
     The last fit should know the clues it was told at least as well as the fits on the way foretold those they were not.
     Where it clearly does not, it has collapsed, and the next candidate is taken.
@@ -185,8 +190,16 @@ class ClueSearchCV(ClusterMixin, MetaEstimatorMixin, Informed):
         known = as_clues(clues, n)
         rng = generator(self.random_state)
         counts = likely_counts(self.n_clusters, known)
+        demands = _held_out.demands(known)
         trials = list(
-            candidates(self.estimators, self.param_grid, counts, told=bool(known.kinds), without=self.without)
+            candidates(
+                self.estimators,
+                self.param_grid,
+                counts,
+                told=bool(known.kinds),
+                without=self.without and demands != known,  # else both would be told the same
+                demands=wished(demands),
+            )
         )
         folds = list(_held_out.folds(known, self.n_splits, rng))
         runner = Runner(X, known, folds, sample_weight, int(rng.integers(2**31)), self.scoring, self.time_limit)
@@ -221,7 +234,7 @@ class ClueSearchCV(ClusterMixin, MetaEstimatorMixin, Informed):
         self.best_score_ = best.score
         self.best_name_ = best.name
         self.uses_clues_ = best.clues
-        self.results_ = ranked
+        self.results_ = ranked if self.scoring is not None else replace(ranked, warning=foretold(best))
         self.labels_ = labels_of(model)
         self.n_clusters_ = len(np.unique(self.labels_[self.labels_ >= 0]))
         self.broken_ = runner.broken(model, best)
@@ -305,6 +318,8 @@ def _nothing_held_out(clues: Clues, n: int) -> str:
         return (
             f"clues of the kind {', '.join(sorted(clues.kinds))} speak of all rows and cannot be held out to choose by."
         )
+    if not len(_held_out.mentions(clues)):
+        return "the clues speak of no two rows, so that there is nothing to choose by."
     return "the clues hang together so that none can be held out to choose by; more of them are needed."
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def suggest(
     clues: Any,
     n_clusters: Any = None,
     *,
-    methods: Sequence[Any] | None = None,
+    methods: str | Sequence[Any] | None = None,
     time_limit: float = 60.0,
     random_state: Any = None,
 ) -> Suggestion:
@@ -51,10 +52,10 @@ def suggest(
         What is known; an array is taken as partial labels.
     n_clusters : int or iterable of int, optional
         Numbers of clusters to try; by default from what the clues need to about twice that.
-    methods : list of str or estimators, optional
+    methods : str, or list of str or estimators, optional
         Names of the catalogue, or instances, to try; by default a short list that suits the clues.
     time_limit : float, default=60.0
-        Seconds for the search.
+        Seconds for the search, plain classifiers included, without the last fit.
     random_state : int, RandomState, Generator or None, default=None
         Seed of everything random.
 
@@ -91,7 +92,7 @@ def watched(
     clues: Any,
     n_clusters: Any,
     *,
-    methods: Sequence[Any] | None,
+    methods: str | Sequence[Any] | None,
     time_limit: float,
     random_state: Any,
     callbacks: Sequence[Any],
@@ -106,17 +107,22 @@ def watched(
     rows = _some(known, rng)
     table = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     part, told = (X, known) if rows is None else (table[rows], known[rows])
+    own: set[str] = set()  # names of instances that the user has made
     if methods is None:
         estimators, left_out = _shortlist.shortlist(known, *table.shape)
     else:
-        estimators, left_out = named([_shortlist.method_of(m) for m in methods]), {}
+        wanted = [methods] if isinstance(methods, str) else list(methods)
+        estimators, left_out = named([_shortlist.method_of(m) for m in wanted]), {}
+        own = {name for name, method in zip(estimators, wanted) if not isinstance(method, str)}
     counts = "auto" if n_clusters is None else n_clusters
     search = ClueSearchCV(estimators, n_clusters=counts, time_limit=time_limit, random_state=seed)
+    until = perf_counter() + time_limit
     search.set_callbacks(*callbacks).fit(part, clues=told)
     search.set_callbacks()
+    left = until - perf_counter()
     trial, best = search.results_[0], search.best_estimator_
     if rows is not None:
-        trial, best = _on_all(search, X, known, seed)
+        trial, best = _on_all(search, X, known, seed, own)
     ranked = _best_of_each(search.results_)
     failed = {t.name: f"was dropped: {t.dropped}" for t in search.results_ if t.name not in {r.name for r in ranked}}
     return Suggestion(
@@ -127,7 +133,7 @@ def watched(
         reasons(ranked, trial),
         left_out | failed,
         _kmeans(search.results_),
-        _classifier(table if rows is None else part, told, seed, time_limit),
+        _classifier(table if rows is None else part, told, seed, left),
         told.n,
         n,
     )
@@ -145,19 +151,25 @@ def _some(clues: Clues, rng: np.random.Generator) -> Ints | None:
     return np.sort(np.concatenate([tied_rows, more]))
 
 
-def _on_all(search: ClueSearchCV, X: Any, clues: Clues, seed: int) -> tuple[Trial, Any]:
-    """The winner fitted on all rows, with the time that its class allows; the next best where that fails."""
+def _on_all(search: ClueSearchCV, X: Any, clues: Clues, seed: int, own: Set[str]) -> tuple[Trial, Any]:
+    """The winner fitted on all rows; the next best where that fails.
+
+    A method made from its name gets the time that its class allows. Those named in ``own`` stay as the user made them.
+    """
     failed: Exception | None = None
     for trial in search.results_:
         if trial.dropped:
             continue
         model = clone(trial.estimator)
-        usual = type(model)().get_params()
-        own = {"random_state": seed, "time_limit": usual.get("time_limit")}
-        model.set_params(**{name: value for name, value in own.items() if name in usual})
+        parameters = model.get_params()
+        if "random_state" in parameters and parameters["random_state"] is None:
+            model.set_params(random_state=seed)
+        if trial.name not in own and "time_limit" in parameters:
+            model.set_params(time_limit=type(model)().get_params()["time_limit"])
+        told = clues if trial.clues else _held_out.demands(clues) if trial.demands else None
         try:
-            return trial, model.fit(X, **({"clues": clues} if trial.clues else {}))
-        except ValueError as error:
+            return trial, model.fit(X, **({} if told is None else {"clues": told}))
+        except Exception as error:  # as in the search
             failed = failed or error
     assert failed is not None
     raise failed
@@ -165,7 +177,7 @@ def _on_all(search: ClueSearchCV, X: Any, clues: Clues, seed: int) -> tuple[Tria
 
 def _kmeans(results: Sequence[Trial]) -> Trial | None:
     """The best plain K-means among the trials without clues."""
-    plain = [t for t in results if not t.clues and not t.dropped and _is_kmeans(t.estimator)]
+    plain = [t for t in results if not (t.clues or t.demands or t.dropped) and _is_kmeans(t.estimator)]
     return replace(max(plain, key=lambda t: t.score), name="K-means") if plain else None
 
 
@@ -184,9 +196,9 @@ def _best_of_each(results: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def _classifier(X: Any, clues: Clues, seed: int, time_limit: float) -> Trial | None:
-    """The better one of the plain classifiers on the same folds; None where none can be judged."""
+    """The better one of the plain classifiers on the same folds; None where none can be judged in the time left."""
     able = _shortlist.classifiers(clues)
-    if not able:
+    if not able or time_limit <= 0:
         return None
     search = ClueSearchCV(able, without=False, time_limit=time_limit, random_state=seed)
     with warnings.catch_warnings():

@@ -8,7 +8,7 @@ from typing import Any
 
 from cluewise.advice.choice import _shortlist
 from cluewise.advice.choice._search import ClueSearchCV
-from cluewise.advice.choice._trials import Trial, tied
+from cluewise.advice.choice._trials import Trial, foretold, tied
 
 __all__ = ["Suggestion", "reasons"]
 
@@ -90,7 +90,9 @@ class Suggestion:
         """What to do, in words."""
         best = self.best_trial
         told = "with the clues" if best.clues else "without the clues, which do not help"
-        words = f"Take {best.name} with {best.n_clusters} clusters, {told}."
+        if best.demands:
+            told += f", but with {best.demands}"
+        words = " ".join([f"Take {best.name} with {best.n_clusters} clusters, {told}.", foretold(best)]).rstrip()
         if self.classify and self.classifier is not None:
             words += (
                 f" But a plain classifier ({self.classifier.name}, {self.classifier.score:.3f}) foretells held-out "

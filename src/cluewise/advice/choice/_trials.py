@@ -11,7 +11,7 @@ import numpy as np
 from cluewise._typing import Floats
 from cluewise.advice.choice._agreement import noise_of
 
-__all__ = ["Trial", "Trials", "drop", "pick", "tied"]
+__all__ = ["Trial", "Trials", "drop", "foretold", "pick", "tied"]
 
 _LISTED = 20  # trials that the text lists
 
@@ -30,6 +30,9 @@ class Trial:
         Number of clusters asked for, or found where the method finds it; None where nothing was fitted.
     clues : bool
         Whether the candidate is told the clues.
+    demands : str
+        What a candidate without clues is told all the same, in words: bounds on sizes, what to avoid, links and
+        groups of infinite weight.
     score : float
         Agreement with held-out clues, 1 at best and 0 by chance; nan where it was dropped.
     error : float
@@ -54,13 +57,15 @@ class Trial:
     error: float = float("nan")
     seconds: float = float("nan")
     dropped: str = ""
+    demands: str = ""
     less: Floats = field(default_factory=lambda: np.zeros(0), repr=False)  # score without each fold
     estimator: Any = field(default=None, repr=False)  # not fitted
 
     @property
     def what(self) -> str:
         """The candidate in words."""
-        return f"{self.name}({self.told}){'' if self.clues else ' without clues'}"
+        without = f" without clues{f' but {self.demands}' if self.demands else ''}"
+        return f"{self.name}({self.told}){'' if self.clues else without}"
 
     @property
     def told(self) -> str:
@@ -76,6 +81,8 @@ class Trials(Sequence[Trial]):
     ----------
     found : tuple of Trial
         The candidates; those that were dropped come last.
+    warning : str
+        A sentence, where even the first is not clearly better than chance; empty otherwise.
 
     Examples
     --------
@@ -89,6 +96,7 @@ class Trials(Sequence[Trial]):
     """
 
     found: tuple[Trial, ...]
+    warning: str = ""
 
     @property
     def columns(self) -> dict[str, list[Any]]:
@@ -119,7 +127,8 @@ class Trials(Sequence[Trial]):
         lines += [("", "", "", f"{t.what} is out: {t.dropped}") for t in self.found if t.dropped]
         text = [f"{score:>6}  {error:>5}  {time:>8}  {what}".rstrip() for score, error, time, what in lines]
         more = len(text) - 1 - _LISTED
-        return "\n".join(text[: _LISTED + 1] + ([f"… and {more} more."] if more > 0 else []))
+        text = text[: _LISTED + 1] + ([f"… and {more} more."] if more > 0 else [])
+        return "\n".join([*text, self.warning] if self.warning else text)
 
 
 def tied(trial: Trial, best: Trial) -> bool:
@@ -142,6 +151,13 @@ def pick(trials: Sequence[Trial]) -> Trials:
         chosen = next(t for t in even if (t.n_clusters or 0) == fewest)
         ranked = [chosen, *(t for t in ranked if t is not chosen)]
     return Trials((*ranked, *(t for t in trials if t.dropped)))
+
+
+def foretold(best: Trial) -> str:
+    """A sentence where the best score may be chance: at most 0, or at most twice its error; empty otherwise."""
+    if np.isnan(best.score) or best.score > max(0.0, 2 * best.error):
+        return ""
+    return "No method clearly foretells held-out clues better than chance; check them (cluewise check)."
 
 
 def drop(trial: Trial, why: str) -> Trial:

@@ -16,7 +16,7 @@ from cluewise.base import as_clues, generator
 from cluewise.catalogue import get
 from cluewise.clues import Clues, Conflict
 from cluewise.clues._network import busy, network, peel
-from cluewise.exceptions import Infeasible
+from cluewise.exceptions import ClueError, Infeasible
 from cluewise.metrics._segments import segments
 from cluewise.metrics.utility import coherence, metric_agreement, predictability, redundancy
 
@@ -44,7 +44,11 @@ class Diagnosis:
     contradictions : tuple of Conflict
         Rows that must be together and apart, each with the chain that proves it.
     repairs : tuple of str
-        Links without which nothing contradicts itself: those to look at first.
+        Links without which nothing, or less, contradicts itself: those to look at first.
+    repair_rows : tuple of (int, int)
+        Their rows.
+    unrepaired : int
+        How many contradictions are left without these links: too many to follow, or of labels and groups alone.
     satisfiable : bool or None
         Whether the clues can all hold (with ``n_clusters`` clusters, if known); None when a short search cannot tell.
     why : str
@@ -74,7 +78,8 @@ class Diagnosis:
     reasons : tuple of str
         Why harm is likely or not.
     recommendation : {"use", "soften", "repair", "ask", "leave"}
-        What to do, in a word.
+        What to do, in a word. "leave" also where distances mislead (agreement below 1/2) and harm is likelier than not,
+        unless held-out clues come out better by more than one standard error.
     advice : str
         The same in a sentence.
 
@@ -93,6 +98,8 @@ class Diagnosis:
     unused: tuple[str, ...]
     contradictions: tuple[Conflict, ...]
     repairs: tuple[str, ...]
+    repair_rows: tuple[tuple[int, int], ...]
+    unrepaired: int
     satisfiable: bool | None
     why: str
     coverage: float
@@ -142,8 +149,8 @@ def check(
         The method that will use the clues; it is cloned, not changed. By default `PCKMeans`, when the number of
         clusters is known.
     n_clusters : int, optional
-        Number of clusters; by default that of ``estimator``, or one per label class. Given, it is also that of
-        ``estimator``.
+        Number of clusters; by default that of ``estimator``, or one per label class if there are two or more. Given, it
+        is also that of ``estimator``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the rows and clues that are drawn, and of the method where it has none of its own.
 
@@ -161,7 +168,8 @@ def check(
 
     The probability of harm is a logistic score whose coefficients ``experiments/harm.py`` fitted (how, and how well it
     does, is told in ``cluewise.advice.doctor._harm``): it says how often the Rand index to the truth was lower with
-    clues than without in cases that looked alike. It is no promise. `compare` looks closer.
+    clues than without in cases that looked alike. Those cases were pairs given to relatives of K-means; for labels,
+    groups and other methods it is rougher still. It is no promise. `compare` looks closer.
 
     Examples
     --------
@@ -179,13 +187,16 @@ def check(
     estimator, k = _method(estimator, n_clusters, known, X)
     used = known if estimator is None else known.only(known.kinds & estimator.card.accepts)
     satisfiable, why = _satisfiable(known, k)
+    first = repairs(known)
     parts: dict[str, Any] = {
         "clues": known,
         "n_clusters": k,
         "method": None if estimator is None else type(estimator).__name__,
         "unused": tuple(sorted(known.kinds - used.kinds)),
         "contradictions": known.contradictions,
-        "repairs": repairs(known),
+        "repairs": first.words,
+        "repair_rows": first.rows,
+        "unrepaired": first.left,
         "satisfiable": satisfiable,
         "why": why,
         "coverage": len(known.tied) / known.n if known.n else float("nan"),
@@ -196,30 +207,45 @@ def check(
         "trial": None if estimator is None or X is None or not used.kinds else try_out(estimator, X, used, rng),
     }
     parts |= _harm.judged(parts["trial"], used)
-    parts["recommendation"], parts["advice"] = _page.recommended(parts, estimator)
+    parts["recommendation"], parts["advice"] = _page.recommended(parts, estimator, data=X is not None)
     return Diagnosis(**parts)
 
 
 def _count(clues: Any, X: Any) -> int:
     """Number of rows."""
     whole = clues if X is None else X
+    if whole is None:
+        raise ClueError("clues is None, so there is nothing to check; give Clues or partial labels.")
     return whole.shape[0] if hasattr(whole, "shape") else len(whole)
 
 
 def _method(estimator: Any, n_clusters: int | None, clues: Clues, X: Any) -> tuple[Any, int | None]:
     """The method to try, if there is one, and the number of clusters, if that is known."""
     k = n_clusters
+    if estimator is not None and not hasattr(estimator, "card"):
+        raise TypeError(_no_clusterer(estimator))
     has = {} if estimator is None else estimator.get_params(deep=False)
     if k is not None and has.get("n_clusters", k) != k:
         estimator = clone(estimator).set_params(n_clusters=k)
     if k is None and estimator is not None and not estimator.card.finds:
         k = has.get("n_clusters")
     if k is None and estimator is None and "labels" in clues.kinds:
-        k = len(np.unique(clues.labels[clues.labels >= 0]))
+        classes = len(np.unique(clues.labels[clues.labels >= 0]))
+        k = classes if classes > 1 else None  # one class says nothing about the others
     if estimator is None and X is not None and k is not None:
         method: Any = get("PCKMeans")
         estimator = method(k)
     return estimator, k
+
+
+def _no_clusterer(estimator: Any) -> str:
+    """Why a method cannot be tried, and what could be."""
+    name = type(estimator).__name__
+    if hasattr(estimator, "steps"):  # a Pipeline, which is slow to import
+        return f"estimator is a {name}; give its last step, and the data as that step sees them."
+    if hasattr(estimator, "estimators"):
+        return f"estimator is a {name}; give one of the methods it chooses from, such as its best_estimator_."
+    return f"estimator is {estimator!r}, which takes no clues; give an instance of a clusterer of cluewise."
 
 
 def _satisfiable(clues: Clues, k: int | None) -> tuple[bool | None, str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues, Conflict
 from cluewise.metrics._segments import Segments, overlaps
 
-__all__ = ["Clash", "clashes", "repairs"]
+__all__ = ["Clash", "Repairs", "clashes", "repairs"]
 
-_LOOKED_AT = 200  # contradictions whose chains are followed
-_ROUNDS = 20
-_ROWS = 50_000  # beyond, following chains takes too long
+_LOOKED_AT = 200  # contradictions whose chains are followed together
+_CHAINS = 400  # that are followed in all
+_ROWS = 50_000  # beyond, fewer chains are followed, because each takes longer
+_FEWEST = 20
+
+_Link = tuple[str, int, int]  # kind and rows
 
 
 @dataclass(frozen=True)
@@ -94,30 +98,52 @@ def _clash(must: Ints, cannot: Ints, musts: dict[Any, str], cannots: dict[Any, s
     return Clash(first, second, musts.get(first, otherwise), cannots.get(second, otherwise), value)
 
 
-def repairs(clues: Clues) -> tuple[str, ...]:
-    """Links to look at first: without them nothing contradicts itself, as far as links can tell.
+class Repairs(NamedTuple):
+    """Links to look at first, their rows, and how many contradictions are left without them."""
 
-    Greedily the link that most chains of contradictions share, by its weight; then again with what is left. Empty
-    when a contradiction hangs on labels and groups alone, or when there are too many.
+    words: tuple[str, ...]
+    rows: tuple[tuple[int, int], ...]
+    left: int
+
+
+def repairs(clues: Clues) -> Repairs:
+    """Links without which nothing, or less, contradicts itself, as far as links can tell.
+
+    Chains of contradictions are followed, 200 at a time. Greedily the link that most of them share is taken, by its
+    weight, until each has lost one; then again with what is left. It ends when nothing is left, when labels and groups
+    alone contradict each other, or when 400 chains, fewer on many rows, have been followed.
     """
-    found: list[str] = []
-    for _ in range(_ROUNDS if clues.n <= _ROWS else 0):
-        if not clues.contradictions:
-            return tuple(found)
-        votes: Counter[tuple[str, int, int]] = Counter()
-        for conflict in clues.contradictions[:_LOOKED_AT]:
-            votes.update(_links_in(conflict))
+    found: list[tuple[str, int, int]] = []
+    words: list[str] = []
+    chains = int(min(_CHAINS, max(_FEWEST, _CHAINS * _ROWS / max(1, clues.n))))
+    while clues.contradictions and chains > 0:
+        # Those with a cannot-link first: they can be repaired for certain.
+        order = sorted(clues.contradictions, key=lambda c: c.kind != "cannot")[: min(chains, _LOOKED_AT)]
+        chains -= len(order)
+        sets = [links for links in map(_links_in, order) if links]
+        if not sets:
+            break
         weight = {kind: _sources_weights(clues, kind) for kind in ("must", "cannot")}
-        if not votes:
-            return ()
+        taken = _hitting(sets, {link: weight[link[0]][link[1:]][0] for links in sets for link in links})
+        found += taken
+        words += [f"{kind}-link {a} – {b} ({weight[kind][a, b][1]})" for kind, a, b in taken]
+        clues = _less(clues, taken)
+    return Repairs(tuple(words), tuple((a, b) for _, a, b in found), len(clues.contradictions))
+
+
+def _hitting(sets: list[set[_Link]], weight: Mapping[_Link, float]) -> list[_Link]:
+    """Links such that every set holds one of them, greedily."""
+    taken = []
+    while sets:
+        votes = Counter(link for links in sets for link in links)
         # Among links in equally many chains, the cannot-link: without it the rows are as the others say.
-        kind, a, b = max(votes, key=lambda v: (votes[v] / weight[v[0]][v[1:]][0], v[0] == "cannot", -v[1], -v[2]))
-        found.append(f"{kind}-link {a} – {b} ({weight[kind][a, b][1]})")
-        clues = _less(clues, kind, a, b)
-    return ()
+        best = max(votes, key=lambda v: (votes[v] / weight[v], v[0] == "cannot", -v[1], -v[2]))
+        taken.append(best)
+        sets = [links for links in sets if best not in links]
+    return taken
 
 
-def _links_in(conflict: Conflict) -> set[tuple[str, int, int]]:
+def _links_in(conflict: Conflict) -> set[_Link]:
     steps = {("must", min(a, b), max(a, b)) for a, b, why in conflict.chain if why.startswith("must-link")}
     if conflict.kind == "cannot":
         steps.add(("cannot", min(conflict.first, conflict.second), max(conflict.first, conflict.second)))
@@ -130,9 +156,12 @@ def _sources_weights(clues: Clues, kind: str) -> dict[tuple[int, int], tuple[flo
     return {pair: (max(float(weight), 1e-300), source) for (pair, source), weight in zip(named.items(), weights)}
 
 
-def _less(clues: Clues, kind: str, a: int, b: int) -> Clues:
-    keep = {name: np.ones(len(getattr(clues, name)), dtype=bool) for name in ("must", "cannot")}
-    keep[kind] &= ~(getattr(clues, kind) == (a, b)).all(axis=1)
+def _less(clues: Clues, links: Sequence[_Link]) -> Clues:
+    keep = {}
+    for kind in ("must", "cannot"):
+        pairs = getattr(clues, kind).astype(np.int64)
+        out = np.array([a * clues.n + b for own, a, b in links if own == kind], dtype=np.int64)
+        keep[kind] = ~np.isin(pairs[:, 0] * clues.n + pairs[:, 1], out)
     every = [[np.ones(len(g.weights), dtype=bool) for g in groups] for groups in (clues.together, clues.apart)]
     return clues.subset(
         must=keep["must"], cannot=keep["cannot"], labels=clues.labels >= 0, together=every[0], apart=every[1]

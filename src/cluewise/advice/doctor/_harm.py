@@ -20,10 +20,11 @@ import numpy as np
 from cluewise.advice.doctor._tryout import Tryout
 from cluewise.clues import Clues
 
-__all__ = ["INTERCEPT", "LIKELY", "WEIGHTS", "features", "judged", "probability"]
+__all__ = ["INTERCEPT", "LIKELY", "UNCHANGED", "WEIGHTS", "features", "judged", "probability"]
 
 WEIGHTS = {"evidence": -0.71, "strain": 9.85}
 INTERCEPT = -0.39
+UNCHANGED = "The clusters are unchanged in this trial."
 LIKELY = 0.45  # where held-out clues cannot tell, clues with less than this are used
 _TELLING = frozenset({"labels", "must", "cannot", "together", "apart", "partitions"})
 
@@ -50,7 +51,7 @@ def judged(trial: Tryout | None, clues: Clues) -> dict[str, Any]:
     if trial is None or trial.trouble or not clues.kinds & _TELLING:
         return {"features": {}, "harm": float("nan"), "harmful": None, "reasons": ()}
     if trial.moved <= 0:
-        return {"features": features(trial), "harm": 0.0, "harmful": False, "reasons": ("They change nothing.",)}
+        return {"features": features(trial), "harm": 0.0, "harmful": False, "reasons": (UNCHANGED,)}
     found = features(trial)
     harm = probability(found)
     told = not np.isnan(trial.gain) and trial.gain != 0
@@ -61,7 +62,8 @@ def judged(trial: Tryout | None, clues: Clues) -> dict[str, Any]:
 def _reasons(trial: Tryout) -> tuple[str, ...]:
     """What the trial showed, in words."""
     points = 100 * trial.gain
-    splits = f"{abs(points):.1f} points in {trial.splits} splits"
+    size = f"{abs(points):.1f}" if abs(points) >= 0.05 else f"{abs(points):.1g}"
+    splits = f"{size} points in {trial.splits} splits"
     if np.isnan(trial.gain):
         held = "No clues could be held out."
     elif points == 0:

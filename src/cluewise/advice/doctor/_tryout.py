@@ -16,11 +16,12 @@ from cluewise.metrics import ari
 from cluewise.metrics._segments import rows_of
 from cluewise.metrics.utility import informativeness
 
-__all__ = ["Tryout", "try_out"]
+__all__ = ["OVERLAP", "Tryout", "try_out"]
 
 _ROWS = 2000  # more are not tried
 _SPLITS = 10
 _HELD_OUT = 0.2
+OVERLAP = _HELD_OUT / (1 - _HELD_OUT)  # Nadeau and Bengio (2003): how much splits have in common
 
 
 class Tryout(NamedTuple):

@@ -9,7 +9,7 @@ from cluewise._typing import Bools, Floats, Ints
 __all__ = ["agreed_radius"]
 
 MOST = 1000
-"""Links of one kind by which the radius is chosen; of more, so many in equal steps."""
+"""Links of one kind by which the radius is chosen; of more, so many to twice as many in equal steps."""
 
 SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
 """Radii that are tried, beside 0: within them so many of the clues have another clue."""
