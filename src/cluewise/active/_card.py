@@ -19,10 +19,10 @@ class StrategyCard:
         The strategy in a few words.
     asks : frozenset of str
         Kinds of questions that it may ask.
-    sparse : bool
-        Whether sparse X is taken.
     cost : str
         Cost of the next question, and of what is prepared once.
+    sparse : bool
+        Whether sparse X is taken.
 
     Examples
     --------

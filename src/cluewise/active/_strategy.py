@@ -66,6 +66,26 @@ class Strategy(BaseEstimator, ABC):
     asked; where a strategy has nothing more to ask, pairs drawn at random fill the budget, so that exactly as many
     questions come as were paid for, as long as there is anything left to ask. When answers contradict each other, the
     weakest of the answers in conflict is asked again before anything else, and the majority counts.
+
+    See Also
+    --------
+    strategies : Those of the library.
+    interview : Carries questions to whoever answers.
+
+    Examples
+    --------
+    A strategy of your own says what to ask next; here, always about the row that comes next in the file:
+
+    >>> from cluewise.active import Question, SimulatedOracle, Strategy, StrategyCard, interview
+    >>> class InOrder(Strategy):
+    ...     card = StrategyCard(paper="", title="one row after another", asks=frozenset({"label"}), cost="none")
+    ...
+    ...     def _choose(self, scene, size, rng):
+    ...         rows = (Question("label", (row,), "it comes next.") for row in range(scene.n))
+    ...         return [question for question in rows if scene.known.open(question)][:size]
+    >>> state = interview(InOrder(), [[0.0], [1.0], [9.0]], SimulatedOracle(["a", "a", "b"]), budget=2)
+    >>> state.clues
+    Clues(3 rows: 2 labels in 1 class)
     """
 
     card: ClassVar[StrategyCard]
