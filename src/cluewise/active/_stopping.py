@@ -83,13 +83,15 @@ def settled(
 
     if not has_fit_parameter(estimator, "clues"):
         raise TypeError(f"estimator={estimator!r} does not take clues; it is a clusterer whose fit does.")
-    before: tuple[Any, int] = None, 0  # which conversation was seen last, and after how many questions
+    before: tuple[Any, int, int] = None, 0, 0  # which conversation was seen last, and after how many questions
 
     def watch(state: State) -> bool:
         nonlocal before
         this = state.seed, state.fingerprint, state.budget
-        since = before[1] if before[0] == this and before[1] <= state.asked else 0
-        before = this, state.asked
+        since = 0
+        if before[0] == this and before[2] <= state.asked:
+            since = before[2] if before[2] < state.asked else before[1]
+        before = this, since, state.asked
         said = [answer for answer in state.answers if answer.who != INFERRED and answer.value is not None]
         if len(said) < last or state.asked // every == since // every:
             return False

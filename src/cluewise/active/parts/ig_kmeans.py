@@ -31,6 +31,7 @@ __all__ = [
     "objective",
     "spread",
     "step",
+    "sums_of",
     "unit_rows",
 ]
 
@@ -110,34 +111,44 @@ def _alike(unit: Any, ends: Ints) -> Floats:
 
 def objective(unit: Any, centers: Floats, labels: Ints, links: Links, rho: float) -> float:
     """O of Eq. 72: ρΣψ(x, μ) + (1 − ρ)·(Σψ over broken must-links + Σ(1 − ψ) over broken cannot-links)."""
-    own = cosines(unit, centers)[np.arange(len(labels)), labels]
-    row = np.repeat(np.arange(len(labels)), np.diff(links.indptr))
-    joined = labels[row] == labels[links.others]
-    return rho * float((1 - own).sum()) + links.constant + 0.5 * float(links.prices[joined].sum())
+    return _price(sums_of(unit, labels, len(centers)), centers, labels, links, rho)
+
+
+def _price(sums: Floats, centers: Floats, labels: Ints, links: Links, rho: float) -> float:
+    """O by the sums of the clusters: Σ cos(x, μ) over the rows of one is the product of their sum with μ."""
+    count = np.diff(links.indptr)[links.rows]
+    joined = np.repeat(labels[links.rows], count) == labels[links.others]
+    own = len(labels) - float(np.einsum("hj,hj->", sums, centers))
+    return rho * own + links.constant + 0.5 * float(links.prices[joined].sum())
 
 
 def step(state: State, *, unit: Any, links: Links, rho: float) -> tuple[State, loop.Info]:
     """Labels one after the other (ICM), then centers: sums of unit rows, the exact minimizer."""
-    scores = rho * (1 - cosines(unit, state.centers))
-    labels = scores.argmin(axis=1)
+    similar = cosines(unit, state.centers)
+    labels = similar.argmax(axis=1)
     labels[links.rows] = state.labels[links.rows]
     k = len(state.centers)
-    for i in links.rows.tolist():
+    scores = rho * (1 - similar[links.rows])
+    for i, score in zip(links.rows.tolist(), scores):
         part = slice(links.indptr[i], links.indptr[i + 1])
-        cost = scores[i] + np.bincount(labels[links.others[part]], links.prices[part], minlength=k)
+        cost = score + np.bincount(labels[links.others[part]], links.prices[part], minlength=k)
         labels[i] = cost.argmin()
     moved = int(np.count_nonzero(labels != state.labels))
-    centers = directions(unit, labels, state.centers)
-    return State(labels, centers), loop.Info(objective(unit, centers, labels, links, rho), moved)
+    sums = sums_of(unit, labels, k)
+    centers = directions(sums, state.centers)
+    return State(labels, centers), loop.Info(_price(sums, centers, labels, links, rho), moved)
 
 
-def directions(unit: Any, labels: Ints, previous: Floats) -> Floats:
+def sums_of(unit: Any, labels: Ints, k: int) -> Floats:
+    """(k, d) sums of the rows of each cluster."""
+    n = len(labels)
+    sums = sparse.csc_array((np.ones(n), labels, np.arange(n + 1)), shape=(k, n)) @ unit
+    return sums if isinstance(sums, np.ndarray) else np.asarray(sums.toarray())
+
+
+def directions(sums: Floats, previous: Floats) -> Floats:
     """Directions of the sums of each cluster; one without rows, or whose rows cancel out, keeps its center."""
-    n, k = len(labels), len(previous)
-    member = sparse.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-    sums = member.T @ unit
-    sums = sums if isinstance(sums, np.ndarray) else sums.toarray()
-    lengths = np.sqrt(np.einsum("hj,hj->h", sums, sums))
+    lengths = _lengths(sums)
     full = lengths > 1e-12
     centers = previous.copy()
     centers[full] = sums[full] / lengths[full, None]

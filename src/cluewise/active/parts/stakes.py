@@ -47,12 +47,16 @@ class Table:
         self._apart = np.zeros((1, 1), dtype=bool)
         self._in_vain = np.zeros((1, 1), dtype=bool)
         self._far: Floats = np.array([[self._halves(groups.root)]])  # logarithms of distances
+        self._medoids: dict[int, int] = {}
+        self._unseen = {0}  # super-instances whose halves may have come to be known apart
         self._advance()
 
     def learn(self, answer: Answer) -> None:
         """Take in one answer and all that follows from it."""
         self.known.learn(answer)
         self.learned += 1
+        self._heed(answer)
+        self._unseen = set(range(len(self.node)))
         self._advance()
 
     def best(self) -> tuple[int, int, float] | None:
@@ -65,18 +69,55 @@ class Table:
         """Pairs of rows expected to change sides by an answer about i and j; −1 where there is nothing to ask."""
         size = self.groups.size[self.node]
         whole = np.bincount(self.cluster, weights=size)[self.cluster]
-        yes = self._odds.yes(self._far)
-        value = whole[:, None] * whole * yes
-        dead = self._apart | self._in_vain | (self.cluster[:, None] == self.cluster)
-        value[np.tri(len(size), dtype=bool) | dead] = -1.0  # each pair once
+        live = ~(self._apart | self._in_vain | (self.cluster[:, None] == self.cluster))
+        i, j = np.nonzero(np.triu(live, 1))  # each pair once
+        value = np.full(live.shape, -1.0)
+        value[i, j] = whole[i] * whole[j] * self._odds.yes(self._far[i, j])
         split = np.flatnonzero(self._splits())
         a, b = self.groups.parts[self.node[split] - self.groups.n_leaves].T
-        value[split, split] = self.groups.size[a] * self.groups.size[b] * (1.0 - yes[split, split])
+        value[split, split] = (
+            self.groups.size[a] * self.groups.size[b] * (1.0 - self._odds.yes(self._far[split, split]))
+        )
         return value
 
     def pair(self, i: int, j: int) -> tuple[int, int]:
         """The rows that stand for i and j, or for the two halves of i."""
-        return self.row[i], self.row[j] if i != j else self.groups.medoid(self._other(i)[1], self._preferred)
+        if i != j:
+            return self.row[i], self.row[j]
+        half = self._other(i)[1]
+        if half not in self._medoids:
+            self._medoids[half] = self.groups.medoid(half, self._preferred)
+        return self.row[i], self._medoids[half]
+
+    def labels(self, clues: Clues) -> Ints:
+        """Cluster of each row; rows that somebody spoke of are with those they are known to be with."""
+        labels = np.empty(len(self.groups.X), dtype=np.int64)
+        for node, cluster in zip(self.node.tolist(), self.cluster.tolist()):
+            labels[self.groups.rows(node)] = cluster
+        together: dict[int, list[int]] = {}
+        for row in clues.tied.tolist():
+            together.setdefault(self.known.root(row), []).append(row)
+        home = {self.known.root(row): cluster for row, cluster in zip(self.row, self.cluster.tolist())}
+        component = clues.components
+        seat = {int(component[row]): cluster for row, cluster in zip(self.row, self.cluster.tolist())}
+        founded: dict[int, list[int]] = {}
+        cliques = _cliques(clues)
+        for root, rows in sorted(together.items(), key=lambda one: (-len(one[1]), one[1])):
+            cluster = home.get(root)
+            if cluster is None:
+                # None of its rows stands for a super-instance: where most of them are, and nobody it is apart from;
+                # beside others that had to leave from there, or alone.
+                taken = {seat[c] for c in _enemies(clues, cliques, int(component[rows[0]])) if c in seat}
+                found, counts = np.unique(labels[rows], return_counts=True)
+                here = found[np.argsort(-counts, kind="stable")].tolist()
+                beside = founded.setdefault(here[0], [])
+                cluster = next((c for c in (*here, *beside) if c not in taken), None)
+                if cluster is None:
+                    cluster = int(labels.max()) + 1
+                    beside.append(cluster)
+                seat[int(component[rows[0]])] = cluster
+            labels[rows] = cluster
+        return labels
 
     def _splits(self) -> Bools:
         if len(self.node) >= MOST + self.learned:
@@ -88,9 +129,27 @@ class Table:
         a, b = self.groups.parts[self.node[i] - self.groups.n_leaves].tolist()
         return (a, b) if self.groups.holds(a, self.row[i]) else (b, a)
 
+    def _heed(self, answer: Answer) -> None:
+        """Settle what an answer says of super-instances, whether they were the best to ask about or not."""
+        place = {row: i for i, row in enumerate(self.row)}
+        for first, second, same in answer.links():
+            i, j = place.get(first), place.get(second)
+            if i is not None and j is not None and self._unsettled(i, j):
+                self._odds.learn(float(self._far[i, j]), same)
+        spoken_of = {self.known.root(row) for row in answer.question.rows}
+        clusters = np.unique(self.cluster, return_index=True)[1].tolist()
+        for i in [i for i in clusters if self.known.root(self.row[i]) in spoken_of]:
+            for j in clusters:
+                said = self.known.same(self.row[i], self.row[j])
+                if said is not None and self._unsettled(i, j):
+                    self._settle(i, j, said)
+
+    def _unsettled(self, i: int, j: int) -> bool:
+        return bool(self.cluster[i] != self.cluster[j] and not self._apart[i, j])
+
     def _advance(self) -> None:
         """Split and merge whatever is known or was asked in vain, until the best question is an open one."""
-        while (found := self.best()) is not None:
+        while (found := self._overdue() or self.best()) is not None:
             i, j, _ = found
             pair = self.pair(i, j)
             if self.known.open(Question("pair", pair)):
@@ -101,6 +160,16 @@ class Table:
             if i == j:
                 j = self._split(i, pair[1])
             self._settle(i, j, same)
+
+    def _overdue(self) -> tuple[int, int, float] | None:
+        """A super-instance whose halves are known apart: it is none, however little is at stake."""
+        splits = self._splits()
+        while self._unseen:
+            i = min(self._unseen)
+            self._unseen.remove(i)
+            if splits[i] and self.known.same(*self.pair(i, i)) is False:
+                return i, i, 0.0
+        return None
 
     def _split(self, i: int, row: int) -> int:
         """Part super-instance i in two, unrelated for now; the other half becomes the last one."""
@@ -119,8 +188,9 @@ class Table:
             self._far[one, one] = self._halves(int(self.node[one]))
         for other in np.unique(self.cluster[:m], return_index=True)[1].tolist():
             said = self.known.same(row, self.row[other])
-            if said is not None and self.cluster[m] != self.cluster[other] and not self._apart[m, other]:
+            if said is not None and self._unsettled(m, other):
                 self._settle(other, m, said)
+        self._unseen |= {i, m}
         return m
 
     def _settle(self, i: int, j: int, same: bool | None) -> None:
@@ -144,3 +214,22 @@ class Table:
             return 0.0
         a, b = self.groups.parts[v - self.groups.n_leaves].tolist()
         return float(0.5 * np.log(max(self.groups.squared(a, np.array([b]))[0], self._floor)))
+
+
+def _cliques(clues: Clues) -> dict[int, list[int]]:
+    """The sets of components apart from each other that a component is in."""
+    found: dict[int, list[int]] = {}
+    indptr, members = clues.cliques.indptr, clues.cliques.members
+    for q in range(len(indptr) - 1):
+        for c in members[indptr[q] : indptr[q + 1]].tolist():
+            found.setdefault(c, []).append(q)
+    return found
+
+
+def _enemies(clues: Clues, cliques: dict[int, list[int]], c: int) -> set[int]:
+    """Components known to be apart from one."""
+    graph, sets = clues.graph, clues.cliques
+    found = set(graph.indices[graph.indptr[c] : graph.indptr[c + 1]].tolist())
+    for q in cliques.get(c, ()):
+        found.update(sets.members[sets.indptr[q] : sets.indptr[q + 1]].tolist())
+    return found - {c}

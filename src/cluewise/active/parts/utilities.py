@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,19 @@ from scipy.stats import rankdata
 
 from cluewise._typing import Array, Bools, Floats, Ints
 
-__all__ = ["PHRASES", "UTILITIES", "Utility", "View", "agreement", "arms", "chances", "check_weights", "ranked"]
+__all__ = [
+    "PHRASES",
+    "UTILITIES",
+    "Utility",
+    "View",
+    "agreement",
+    "arms",
+    "chances",
+    "check_weights",
+    "ranked",
+    "spelled",
+    "valued",
+]
 
 
 @dataclass(frozen=True)
@@ -89,10 +102,11 @@ def coherence(view: View) -> Floats:
 
 def cost(view: View) -> Floats:
     """Entropy of the answer, divided by how many questions it takes to place the row, on average (12.2)."""
-    falling = -np.sort(-view.chances, axis=1)
-    steps = np.arange(1, falling.shape[1] + 1)
-    steps[-1] = max(falling.shape[1] - 1, 1)  # that the row is of a new kind follows from the last no
-    return _binary(view.together) / (falling @ steps)[view.pairs[:, 0]]
+    falling = -np.sort(-view.chances[:, :-1], axis=1)
+    count = falling.shape[1]
+    # That the row is of a new kind follows from the last no.
+    questions = falling @ np.arange(1, count + 1) + count * view.chances[:, -1]
+    return _binary(view.together) / np.maximum(questions, 1)[view.pairs[:, 0]]
 
 
 UTILITIES: dict[str, Utility] = {
@@ -125,10 +139,30 @@ def check_weights(weights: Mapping[str, Any], own: Mapping[str, Any]) -> None:
     for name, weight in weights.items():
         if name not in UTILITIES and name not in own:
             raise ValueError(f"there is no utility {name!r}; there are {', '.join([*UTILITIES, *own])}.")
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 <= weight < np.inf:
+        if isinstance(weight, bool) or not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
             raise ValueError(f"the weight of {name!r} is {weight!r}; it is a number, at least 0.")
     if not sum(weights.values()) > 0:
         raise ValueError("one of the weights is above 0.")
+
+
+def valued(name: str, utility: Utility, view: View) -> Floats:
+    """What a utility gives, if it is one number per candidate."""
+    values = np.asarray(utility(view))
+    if values.shape != (len(view.pairs),) or not np.issubdtype(values.dtype, np.number) or np.isnan(values).any():
+        wrong = "nan" if values.shape == (len(view.pairs),) else f"an array of shape {values.shape}"
+        raise ValueError(
+            f"the utility {name!r} gave {wrong}; it gives a number for each candidate, here {len(view.pairs)}."
+        )
+    return values
+
+
+def spelled(utility: Any) -> str:
+    """A utility by its name, which is the same in another process."""
+    if isinstance(utility, partial):
+        words = [spelled(utility.func), *map(repr, utility.args), *(f"{k}={v!r}" for k, v in utility.keywords.items())]
+        return f"partial({', '.join(words)})"
+    named = utility if hasattr(utility, "__qualname__") else type(utility)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def ranked(values: Floats) -> Floats:

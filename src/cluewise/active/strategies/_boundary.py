@@ -193,8 +193,10 @@ class BoundaryDBSCAN(PlacingStrategy):
         return place + [question for question in border if scene.known.open(question)]
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        """The core row farthest from those taken."""
+        """The core row farthest from those taken; one drawn at random to begin with."""
         core = scene.ready.core
+        if not taken:
+            return self._first(scene)
         near, counted = scene.memo.get("near", (np.full(len(core), np.inf), set()))
         if not counted <= taken:  # some answers were taken back
             near, counted = np.full(len(core), np.inf), set()

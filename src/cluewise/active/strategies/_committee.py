@@ -163,6 +163,14 @@ class Committee(FarStrategy):
         self.questions = questions
         self.infer_last = infer_last
 
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        given = self.base_clusters
+        if isinstance(given, tuple | list) and not (
+            len(given) == 2 and all(isinstance(one, Integral) for one in given) and 1 <= given[0] <= given[1]
+        ):
+            raise ValueError(f"base_clusters={given!r} is not a number of clusters or a range (low, high) of them.")
+
     def imputed(self, state: State, X: Any, *, weight: float = 0.01, limit: int = 100_000) -> Clues:
         """The pairs that the committee is sure about, as clues of low weight; nobody was asked about them.
 
@@ -219,8 +227,6 @@ class Committee(FarStrategy):
         else:
             high = max(2, min(int(n**0.5), MANY))
             low = -(-high // 2)
-        if not 1 <= low <= high:
-            raise ValueError(f"base_clusters={given} is not a number of clusters or a range of them.")
         return min(low, n), min(high, n)
 
     def _first(self, scene: Scene) -> int:

@@ -19,7 +19,18 @@ from cluewise.active._placing import Neighborhoods, PlacingStrategy
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
 from cluewise.active.parts.pool import Pool, pool_of, view_of
-from cluewise.active.parts.utilities import PHRASES, UTILITIES, Utility, View, agreement, arms, check_weights, ranked
+from cluewise.active.parts.utilities import (
+    PHRASES,
+    UTILITIES,
+    Utility,
+    View,
+    agreement,
+    arms,
+    check_weights,
+    ranked,
+    spelled,
+    valued,
+)
 from cluewise.centroid import PCKMeans
 
 __all__ = ["CompositeQuestions"]
@@ -206,7 +217,7 @@ class CompositeQuestions(PlacingStrategy):
         kept: dict[str, Floats] = scene.memo["ranks"]
         for name in weights:
             if name not in kept:
-                kept[name] = ranked(np.asarray(every[name](view)))
+                kept[name] = ranked(valued(name, every[name], view))
         share = np.array(list(weights.values())) / sum(weights.values())
         ranks = np.array([kept[name] for name in weights])
         best = [list(weights)[u] for u in (share[:, None] * ranks).argmax(axis=0)]
@@ -243,5 +254,5 @@ class CompositeQuestions(PlacingStrategy):
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Functions by their names, which are the same in another process."""
-        own = {name: f"{one.__module__}.{one.__qualname__}" for name, one in (self.utilities or {}).items()}
+        own = {name: spelled(one) for name, one in (self.utilities or {}).items()}
         return {**super()._plain_parameters(), "utilities": own or None}

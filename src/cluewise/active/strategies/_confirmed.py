@@ -160,8 +160,12 @@ class Confirmed(Strategy):
         """What the other strategy infers, once the answer is sure."""
         last = state.answers[-1].question.key
         inner = self._inner(state)
-        settled = inner.answers and inner.answers[-1].question.key == last
-        return self.strategy._infer(inner) if settled else []
+        settled = [answer for answer in inner.answers if answer.question.key == last]
+        if not settled:
+            return []
+        # In a batch questions are settled in another order than they were first asked in.
+        others = [answer for answer in inner.answers if answer.question.key != last]
+        return self.strategy._infer(replace(inner, answers=(*others, *settled)))
 
     def _inner(self, state: State) -> State:
         """The state as the other strategy sees it: questions that are settled, each with one answer."""

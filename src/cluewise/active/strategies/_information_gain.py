@@ -211,7 +211,8 @@ class InformationGain(Strategy):
         rows = np.setdiff1d(np.flatnonzero(~np.isnan(chance)), ready.place[done])
         drawn = rows if self.candidates is None else rng.permutation(rows)[: self.candidates * per]
         ranked = drawn[np.lexsort([drawn, -gain[drawn]])]
-        questions = _questions(ready.rows, known, found.labels, similar, gain, ranked)
+        middle = _middles(ready.rows, _roots(known, scene.state.given, answers), found.labels, similar)
+        questions = _questions(ready.rows, known, middle, found.labels, similar, gain, ranked)
         return list(islice(questions, SPARE * per))
 
     def _clustered(
@@ -256,10 +257,9 @@ def _pairs(place: Ints, known: Known, given: Clues, answers: list[Answer]) -> tu
 
 
 def _questions(
-    rows: Ints, known: Known, labels: Ints, similar: Floats, gain: Floats, ranked: Ints
+    rows: Ints, known: Known, middle: dict[int, int], labels: Ints, similar: Floats, gain: Floats, ranked: Ints
 ) -> Iterator[Question]:
     """Each row and the middle of its cluster; before the first row between two clusters, the middles of both."""
-    middle = _middles(rows, known, labels, similar)
     seen = set()
     for i in ranked.tolist():
         own = middle[int(labels[i])]
@@ -275,13 +275,23 @@ def _questions(
                 yield question
 
 
-def _middles(rows: Ints, known: Known, labels: Ints, similar: Floats) -> dict[int, int]:
+def _roots(known: Known, given: Clues, answers: list[Answer]) -> Ints:
+    """(n,) what each row is known to be with: its given component, but for those that answers have joined."""
+    spoken_of = [row for answer in answers for row in answer.question.rows]
+    spoken_of += np.flatnonzero(given.labels >= 0).tolist() if answers else []
+    _, first = np.unique(given.components[spoken_of], return_index=True)
+    root = np.arange(given.n_components)
+    for row in [spoken_of[i] for i in first.tolist()]:
+        root[given.components[row]] = known.root(row)
+    return np.asarray(root[given.components])
+
+
+def _middles(rows: Ints, roots: Ints, labels: Ints, similar: Floats) -> dict[int, int]:
     """The middle of each cluster: of the rows that most others are known to be with, the most similar to its center."""
     found = {}
     for h in np.unique(labels).tolist():
         members = np.flatnonzero(labels == h)
         members = members[np.argsort(-similar[members, h], kind="stable")]
-        roots = [known.root(row) for row in rows[members].tolist()]
-        _, code, counts = np.unique(roots, return_inverse=True, return_counts=True)
+        _, code, counts = np.unique(roots[rows[members]], return_inverse=True, return_counts=True)
         found[h] = int(rows[members[np.argmax(counts[code])]])
     return found

@@ -14,6 +14,7 @@ from cluewise.active._placing import Neighborhoods, first_row
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
 from cluewise.active.parts.reach import FarStrategy, Ready, to_members
+from cluewise.core.rows import Rows
 
 __all__ = ["ExploreMinMax"]
 
@@ -66,8 +67,8 @@ class ExploreMinMax(FarStrategy):
     .. math:: x^* = \arg\min_{x \notin S} \max_{z \in S} \exp\left(-\lVert x - z \rVert^2 / 2\sigma^2\right)
        \qquad \text{(Eq. 69, 70)}
 
-    and its inner maximum is the ``score`` of the question: how certain it is where the row belongs, least certain rows
-    coming first. The scores of successive rows never fall. σ is the 20th percentile of all distances, or of those
+    and one minus its inner maximum is the ``score`` of the question: how uncertain it is where the row belongs. The
+    scores of successive rows never rise. σ is the 20th percentile of all distances, or of those
     between 1000 rows drawn at random. As the similarity falls with the distance, x* is the row farthest from S,
     whatever σ is, and so the same as that of Explore: there is no second phase.
 
@@ -120,18 +121,27 @@ class ExploreMinMax(FarStrategy):
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
         reach = self._reach(scene, hoods, taken)
-        if reach.left.any() and not taken:
-            return first_row(scene.state)
-        return reach.farthest()
+        if not reach.left.any():
+            return None
+        row = reach.farthest() if taken else first_row(scene.state)
+        scene.memo["picked"] = row, float(reach.closest()[row])
+        return row
 
     def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
         return [int(t) for t in np.argsort(to_members(scene, hoods, row), kind="stable")]
 
     def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
         why = "the row that is least like all that were asked about."
-        if not hoods.sets:
-            return why, 0.0
-        return why, _similarity(float(to_members(scene, hoods, row).min()), scene.ready.width)
+        return why, 1 - _similarity(self._away(scene, hoods, row), scene.ready.width)
+
+    def _away(self, scene: Scene, hoods: Neighborhoods, row: int) -> float:
+        """Squared distance of a row to all others that were asked about, or come before it in the same batch."""
+        if row not in hoods.placing:
+            return float(scene.memo["picked"][1])  # the row was picked a moment ago
+        asked = np.array(sorted({*hoods.placed, *hoods.placing, *hoods.lost} - {row}), dtype=np.int64)
+        rows: Rows = scene.ready.rows
+        table = rows.table(rows.dense(np.array([row])).astype(np.float64))
+        return float(rows.squared(rows.take(asked), table).min()) if len(asked) else np.inf
 
 
 def _similarity(squared: float, width: float) -> float:

@@ -67,9 +67,9 @@ class PairsAtStake(Strategy):
     be asked about. Above 12 000 rows, the leaves of the tree are 2 000 small clusters by k-means; below that nothing
     is random, and the seed changes nothing.
 
-    *Deviations* from the super-instances of COBRAS [VanCraenendonck2018]_: the tree instead of k-means, single questions
-    in the order of their value instead of rounds of splitting and merging, and clusters that are never complete:
-    two of them far apart, or small, are not asked about as long as more is at stake elsewhere.
+    *Deviations* from the super-instances of COBRAS [VanCraenendonck2018]_: the tree instead of k-means, single
+    questions in the order of their value instead of rounds of splitting and merging, and clusters that are never
+    complete: two of them far apart, or small, are not asked about as long as more is at stake elsewhere.
 
     References
     ----------
@@ -111,12 +111,7 @@ class PairsAtStake(Strategy):
             Cluster of each row, from 0. Rows that somebody spoke of are with those they are known to belong to.
         """
         table = self._table(self._scene(state, X))
-        labels = np.empty(state.n, dtype=np.int64)
-        for node, cluster in zip(table.node.tolist(), table.cluster.tolist()):
-            labels[table.groups.rows(node)] = cluster
-        home = {table.known.root(row): cluster for row, cluster in zip(table.row, table.cluster.tolist())}
-        for row in state.clues.tied.tolist():
-            labels[row] = home.get(table.known.root(row), labels[row])
+        labels = table.labels(state.clues)
         _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
         return np.argsort(np.argsort(first))[labels.reshape(-1)]  # numbered by their first rows
 

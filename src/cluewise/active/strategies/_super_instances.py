@@ -23,6 +23,9 @@ __all__ = ["SuperInstances"]
 DEEPEST = 7
 """Splitting levels that are looked at: a super-instance is split into at most 2⁷ others at once."""
 
+COARSE, SWEEPS = 16, 10
+"""Parts beyond which k-means begins with rows drawn at random, and its sweeps then: small parts need not be optimal."""
+
 LISTED = 100
 """Pairs of clusters, the closest ones, of which a batch is made."""
 
@@ -129,9 +132,11 @@ class Procedure:
         squares = np.einsum("ij,ij->i", x, x)
         far = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * (x @ x.T), 0.0))
         mean = np.add.reduceat(np.add.reduceat(far, start, axis=0), start, axis=1) / np.outer(counts, counts)
-        upper = np.column_stack(np.triu_indices(len(counts), 1))
+        one, other = np.triu_indices(len(counts), 1)
+        order = np.argsort(mean[one, other], kind="stable")
         found: list[tuple[int, int, Pair]] = []
-        for a, b in upper[np.argsort(mean[upper[:, 0], upper[:, 1]], kind="stable")].tolist():
+        # Two lists of numbers, not a list of pairs: thousands of small lists would wake the garbage collector.
+        for a, b in zip(one[order].tolist(), other[order].tolist()):
             if self.known.same(int(rows[start[a]]), int(rows[start[b]])) is False:
                 continue
             between = far[start[a] : start[a] + counts[a], start[b] : start[b] + counts[b]]
@@ -150,7 +155,8 @@ class Procedure:
             return [rows[i : i + 1] for i in range(len(rows))]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows make fewer parts than k
-            model = PCKMeans(k, n_init=1, random_state=int(rng.integers(2**31))).fit(self.X[rows])
+            quick: dict[str, Any] = {"init": "random", "max_iter": SWEEPS} if k > COARSE else {}
+            model = PCKMeans(k, n_init=1, random_state=int(rng.integers(2**31)), **quick).fit(self.X[rows])
         parts = [rows[model.labels_ == h] for h in range(k)]
         return [part for part in parts if len(part)]
 
@@ -196,7 +202,10 @@ class SuperInstances(Strategy):
     one cluster of all rows to return, it is what has been merged so far. "Don't know" counts as no merge and ends the
     search for the level, which stops at 7. Given clues and all answers count, whatever they were given for. After a
     batch of questions the procedure goes on with the first of them; the answers to the others are known when it comes
-    to them. When no super-instance is left to split, pairs drawn at random fill the budget.
+    to them. That k-means makes :math:`2^\ell` parts, and that of two halves the smaller is halved next (the larger
+    where the smaller is a single row), is our reading of the paper. Into more than 16 parts k-means begins with rows
+    drawn at random and ends after 10 sweeps. When no super-instance is left to split, pairs drawn at random fill the
+    budget.
 
     References
     ----------

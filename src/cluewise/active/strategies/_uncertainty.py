@@ -70,7 +70,7 @@ class _Ready:
 
     def __init__(self, X: Floats, seed: int) -> None:
         self.rows = rows_of(X)
-        self.narrow = np.ascontiguousarray(X, dtype=np.float32)  # what trees compare
+        self.narrow = _narrow(X)
         rng = np.random.default_rng([seed, 2**31])
         self.seed = int(rng.integers(2**31))
         n = len(X)
@@ -241,6 +241,15 @@ def _clues(scene: Scene, hoods: Neighborhoods) -> Clues:
         shared = np.bincount(given.components)[given.components] > 1
         joined = np.where(shared, given.components, -1)
     return Clues(n, labels=labels, together=joined, cannot=given.cannot if len(given.cannot) else None)
+
+
+def _narrow(X: Floats) -> Any:
+    """What trees compare: columns around zero, at most 1, before the cast takes digits away."""
+    x = X.astype(np.float64) - X[0]
+    x -= x.mean(axis=0)
+    largest = np.abs(x).max(axis=0)
+    x /= np.where(largest > 0, largest, 1)
+    return np.ascontiguousarray(x, dtype=np.float32)
 
 
 def _renamed(labels: Ints) -> Ints:
