@@ -2,14 +2,15 @@
 Which questions are worth asking?
 =================================
 
-Somebody is willing to answer a hundred questions about 1 797 pictures of digits: do these two show the same digit? Which
-hundred? Drawn at random, nine of ten answers are "no" and teach nearly nothing. A strategy that looks at the data asks where
-an answer moves most rows.
+Somebody is willing to answer a hundred questions about 1 797 pictures of digits: do these two show the same digit?
+Which hundred? Drawn at random, nine of ten answers are "no" and teach nearly nothing. A strategy that looks at the
+data asks where an answer moves most rows.
 """
 
 # %%
-# Three ways to ask. `PairsAtStake` gathers rows into groups and asks where most pairs of rows may change sides; it says itself
-# what the clusters are. The answers of the other two are clues for `PCKMeans`, with everything that follows written out.
+# Three ways to ask. :class:`~cluewise.active.PairsAtStake` gathers rows into groups and asks where most pairs of rows
+# may change sides; it says itself what the clusters are. The answers of the other two are clues for
+# :class:`~cluewise.PCKMeans`, with everything that follows written out.
 
 from dataclasses import replace
 
@@ -54,8 +55,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# One draw, one data set, and an oracle that never errs: `experiments/questions.py` repeats this on six sets. People who err
-# cost `PairsAtStake` more than soft methods.
+# One draw, one data set, and an oracle that never errs: ``experiments/questions.py`` repeats this on six sets. People
+# who err cost ``PairsAtStake`` more than soft methods.
 
 for name, curve in curves.items():
     print(f"{name:18} {curve[0]:.2f} -> {curve[-1]:.2f}")

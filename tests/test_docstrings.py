@@ -6,7 +6,18 @@ from importlib import import_module
 import pytest
 from numpydoc.validate import validate
 
-MODULES = ["", ".active", ".advice", ".catalogue", ".checks", ".clues", ".datasets", ".exceptions", ".metrics", ".plots"]
+MODULES = [
+    "",
+    ".active",
+    ".advice",
+    ".catalogue",
+    ".checks",
+    ".clues",
+    ".datasets",
+    ".exceptions",
+    ".metrics",
+    ".plots",
+]
 MODULES += [".store"]
 
 # Left out of numpydoc's list: an extended summary, See Also and Yields are written where they help; parameters that are

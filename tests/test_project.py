@@ -103,7 +103,9 @@ def test_bibliography_has_unique_complete_entries_in_order() -> None:
         fields = dict(re.findall(r"^\s+(\w+)\s+= \{(.*)\},$", body, flags=re.M))
         assert {"author", "title", "year"} <= set(fields), key
         author = fields["author"].split(",")[0]
-        assert key.startswith(re.sub(r"\{\\u\{a\}\}", "a", author).replace("-", "").replace(" ", "") + fields["year"]), key
+        assert key.startswith(
+            re.sub(r"\{\\u\{a\}\}", "a", author).replace("-", "").replace(" ", "") + fields["year"]
+        ), key
 
 
 def test_version_is_the_same_everywhere() -> None:
