@@ -7,7 +7,8 @@ question about a class, or about several rows at once, counts as the questions a
 compared with the classes seen so far, the nearest first, until somebody says yes.
 
 Every finished cell (data, strategy, seed) is a line of a CSV file; started again, the script goes on with what is
-missing. A strategy may be given with parameters: ``--strategy "ExploreConsolidate(questions='which')"``.
+missing. A strategy may be given with parameters, ``--strategy "ExploreConsolidate(questions='which')"``, and one that
+finds clusters itself may be judged by these, ``--strategy "PairsAtStake: itself"``.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ SEED, BUDGET, EVERY = 2026, 200, 10
 CHECKPOINTS = range(EVERY, BUDGET + 1, EVERY)
 CURVE = [f"at_{c}" for c in CHECKPOINTS]
 COLUMNS = ["data", "strategy", "seed", "area", "asked", "seconds", *CURVE, "starts", "closed"]
+ITSELF = ": itself"
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -57,7 +59,7 @@ def cell(data: str, spelled: str, seed: int, starts: int, closed: bool) -> dict:
     """One conversation, and the curve of what its answers are worth."""
     X, y = table(data)
     k = len(np.unique(y))
-    strategy, oracle, start = made(spelled, k), SimulatedOracle(y), time.perf_counter()
+    strategy, oracle, start = made(spelled.removesuffix(ITSELF), k), SimulatedOracle(y), time.perf_counter()
     state = strategy.start(X, budget=BUDGET, random_state=SEED + seed)
     paid: list[tuple[int, int]] = [(0, 0)]  # pairs paid for, and answers had for that
     seen: dict[object, list[int]] = {}
@@ -71,8 +73,11 @@ def cell(data: str, spelled: str, seed: int, starts: int, closed: bool) -> dict:
     for checkpoint in CHECKPOINTS:
         had = max(answers for cost, answers in paid if cost <= checkpoint)
         then = replace(state, answers=state.answers[:had])
-        clues = then.clues.closed() if closed else then.clues
-        labels = PCKMeans(k, penalty="auto", n_init=starts, random_state=SEED + seed).fit(X, clues=clues).labels_
+        if spelled.endswith(ITSELF):
+            labels = strategy.clustering(then, X)
+        else:
+            clues = then.clues.closed() if closed else then.clues
+            labels = PCKMeans(k, penalty="auto", n_init=starts, random_state=SEED + seed).fit(X, clues=clues).labels_
         curve.append(adjusted_rand_score(y, labels))
     row = [data, spelled, seed, np.mean(curve), state.asked, seconds, *curve, starts, closed]
     return {name: f"{v:.5f}" if isinstance(v, float) else v for name, v in zip(COLUMNS, row, strict=True)}
@@ -174,7 +179,7 @@ def main(words: Sequence[str]) -> None:
     done = {(row["data"], row["strategy"], int(row["seed"])) for row in finished(given.csv, *kind)}
     names = given.strategy if given.strategy is not None else [one.__name__ for one in strategies()]
     for name in names:
-        made(name, 2)  # a wrong name is told before anything is computed
+        made(name.removesuffix(ITSELF), 2)  # a wrong name is told before anything is computed
     # Seeds outermost: stopped at any time, all strategies have been tried about equally often.
     seeds = range(given.first, given.first + given.seeds)
     wanted = [(data, name, seed) for seed in seeds for data in given.data for name in names]
