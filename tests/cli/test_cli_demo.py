@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -49,10 +51,18 @@ def test_demo_is_the_same_every_time(run, folder, monkeypatch):
         assert Path("first", name).read_bytes() == Path("again", name).read_bytes()
 
 
-def test_what_to_try_next_works(run, shown):
+def test_what_to_try_next_works(run, shown, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\nq\n"))
     commands = re.findall(r"^  \S*cluewise (.*)$", shown, flags=re.M)
     codes = {words.split()[0]: run(*shlex.split(words)) for words in commands}
-    assert {name: answer.code for name, answer in codes.items()} == {"fit": 0, "check": 1, "compare": 0, "list": 0}
+    assert {name: answer.code for name, answer in codes.items()} == {
+        "fit": 0,
+        "check": 1,
+        "compare": 0,
+        "ask": 0,
+        "list": 0,
+    }
+    assert "1 of 50 questions answered (1 no)." in codes["ask"].out
     # The files give what the demo has shown.
     assert f"{int(numbers(shown, 'broken clues')[1])} clues are broken" in codes["fit"].out
     assert Path("demo/map.png").exists()

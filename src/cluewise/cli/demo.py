@@ -95,8 +95,9 @@ def _next(out: Path) -> list[tuple[str, str]]:
     picture = _quoted(out / "map.png")
     return [
         ("the same from files: clusters, summary and a map", f"fit {files} --method PCKMeans --map {picture}"),
-        ("which of the clues contradict each other", f"check {files} -k 3"),
+        ("what the clues are worth, and which contradict each other", f"check {files} -k 3"),
         ("whether they help on wines that they do not mention", f"compare {files} --method PCKMeans"),
+        ("questions about the wines, for somebody who knows them", f"ask {_quoted(out / 'wine.csv')} -k 3"),
         ("all methods, and which clues they use", "list"),
     ]
 
