@@ -182,7 +182,6 @@ def gone(pid):
         return True
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 def test_kill_9_loses_no_finished_cell_and_leaves_no_process(tmp_path):
     script = [sys.executable, "-c", SCRIPT.format(experiments=str(EXPERIMENTS), folder=str(tmp_path))]
     first = subprocess.Popen(script)

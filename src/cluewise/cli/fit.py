@@ -134,16 +134,10 @@ def _axes(opened: Data, value: str | None) -> list[int] | None:
 
 def _columns(opened: Data, model: Any) -> dict[str, Any]:
     """All columns of the input and two new ones."""
-    columns = dict(opened.table.columns)
-    new = {"cluster": model.labels_}
-    if hasattr(model, "margin_"):
-        new["margin"] = model.margin_
-    for name, values in new.items():
-        free, number = name, 2
-        while free in columns:  # nothing of the input gets lost
-            free, number = f"{name}_{number}", number + 1
-        columns[free] = values
-    return columns
+    from cluewise.cli._data import beside
+
+    margin = {"margin": model.margin_} if hasattr(model, "margin_") else {}
+    return beside(opened, {"cluster": model.labels_, **margin})
 
 
 def _draw(X: Floats, opened: Data, axes: list[int] | None, labels: Any, path: Path) -> None:
