@@ -1,0 +1,6 @@
+"""Leaderboard."""
+
+from ...parts import Section
+from .runs import EXPERIMENTS
+
+SECTION = Section("Leaderboard", "", [])
