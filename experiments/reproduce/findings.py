@@ -45,15 +45,18 @@ class Findings:
         self.experiments = experiments
         self.rows: list[dict[str, str]] = []
         self._good: dict[Key, list[dict[str, str]]] = {}
+        self._without: Counter[tuple[Key, str]] = Counter()
         for name in experiments:
             path = folder / f"{name}.csv"
             if path.exists():
                 with path.open(newline="", encoding="utf-8") as stream:
                     self.rows += csv.DictReader(stream)
         for row in self.rows:
+            key = (row["experiment"], row["data"], row["setting"], row["method"], row["stage"])
             if row["status"] == "ok":
-                key = (row["experiment"], row["data"], row["setting"], row["method"], row["stage"])
                 self._good.setdefault(key, []).append(row)
+            else:
+                self._without[key, row["status"]] += 1
 
     def values(self, where: Where, measure: str) -> np.ndarray:
         """One number for each repetition, of one data set and setting; by number of the repetition."""
@@ -80,18 +83,23 @@ class Findings:
         done = min(len(self._good.get(key, ())) for key in where.keys())  # noqa: SIM118
         return f"{done} of {self.experiments[where.experiment].seeds}"
 
+    def without(self, where: Where, *states: str) -> int:
+        """How many cells were run and have no result, because they failed or were late."""
+        return sum(self._without[key, state] for key in where.keys() for state in states or ("failed", "late"))  # noqa: SIM118
+
     def states(self, name: str) -> Counter[str]:
         """How many cells of an experiment ended how: ok, failed, late."""
         rows = [row for row in self.rows if row["experiment"] == name]
         return Counter({_cell(row): row["status"] for row in rows}.values())
 
-    def bad(self) -> Counter[tuple[str, str, str]]:
-        """Cells without a result: experiment, method and why, and how many."""
-        return Counter(
-            (row["experiment"], row["method"], f"{row['status']}: {row['why']}")
-            for row in self.rows
-            if row["status"] != "ok"
-        )
+    def bad(self) -> dict[tuple[str, str, str], list[str]]:
+        """Why cells have no result, by experiment, method and kind of trouble."""
+        found: dict[tuple[str, str, str], list[str]] = {}
+        for row in self.rows:
+            if row["status"] != "ok":
+                kind = f"{row['status']}: {row['why'].partition(':')[0]}"
+                found.setdefault((row["experiment"], row["method"], kind), []).append(row["why"])
+        return found
 
     def origin(self) -> list[str]:
         """Versions and commits that the cells were run with."""

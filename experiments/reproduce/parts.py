@@ -64,6 +64,7 @@ class Section:
     about: str
     parts: Sequence[Part]
     notes: Sequence[str] = ()  # what does not reproduce, beyond numbers and claims
+    page: str = "report"  # the name of the document; all papers are in one
 
 
 class Reason(NamedTuple):

@@ -15,23 +15,42 @@ SHOWN = 12  # cells that are named in one sentence
 
 
 def write(sections: Sequence[Section], findings: Findings, folder: Path) -> Path:
-    """Write report.md, report.html and figures; returns the path of the first."""
+    """Write a page, as Markdown and as HTML, and its figures; returns the path of the first."""
     folder.mkdir(parents=True, exist_ok=True)
-    blocks = list(_blocks(sections, findings, folder))
-    (folder / "report.html").write_text(to_html(blocks), encoding="utf-8")
-    path = folder / "report.md"
+    (page,) = {section.page for section in sections}
+    blocks = list((_papers if page == Section.page else _own)(sections, findings, folder))
+    (folder / f"{page}.html").write_text(to_html(blocks), encoding="utf-8")
+    path = folder / f"{page}.md"
     path.write_text(to_markdown(blocks), encoding="utf-8")
     return path
 
 
-def _blocks(sections: Sequence[Section], findings: Findings, folder: Path) -> Iterable[Block]:
+def _own(sections: Sequence[Section], findings: Findings, folder: Path) -> Iterable[Block]:
+    """Something that no paper has printed."""
+    for section in sections:
+        yield Heading(1, section.title)
+        yield Text(section.about)
+        for part in section.parts:
+            yield from part.blocks(findings, folder)
+    yield Heading(2, "How it was run")
+    yield _origin(findings)
+    yield from _progress(findings)
+    yield from _bad(findings)
+
+
+def _origin(findings: Findings) -> Text:
+    by = ", ".join(findings.origin()) or "(nothing has been run)"
+    return Text(f"Written by `python experiments/reproduce`; run with cluewise {by}.")
+
+
+def _papers(sections: Sequence[Section], findings: Findings, folder: Path) -> Iterable[Block]:
     verdicts = [[v for part in section.parts for v in part.verdicts(findings)] for section in sections]
     yield Heading(1, "Every table and figure of the papers, beside ours")
     yield Text(
-        "Written by `python experiments/reproduce`; every number below comes from its runs or from the papers. "
+        "Every number below comes from our runs or from the papers. "
         "✓ within the stated tolerance, ✗ outside, – not comparable or not run. A reason never changes a verdict."
     )
-    yield Text(f"Run with cluewise {', '.join(findings.origin()) or '(nothing has been run)'}.")
+    yield _origin(findings)
     yield Heading(2, "Summary")
     yield Grid(
         ["paper", "printed numbers with a rule", "within tolerance", "claims checked", "claims that hold"],
@@ -112,6 +131,9 @@ def _bad(findings: Findings) -> Iterable[Block]:
     if bad:
         yield Heading(2, "Cells without a result")
         yield Grid(
-            ["experiment", "method", "what happened", "cells"],
-            [[f"`{name}`", method, why, str(count)] for (name, method, why), count in sorted(bad.items())],
+            ["experiment", "method", "what happened", "cells", "as in"],
+            [
+                [f"`{name}`", method, kind, str(len(why)), "" if why[0] in kind else why[0]]
+                for (name, method, kind), why in sorted(bad.items())
+            ],
         )

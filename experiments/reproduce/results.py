@@ -16,7 +16,7 @@ import cluewise
 
 from .cells import Cell
 
-__all__ = ["COLUMNS", "Results", "commit"]
+__all__ = ["COLUMNS", "Results", "commit", "gather"]
 
 MEASURES = ("ari", "nmi", "f", "rand", "broken")
 COLUMNS = (
@@ -73,6 +73,18 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _cell(row: Mapping[str, str]) -> Cell:
     return Cell(row["experiment"], row["data"], row["setting"], row["method"], int(row["seed"]))
+
+
+def gather(folder: Path) -> Path:
+    """All lines of a folder as one Parquet file, whose columns have types."""
+    import polars as pl
+
+    numbers = dict.fromkeys((*MEASURES, "value", "seconds"), pl.Float64) | dict.fromkeys(("seed", "clusters"), pl.Int64)
+    kinds = {column: numbers.get(column, pl.String) for column in COLUMNS}
+    whole = pl.concat([pl.read_csv(path, schema=kinds) for path in sorted(folder.glob("*.csv"))])
+    path, beside = folder / "cells.parquet", folder / "cells.parquet.new"
+    whole.write_parquet(beside)
+    return beside.replace(path)
 
 
 @cache

@@ -11,8 +11,10 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, rand_score
 
@@ -21,7 +23,7 @@ from cluewise import Clues
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 sys.path.insert(0, str(EXPERIMENTS))
 
-from reproduce import published  # noqa: E402
+from reproduce import app, published  # noqa: E402
 from reproduce.app import main, options  # noqa: E402
 from reproduce.cells import Cell, Experiment  # noqa: E402
 from reproduce.curves import Curves  # noqa: E402
@@ -29,7 +31,7 @@ from reproduce.document import Bullets, Grid, Heading, Picture, Text, to_html, t
 from reproduce.findings import Findings, Missing, Where  # noqa: E402
 from reproduce.parts import Claim, Claims, Comparison, Reason, Section, Table  # noqa: E402
 from reproduce.report import write  # noqa: E402
-from reproduce.results import COLUMNS, Results  # noqa: E402
+from reproduce.results import COLUMNS, Results, gather  # noqa: E402
 from reproduce.runner import run  # noqa: E402
 from reproduce.tables import modules  # noqa: E402
 
@@ -121,6 +123,21 @@ def test_a_cell_that_fails_is_a_result(tmp_path):
         "1": ("failed", "the process ended with 3"),
         "2": ("ok", ""),
     }
+
+
+def test_all_results_as_one_parquet_file(tmp_path):
+    def half(p):
+        if p.seed:
+            raise ValueError("no, not now")
+        return GUESS
+
+    run([toy({"m": half})], tmp_path)
+    table = pl.read_parquet(gather(tmp_path)).sort("seed")
+    assert table["status"].to_list() == ["ok", "failed"]
+    assert table["why"].to_list() == [None, "ValueError: no, not now"]
+    assert table["ari"].to_list() == [pytest.approx(adjusted_rand_score(TRUTH, GUESS)), None]
+    assert table["clusters"].to_list() == [2, None]
+    assert not list(tmp_path.glob("*.new"))
 
 
 def test_failed_cells_are_run_again_on_request_only(tmp_path):
@@ -343,7 +360,7 @@ def test_the_report_says_it_all(spec, tmp_path):
     assert "| c is high | not run: toy / c / 10% / m | – |" in text
     assert "Not run: toy / q / 10% / m." in text
     assert "| `toy` | A toy | 4 of 3 | 1 | 0 |" in text  # six rows by hand are more than the toy has
-    assert "| `toy` | m | failed: ValueError: no | 1 |" in text
+    assert "| `toy` | m | failed: ValueError | 1 | ValueError: no |" in text
     assert "| x\\|y | z |" in text
     page = (tmp_path / "report" / "report.html").read_text()
     for words in ("<h2>A paper</h2>", "b is known to differ.", '<td class="broken">✗</td>', "<td>&lt;2&gt;</td>"):
@@ -552,6 +569,18 @@ def test_a_quick_pass_from_beginning_to_end(tmp_path, spec_folder, data_folder):
     assert "cells" not in again.stderr, "nothing is run twice"
     assert tables == {path: path.read_bytes() for path in tmp_path.glob("*.csv")}
     assert Path(again.stdout.strip()).read_text() == text
+
+
+def test_a_quick_pass_with_a_cell_that_fails_is_red(tmp_path, monkeypatch):
+    def broken(p):
+        raise ValueError("broken")
+
+    module = SimpleNamespace(__name__="tables.toy", SECTION=Section("A toy", "", []), EXPERIMENTS=[toy({"m": broken})])
+    monkeypatch.setattr(app, "modules", lambda: [module])
+    assert main(["--quick", "--results", str(tmp_path / "quick")]) == 1
+    assert main(["--results", str(tmp_path / "whole"), "--report", str(tmp_path / "report")]) == 0
+    module.EXPERIMENTS[0] = toy({"m": lambda p: GUESS})
+    assert main(["--quick", "--results", str(tmp_path / "mended")]) == 0
 
 
 @pytest.mark.needs_data

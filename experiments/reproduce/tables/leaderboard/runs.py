@@ -19,7 +19,7 @@ from cluewise.metrics import ari
 from ...cells import Experiment, Problem
 from ...sets import paper_set, standardized
 
-__all__ = ["AVOID", "BOARD", "DATA", "EXPERIMENTS", "NOISES", "OURS", "RIVALS", "SIZES", "UNTOLD", "kind_of", "setting"]
+__all__ = ["AVOID", "BOARD", "CLASSIFIERS", "EXPERIMENTS", "NOISES", "OTHERS", "OURS", "SIZES", "UNTOLD", "setting"]
 
 DATA = (
     "iris", "wine", "glass", "ecoli", "balance", "breast", "pima", "ionosphere", "sonar", "heart", "protein", "vowel",
@@ -30,7 +30,7 @@ NOISES = (0, 10, 20)
 OTHERS = "rows without a label"  # the stage that is judged where labels were given
 COUNTS = {"ConditionalIB", "CoordinatedConditionalIB", "FeedbackNaiveBayes", "InformationBottleneck"}
 OURS = cluewise.clusterers()
-RIVALS = ("KMeans", "LabelSpreading", "LabelSpreading, knn", "1-NN", "k-means-constrained")
+CLASSIFIERS = ("1-NN", "LabelSpreading", "LabelSpreading, knn")
 
 
 # --- clues
@@ -39,11 +39,6 @@ RIVALS = ("KMeans", "LabelSpreading", "LabelSpreading, knn", "1-NN", "k-means-co
 def setting(kind: str, noise: int) -> str:
     """The name of a setting, as in "n/2 pairs, 10 % wrong"."""
     return f"{kind}, {noise} % wrong" if noise else kind
-
-
-def kind_of(name: str) -> str:
-    """What comes before the noise."""
-    return name.partition(",")[0]
 
 
 def pairs(y: np.ndarray, seed: int, times: float, noise: int) -> Clues:
@@ -72,10 +67,10 @@ PAIRS = {
     for noise in NOISES
 }
 LABELS = {setting("10 % labels", noise): partial(labels, noise=noise) for noise in NOISES}
-NEEDS: dict[str, set[str]] = {
-    **dict.fromkeys(PAIRS, {"must", "cannot"}),
-    **dict.fromkeys(LABELS, {"labels"}),
-    "sizes": {"sizes"},
+NEEDS = {
+    **dict.fromkeys(PAIRS, frozenset({"must", "cannot"})),
+    **dict.fromkeys(LABELS, frozenset({"labels"})),
+    "sizes": frozenset({"sizes"}),
 }
 
 
@@ -131,8 +126,8 @@ METHODS: dict[str, Callable[[Problem], Any]] = {
     "k-means-constrained": sized_rival,
 }
 RIVAL_OF = {
-    **dict.fromkeys(("1-NN", "LabelSpreading", "LabelSpreading, knn"), {"labels"}),
-    "k-means-constrained": {"sizes"},
+    **dict.fromkeys(CLASSIFIERS, frozenset({"labels"})),
+    "k-means-constrained": frozenset({"sizes"}),
 }
 
 
@@ -140,8 +135,7 @@ def takes(data: str, name: str, method: str) -> bool:
     """Whether a method makes use of such clues; K-means is there for comparison."""
     if method == "KMeans":
         return True
-    needs = NEEDS.get(name, set())
-    return needs <= (OURS[method].card.accepts if method in OURS else RIVAL_OF[method])
+    return NEEDS[name] <= (OURS[method].card.accepts if method in OURS else RIVAL_OF[method])
 
 
 def untold(data: str, name: str, method: str) -> bool:
@@ -190,7 +184,7 @@ SIZES = Experiment(
     seeds=3,
     only=takes,
     limit=60.0,
-    quick={"data": ["iris"]},
+    quick={"data": ["iris"], "methods": ["SizedKMeans", "BalancedKMeans", "PCCC", "KMeans"]},  # nothing to install
 )
 UNTOLD = Experiment(
     name="leaderboard_untold",
