@@ -45,7 +45,7 @@ class Findings:
         self.experiments = experiments
         self.rows: list[dict[str, str]] = []
         self._good: dict[Key, list[dict[str, str]]] = {}
-        self._without: Counter[tuple[Key, str]] = Counter()
+        self._bad: dict[Key, list[dict[str, str]]] = {}
         for name in experiments:
             path = folder / f"{name}.csv"
             if path.exists():
@@ -53,10 +53,7 @@ class Findings:
                     self.rows += csv.DictReader(stream)
         for row in self.rows:
             key = (row["experiment"], row["data"], row["setting"], row["method"], row["stage"])
-            if row["status"] == "ok":
-                self._good.setdefault(key, []).append(row)
-            else:
-                self._without[key, row["status"]] += 1
+            (self._good if row["status"] == "ok" else self._bad).setdefault(key, []).append(row)
 
     def values(self, where: Where, measure: str) -> np.ndarray:
         """One number for each repetition, of one data set and setting; by number of the repetition."""
@@ -83,9 +80,17 @@ class Findings:
         done = min(len(self._good.get(key, ())) for key in where.keys())  # noqa: SIM118
         return f"{done} of {self.experiments[where.experiment].seeds}"
 
-    def without(self, where: Where, *states: str) -> int:
-        """How many cells were run and have no result, because they failed or were late."""
-        return sum(self._without[key, state] for key in where.keys() for state in states or ("failed", "late"))  # noqa: SIM118
+    def repetitions(self, where: Where, measure: str) -> dict[int, float | None]:
+        """What came out of each repetition that was run, of one data set and setting; None: nothing did."""
+        (key,) = where.keys()
+        found: dict[int, float | None] = {int(row["seed"]): None for row in self._bad.get((*key[:4], ""), ())}
+        good = self._good.get(key, ())
+        return found | {int(row["seed"]): float(row[measure]) for row in good if row[measure] != ""}
+
+    def without(self, where: Where, state: str) -> int:
+        """How many cells were run and have no result, because they "failed" or were "late"."""
+        rows = [row for key in where.keys() for row in self._bad.get(key, ())]  # noqa: SIM118
+        return sum(row["status"] == state for row in rows)
 
     def states(self, name: str) -> Counter[str]:
         """How many cells of an experiment ended how: ok, failed, late."""

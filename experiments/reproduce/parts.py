@@ -17,6 +17,7 @@ from .published import Printed, printed
 
 __all__ = [
     "MARK",
+    "Beside",
     "Claim",
     "Claims",
     "Comparison",
@@ -236,6 +237,20 @@ class Table:
     def verdicts(self, findings: Findings) -> list[Verdict]:
         """None."""
         return []
+
+
+@dataclass(frozen=True)
+class Beside(Table):
+    """A table of ours beside printed numbers that no rule compares; the summary names these, and why."""
+
+    published: str = ""
+    of: Callable[[Printed], bool] = lambda number: True
+    why: Callable[[Printed], str] = lambda number: "no rule says how close it should be"
+
+    def verdicts(self, findings: Findings) -> list[Verdict]:
+        """One for each printed number: left out."""
+        numbers = [number for number in printed(self.published) if self.of(number)]
+        return [Verdict("number", self.title, " ".join(n[1:4]), None, self.why(n)) for n in numbers]
 
 
 def count_of(verdicts: Sequence[bool]) -> str:

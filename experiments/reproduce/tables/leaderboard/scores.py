@@ -14,16 +14,22 @@ __all__ = ["Scores", "scores"]
 
 
 class Scores(NamedTuple):
-    """A measure of some methods (rows) on some data sets (columns), each the mean over repetitions."""
+    """A measure of some methods (rows) on some data sets (columns), each the mean over draws of clues."""
 
     methods: list[str]
     data: list[str]
     values: np.ndarray
+    draws: int = 1  # on the set that has the fewest
 
     @property
     def ranks(self) -> np.ndarray:
         """Mean place of each method over the data sets; 1 is best, equals share their places."""
         return rankdata(-np.round(self.values, 12), axis=0).mean(axis=1)
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are sets, methods and differences enough for the two tests below."""
+        return len(self.data) >= 5 and len(self.methods) >= 3 and len(set(self.ranks)) > 1
 
     @property
     def difference(self) -> float:
@@ -34,7 +40,7 @@ class Scores(NamedTuple):
     @property
     def chance(self) -> float:
         """Friedman's test: how likely such places are if all methods were equally good."""
-        return float(friedmanchisquare(*self.values).pvalue)
+        return float(friedmanchisquare(*np.round(self.values, 12)).pvalue)
 
     def of(self, method: str) -> np.ndarray:
         """One method on all data sets."""
@@ -43,7 +49,7 @@ class Scores(NamedTuple):
     def among(self, data: tuple[str, ...]) -> Scores:
         """The same for some of the data sets."""
         kept = [name for name in self.data if name in data]
-        return Scores(self.methods, kept, self.values[:, [self.data.index(name) for name in kept]])
+        return self._replace(data=kept, values=self.values[:, [self.data.index(name) for name in kept]])
 
     def best(self) -> list[int]:
         """The methods, best mean place first; of equals the one with the larger mean."""
@@ -52,22 +58,19 @@ class Scores(NamedTuple):
 
 
 def scores(found: Findings, experiment: Experiment, setting: str, measure: str = "ari", stage: str = "") -> Scores:
-    """All methods that take such clues; a repetition without a result counts as 0, the ARI of chance."""
-    methods = [m for m in experiment.methods if experiment.only(next(iter(experiment.data)), setting, m)]
-    data = list(experiment.data)
-    table = np.array([[_mean(found, experiment, d, setting, m, measure, stage) for d in data] for m in methods])
-    run = ~np.isnan(table).all(axis=0)  # a set on which nothing has been run yet is left out
-    if not run.any() or np.isnan(table[:, run]).any():
+    """All methods that have been run; a draw without a result counts as 0, the ARI of chance.
+
+    Only draws that all methods have seen count, and sets that have such draws.
+    """
+    runs = {
+        (m, d): found.repetitions(Where(experiment.name, d, setting, m, stage), measure)
+        for m in experiment.methods
+        for d in experiment.data
+    }
+    methods = [m for m in experiment.methods if any(runs[m, d] for d in experiment.data)]
+    seen = {d: set.intersection(*(set(runs[m, d]) for m in methods)) if methods else set() for d in experiment.data}
+    data = [d for d in experiment.data if seen[d]]
+    if not data:
         raise Missing(f"{experiment.name} / {setting}")
-    return Scores(methods, [name for name, there in zip(data, run) if there], table[:, run])
-
-
-def _mean(
-    found: Findings, experiment: Experiment, data: str, setting: str, method: str, measure: str, stage: str
-) -> float:
-    bad = found.without(Where(experiment.name, data, setting, method))
-    try:
-        good = found.values(Where(experiment.name, data, setting, method, stage), measure)
-    except Missing:
-        return 0.0 if bad else np.nan
-    return float(good.sum() / (len(good) + bad))
+    values = np.array([[np.mean([runs[m, d][draw] or 0.0 for draw in seen[d]]) for d in data] for m in methods])
+    return Scores(methods, data, values, min(len(seen[d]) for d in data))
