@@ -2,7 +2,7 @@
 """When do clues do harm? Fits the score behind `cluewise.check`. ``python experiments/harm.py [NAME ...]``
 
 From each labelled set clues are drawn, right ones and partly wrong ones; four methods with their published settings are
-fitted with and without them from the same start; `check` says what it sees, without the truth. Harm is a Rand index to
+fitted with and without them from the same seed; `check` says what it sees, without the truth. Harm is a Rand index to
 the truth that is lower with clues. A logistic regression on ``features`` gives the weights; data sets count alike. How
 well it does is measured on data sets that it did not see (one left out at a time). The sets of the survey's tables
 (glass, ionosphere, iris, wine) are left for `survey_tables.py`.

@@ -146,7 +146,10 @@ STRENGTHS = (3, 6)  # how much stronger the known side is
 
 
 def other_side(p: Problem, *, kind: Any, strength: float, prepare: Any = np.asarray) -> dict[str, float]:
-    """Documents that can be sorted by two things, the stronger of which is known: is the other one found, how soon?"""
+    """Documents that can be sorted by two things, the stronger of which is known: is the other one found, how soon?
+
+    Seconds are those of the clock on the wall, as a user waits for them.
+    """
     X, known, wanted = make_two_sided("counts", n_samples=1000, dominance=strength, random_state=p.seed)
     X, model, seconds = prepare(X), kind(3, random_state=p.seed), []
     for _ in range(3):  # the fastest counts: other work on the machine only ever makes a fit slower
