@@ -1,29 +1,20 @@
-"""Sentences of seed 003 as checks: each returns whether it holds, and the numbers that say so."""
+"""Sentences of seed 003 on its figures as checks: each returns whether it holds, and the numbers that say so."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from itertools import pairwise, product
 
 import numpy as np
 
-from ...document import Grid
-from ...findings import Findings, Missing
+from ...findings import Findings, Missing, Where
 from ...parts import count_of
-from ...published import printed
-from .runs import FIGURES, LARGE, ROWS, SCALING, SLOW, SMALL, TABLE_1, cell
-from .tiers import SIZES, SOME, VARIANTS
+from .runs import LARGE, SLOW, SMALL, cell
+from .tiers import SIZES, SOME
 
 SETS = SMALL + LARGE
 RIVALS = ("RCA", "DCA", "ITML", *(name for name in SLOW if "defaults" not in name))
 STEADY = ("RCA", "DCA", "ITML")  # those that the text calls less variable
 HALF_POINT = 0.5
-READINGS = {
-    "": "Eq. (8), largest membership",
-    "K-means ": "Eq. (8), K-means",
-    "relaxed ": "Eq. (11), largest membership",
-    "relaxed K-means ": "Eq. (11), K-means",
-}
 
 
 def nmi(found: Findings, data: str, method: str, stage: str) -> float:
@@ -36,31 +27,60 @@ def said(values: list[float]) -> str:
     return " ".join(f"{value:.1f}" for value in values)
 
 
-def over_sizes(found: Findings, data: str) -> list[float]:
+def change(found: Findings, before: Where, after: Where) -> tuple[float, float]:
+    """NMI after less that before, in percent: mean over the repetitions that have both, and its standard error."""
+    first, second = (found.repetitions(where, "nmi") for where in (before, after))
+    both = [(first[seed], second[seed]) for seed in sorted(first.keys() & second.keys())]
+    steps = 100 * np.array([b - a for a, b in both if a is not None and b is not None])
+    if not len(steps):
+        raise Missing(" / ".join(map(str, after)))
+    return float(steps.mean()), float(steps.std(ddof=1) / np.sqrt(len(steps))) if len(steps) > 1 else 0.0
+
+
+def with_error(mean: float, error: float) -> str:
+    """A difference and its standard error; level: no more than that."""
+    return f"{mean:+.2f} ± {error:.2f}" + (" (level)" if abs(mean) <= error else "")
+
+
+def over_sizes(found: Findings, variant: str) -> dict[str, list[float]]:
     """Figure 1: NMI in percent from 50 to 300 partitions."""
-    return [nmi(found, data, "SCSC", f"m={size}") for size in SIZES]
+    return {data: [nmi(found, data, "SCSC", f"{variant}m={size}") for size in SIZES] for data in LARGE}
 
 
-def rises_with_m(found: Findings) -> tuple[bool, str]:
+def rises_with_m(found: Findings, variant: str = "") -> tuple[bool, str]:
     """More at 300 than at 50, and no step on the way falls by more than half a point."""
-    curves = {data: over_sizes(found, data) for data in LARGE}
+    curves = over_sizes(found, variant)
     ok = all(v[-1] > v[0] and min(b - a for a, b in pairwise(v)) >= -HALF_POINT for v in curves.values())
-    return ok, "m from 50 to 300, " + "; ".join(f"{data}: {said(v)}" for data, v in curves.items())
+    ends = {d: [cell(d, "SCSC", f"{variant}m={SIZES[end]}") for end in (0, -1)] for d in curves}
+    words = (f"{d}: {said(v)} (in all {with_error(*change(found, *ends[d]))})" for d, v in curves.items())
+    return ok, f"m from {SIZES[0]} to {SIZES[-1]}, " + "; ".join(words)
 
 
-def flattens(found: Findings) -> tuple[bool, str]:
-    """The last step is at most a fifth of the whole range, or half a point."""
-    curves = {data: over_sizes(found, data) for data in LARGE}
-    ok = all(abs(v[-1] - v[-2]) <= max(np.ptp(v) / 5, HALF_POINT) for v in curves.values())
-    words = (f"{data}: last step {v[-1] - v[-2]:+.2f}, range {np.ptp(v):.2f}" for data, v in curves.items())
+def flattens(found: Findings, variant: str = "") -> tuple[bool, str]:
+    """The curve rises, and its last step is at most a fifth of its range."""
+    curves = over_sizes(found, variant)
+    ok = all(v[-1] > v[0] and abs(v[-1] - v[-2]) <= np.ptp(v) / 5 for v in curves.values())
+    words = (
+        f"{data}: in all {v[-1] - v[0]:+.2f}, last step {v[-1] - v[-2]:+.2f}, range {np.ptp(v):.2f}"
+        for data, v in curves.items()
+    )
     return ok, "; ".join(words)
 
 
 def gains(found: Findings, method: str, variant: str = "") -> tuple[bool, str]:
-    """NMI after five tiers is not below that before any pair, on all sets."""
-    ends = {data: [nmi(found, data, method, f"{variant}{t}") for t in ("t0", "t5")] for data in SETS}
-    words = ", ".join(f"{data} {b - a:+.1f} (from {a:.1f})" for data, (a, b) in ends.items())
-    return all(b >= a for a, b in ends.values()), f"t5 less t0: {words}"
+    """NMI after five tiers is not below that before any pair by more than one standard error, on all sets."""
+    steps = {d: change(found, *(cell(d, method, f"{variant}{t}") for t in ("t0", "t5"))) for d in SETS}
+    starts = {data: nmi(found, data, method, f"{variant}t0") for data in SETS}
+    words = ", ".join(f"{data} {with_error(*step)} (from {starts[data]:.1f})" for data, step in steps.items())
+    return all(mean >= -error for mean, error in steps.values()), f"t5 less t0, with standard error: {words}"
+
+
+def above_plain(found: Findings, method: str, variant: str = "") -> tuple[bool, str]:
+    """NMI with the pairs of five tiers is above that of K-means without pairs, on all sets."""
+    steps = {d: change(found, cell(d, "K-means", ""), cell(d, method, f"{variant}t5")) for d in SETS}
+    wins = [mean > 0 for mean, _ in steps.values()]
+    words = ", ".join(f"{data} {with_error(*step)}" for data, step in steps.items())
+    return all(wins), f"above on {count_of(wins)}; t5 less K-means, with standard error: {words}"
 
 
 def rivals(data: str) -> tuple[str, ...]:
@@ -82,134 +102,75 @@ def best(found: Findings, tiers: tuple[int, ...] = SOME, variant: str = "") -> t
 
 def starts_well(found: Findings) -> tuple[bool, str]:
     """With equal weights the ensemble is above its average partition, on all sets."""
-    pairs = {d: (nmi(found, d, "SCSC", "t0"), 100 * found.mean(cell(d, "SCSC", "single"), "value")) for d in SETS}
-    words = ", ".join(f"{data} {mine:.1f} against {single:.1f}" for data, (mine, single) in pairs.items())
-    return all(mine > single for mine, single in pairs.values()), words
+    wins, words = [], []
+    for data in SETS:
+        mine, single = nmi(found, data, "SCSC", "t0"), 100 * found.mean(cell(data, "SCSC", "single"), "value")
+        clusters = found.mean(cell(data, "SCSC", "t0"), "clusters")
+        wins.append(mine > single)
+        words.append(f"{data} {mine:.1f} against {single:.1f} ({clusters:.1f} clusters have rows)")
+    return all(wins), ", ".join(words)
 
 
-def varies(found: Findings) -> tuple[bool, str]:
+def varies(found: Findings, shrunk: bool = False) -> tuple[bool, str]:
     """A larger standard deviation than each of the three, on average over sets and tiers."""
+    rival = [f"{name}, defaults" if shrunk and name != "ITML" else name for name in STEADY]
     spread = {
-        name: float(np.mean([100 * found.std(cell(data, name, f"t{t}"), "nmi") for data in SETS for t in SOME]))
-        for name in ("SCSC", *STEADY)
+        name: [float(np.mean([100 * found.std(cell(d, name, f"t{t}"), "nmi") for t in SOME])) for d in SETS]
+        for name in ("SCSC", *rival)
     }
-    ok = all(spread["SCSC"] > spread[name] for name in STEADY)
-    return ok, "standard deviation: " + ", ".join(f"{name} {value:.2f}" for name, value in spread.items())
+    ok = all(np.mean(spread["SCSC"]) > np.mean(spread[name]) for name in rival)
+    words = (f"{name} {np.mean(values):.2f} ({said(values)})" for name, values in spread.items())
+    return ok, f"standard deviation, mean ({', '.join(SETS)}): " + "; ".join(words)
+
+
+def falls(found: Findings, stages: tuple[str, str], measure: str, factor: float = 1.0) -> tuple[bool, str]:
+    """A number of SCSC is smaller at the second stage than at the first, on all sets."""
+    ends = {d: [factor * found.mean(cell(d, "SCSC", stage), measure) for stage in stages] for d in SETS}
+    words = ", ".join(f"{data} {a:.2f} → {b:.2f}" for data, (a, b) in ends.items())
+    return all(b < a for a, b in ends.values()), words
 
 
 def loss_falls(found: Findings, variant: str = "") -> tuple[bool, str]:
     """The loss of the memberships over all pairs is smaller after five tiers, on all sets."""
-    ends = {d: [found.mean(cell(d, "SCSC", f"{variant}loss {t}"), "value") for t in ("t0", "t5")] for d in SETS}
-    words = ", ".join(f"{data} {a:.2f} → {b:.2f}" for data, (a, b) in ends.items())
-    return all(b < a for a, b in ends.values()), f"mean loss of a pair: {words}"
+    ok, words = falls(found, (f"{variant}loss t0", f"{variant}loss t5"), "value")
+    return ok, f"mean loss of a pair: {words}"
 
 
 def fewer_broken(found: Findings, variant: str = "") -> tuple[bool, str]:
     """Hard clusters break a smaller share of all pairs after five tiers, on all sets."""
-    ends = {d: [100 * found.mean(cell(d, "SCSC", f"{variant}{t}"), "broken") for t in ("t0", "t5")] for d in SETS}
-    words = ", ".join(f"{data} {a:.1f} → {b:.1f}" for data, (a, b) in ends.items())
-    return all(b < a for a, b in ends.values()), f"broken pairs (%, mean of both kinds): {words}"
+    ok, words = falls(found, (f"{variant}t0", f"{variant}t5"), "broken", 100)
+    return ok, f"broken pairs (%, mean of both kinds): {words}"
 
 
-def favors(found: Findings, variant: str = "") -> tuple[bool, str]:
-    """Weights of the first tier lie on partitions that break fewer of its pairs, on all sets."""
-    stages = [f"{variant}broken {when}" for when in ("before", "after")]
-    ends = {d: [100 * found.mean(cell(d, "SCSC", stage), "value") for stage in stages] for d in SETS}
-    words = ", ".join(f"{data} {a:.1f} → {b:.1f}" for data, (a, b) in ends.items())
-    return all(b < a for a, b in ends.values()), f"pairs that partitions break (%, weighted): {words}"
+def favors(found: Findings, pairs: str, variant: str = "") -> tuple[bool, str]:
+    """Weights of the first tier lie on partitions that break fewer of some pairs, on all sets."""
+    ok, words = falls(found, (f"{variant}{pairs} before", f"{variant}{pairs} after"), "value", 100)
+    return ok, f"pairs that partitions break (%, weighted): {words}"
 
 
-def readings(found: Findings) -> Grid:
-    """All variants before, after the first tier and at the end."""
-    lines = [("SCSC", variant) for variant in VARIANTS] + [("SCSC, defaults", "")]
-    rows = []
-    for method, variant in lines:
-        name = "library defaults" if "," in method else READINGS[variant]
-        cells = []
-        for data, stage in product(SETS, ("t0", "t1", "t5")):
-            cells.append("")
-            with suppress(Missing):
-                cells[-1] = f"{nmi(found, data, method, variant + stage):.1f}"
-        rows.append([name, *cells])
-    alone = [f"{nmi(found, data, 'K-means', ''):.1f}" for data in SETS]
-    rows.append(["K-means on all columns, no pairs", *(text for value in alone for text in (value, "", ""))])
-    return Grid(["variant", *(f"{data} {stage}" for data in SETS for stage in ("t0", "t1", "t5"))], rows)
-
-
-def rival_table(found: Findings) -> Grid:
-    """Mean and standard deviation after the first, third and fifth tier."""
-    rows = []
-    for method in (name for name in FIGURES.methods if name != "K-means"):
-        cells = []
-        for data, tier in product(SETS, SOME):
-            cells.append("")
-            with suppress(Missing):
-                where = cell(data, method, f"t{tier}")
-                cells[-1] = f"{100 * found.mean(where, 'nmi'):.1f} ± {100 * found.std(where, 'nmi'):.1f}"
-        if any(cells):
-            rows.append([method, *cells])
-    return Grid(["method", *(f"{data} t{tier}" for data in SETS for tier in SOME)], rows)
-
-
-def seconds(found: Findings, data: str, method: str, stage: str) -> float:
-    """Table 1: mean over repetitions, each the fastest of three runs."""
-    return found.mean(cell(data, method, stage, TABLE_1), "value")
-
-
-def times_longer(ratio: float) -> str:
-    """A ratio; two decimals where it is small."""
-    return f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2f}"
-
-
-def ratios(found: Findings) -> Grid:
-    """Table 1: how many times the others take longer than SCSC, printed and here."""
-    times = {(n.data, n.method): n.mean for n in printed("seed003_table1_time")}
-    rows = []
-    for data in TABLE_1.data:
-        theirs = {m: times.get(("MNIST8m" if data == "MNIST" else data, m)) for m in TABLE_1.methods}
-        for method in (m for m in TABLE_1.methods if m != "SCSC"):
-            with suppress(Missing):
-                learn, whole = (seconds(found, data, method, stage) for stage in ("learn", "whole"))
-                mine = [seconds(found, data, "SCSC", stage) for stage in ("learn", "whole")]
-                there = theirs[method]
-                printed_ratio = "" if there is None else times_longer(there / (theirs["SCSC"] or np.nan))
-                runs = found.runs(cell(data, method, "whole", TABLE_1))
-                ours = [times_longer(learn / mine[0]), times_longer(whole / mine[1]), f"{learn:.4f}", f"{whole:.4f}"]
-                rows.append([data, method, printed_ratio, *ours, *(f"{s:.4f}" for s in mine), runs])
-    if not rows:
-        raise Missing(TABLE_1.name)
-    here = ["learning alone, here", "the whole, here", "learning, seconds", "the whole, seconds"]
-    return Grid(["data", "method", "printed", *here, "SCSC, weights", "SCSC, the whole", "repetitions"], rows)
-
-
-def fastest(found: Findings, stage: str) -> tuple[bool, str]:
-    """SCSC takes less time than all rivals, on all sets."""
-    wins, words = [], []
+def unharmed(found: Findings) -> tuple[bool, str]:
+    """No rival as published is worse after five tiers than after one, by more than one standard error."""
+    cases, fallen = 0, []
     for data in SETS:
-        others = {name: seconds(found, data, name, stage) for name in rivals(data)}
-        mine, top = seconds(found, data, "SCSC", stage), min(others, key=others.__getitem__)
-        wins.append(mine < others[top])
-        words.append(f"{data} {1e3 * mine:.1f} ms (next: {top} {1e3 * others[top]:.1f} ms)")
-    return all(wins), f"fastest on {count_of(wins)}: {', '.join(words)}"
+        for name in rivals(data):
+            before, after = (cell(data, name, f"t{t}") for t in (1, 5))
+            mean, error = change(found, before, after)
+            cases += 1
+            if mean < -error:
+                first, last = nmi(found, data, name, "t1"), nmi(found, data, name, "t5")
+                fallen.append(f"{name} on {data} {first:.1f} → {last:.1f}")
+    return not fallen, f"worse in {len(fallen)} of {cases} cases" + (f": {', '.join(fallen)}" if fallen else "")
 
 
-def growth(found: Findings, method: str, stage: str) -> float:
-    """How many times longer it takes with a hundred times as many rows."""
-    few, many = (found.mean(cell(f"{rows} rows", method, stage, SCALING), "value") for rows in ROWS)
-    return many / few
-
-
-def independent(found: Findings, method: str) -> tuple[bool, str]:
-    """New weights take at most twice as long with a hundred times as many rows."""
-    factor = growth(found, method, "learn")
-    first, second = (found.mean(cell(f"{n} rows", method, "learn", SCALING), "value") for n in ROWS)
-    return factor <= 2, f"{1e3 * first:.2f} ms with {ROWS[0]} rows, {1e3 * second:.2f} ms with {ROWS[1]}"
-
-
-def grows_least(found: Findings) -> tuple[bool, str]:
-    """The update of SCSC grows less with the number of rows than any rerun of a rival."""
-    mine = growth(found, "SCSC", "learn")
-    others = {name: growth(found, name, "whole") for name in STEADY}
-    words = ", ".join(f"{name} {factor:.1f}" for name, factor in others.items())
-    whole = growth(found, "SCSC", "whole")
-    return mine < min(others.values()), f"times longer: SCSC {mine:.1f} (with all labels {whole:.1f}), {words}"
+def as_good_as_defaults(found: Findings) -> tuple[bool, str]:
+    """RCA, DCA and CCSKL as published are not below the library's defaults, by more than one standard error."""
+    cases, below = 0, []
+    for data, name, tier in product(SETS, ("RCA", "DCA", "CCSKL"), SOME):
+        if name in rivals(data):
+            theirs, ours = (cell(data, method, f"t{tier}") for method in (name, f"{name}, defaults"))
+            mean, error = change(found, ours, theirs)
+            cases += 1
+            if mean < -error:
+                below.append((mean, f"{name} on {data} at t{tier} {mean:+.1f}"))
+    shown = ", ".join(words for _, words in sorted(below)[:6])
+    return not below, f"below in {len(below)} of {cases} cases" + (f", farthest: {shown}" if below else "")
