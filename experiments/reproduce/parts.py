@@ -36,7 +36,7 @@ NOT_RUN = "not run"
 class Verdict(NamedTuple):
     """How one printed number, or one claim, fared; None: it cannot be compared."""
 
-    kind: str  # "number" or "claim"
+    kind: str  # "number", "claim" of the paper, or "check" of ours
     part: str
     what: str
     ok: bool | None
@@ -189,10 +189,11 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True)
 class Claims:
-    """Sentences of a paper, each with a verdict."""
+    """Sentences of a paper, or of ours, each with a verdict."""
 
     title: str
     claims: Sequence[Claim]
+    kind: str = "claim"
 
     def _checked(self, findings: Findings) -> list[tuple[Claim, bool | None, str]]:
         found: list[tuple[Claim, bool | None, str]] = []
@@ -208,12 +209,13 @@ class Claims:
     def blocks(self, findings: Findings, folder: Path) -> list[Block]:
         """A table of sentences."""
         rows = [[claim.says, numbers, MARK[ok]] for claim, ok, numbers in self._checked(findings)]
-        return [Heading(3, self.title), Grid(["the paper says", "here", "verdict"], rows)]
+        who = "the paper says" if self.kind == "claim" else "we ask"
+        return [Heading(3, self.title), Grid([who, "here", "verdict"], rows)]
 
     def verdicts(self, findings: Findings) -> list[Verdict]:
         """One for each sentence."""
         return [
-            Verdict("claim", self.title, claim.says, ok, NOT_RUN if ok is None else claim.why)
+            Verdict(self.kind, self.title, claim.says, ok, NOT_RUN if ok is None else claim.why)
             for claim, ok, _ in self._checked(findings)
         ]
 

@@ -53,7 +53,7 @@ def _papers(sections: Sequence[Section], findings: Findings, folder: Path) -> It
     yield _origin(findings)
     yield Heading(2, "Summary")
     yield Grid(
-        ["paper", "printed numbers with a rule", "within tolerance", "claims checked", "claims that hold"],
+        ["paper", "printed numbers with a rule", "within tolerance", "claims that hold", "our own checks that hold"],
         [
             *(_summary(section.title, found) for section, found in zip(sections, verdicts)),
             *([_summary("All", [v for found in verdicts for v in found])] if len(sections) > 1 else []),
@@ -77,15 +77,11 @@ def _papers(sections: Sequence[Section], findings: Findings, folder: Path) -> It
 
 
 def _summary(title: str, found: Sequence[Verdict]) -> list[str]:
-    numbers = [v.ok for v in found if v.kind == "number" and v.ok is not None]
-    claims = [v.ok for v in found if v.kind == "claim" and v.ok is not None]
-    return [
-        title,
-        str(len(numbers)),
-        count_of(numbers) if numbers else "–",
-        str(len(claims)),
-        count_of(claims) if claims else "–",
-    ]
+    judged = {
+        kind: [v.ok for v in found if v.kind == kind and v.ok is not None] for kind in ("number", "claim", "check")
+    }
+    held = [count_of(verdicts) if verdicts else "–" for verdicts in judged.values()]
+    return [title, str(len(judged["number"])), *held]
 
 
 def _progress(findings: Findings) -> Iterable[Block]:
@@ -104,7 +100,7 @@ def _outside(found: Sequence[Verdict]) -> Iterable[str]:
     for (part, why), group in _grouped(v for v in found if v.ok is False and v.kind == "number").items():
         yield f"{part}: {len(group)} outside ({_named(group)}). {why or 'No reason is known'}."
     for verdict in found:
-        if verdict.ok is False and verdict.kind == "claim":
+        if verdict.ok is False and verdict.kind != "number":
             why = (verdict.why or "No reason is known").rstrip(".")
             yield f"{verdict.part}: “{verdict.what}” does not hold here. {why}."
 

@@ -342,13 +342,15 @@ def test_the_report_says_it_all(spec, tmp_path):
                     Claim("c is high", lambda f: (f.mean(Where("toy", "c", "10%", "m"), "nmi") > 0, "")),
                 ],
             ),
-            Table("Ours", "Two numbers.", lambda f: Grid(["x|y", "z"], [["1", "<2>"]])),
+            Claims("Ours", [Claim("a is twice b", lambda f: (False, "51 against 48"))], kind="check"),
+            Table("Numbers", "Two of them.", lambda f: Grid(["x|y", "z"], [["1", "<2>"]])),
             Table("Open", "None.", lambda f: Grid(["x"], [[str(f.mean(Where("toy", "q", "10%", "m"), "nmi"))]])),
         ],
         notes=["A footnote is wrong."],
     )
     text = write([section], findings, tmp_path / "report").read_text()
-    assert "| A paper | 2 | 1 of 2 (50 %) | 2 | 1 of 2 (50 %) |" in text
+    assert "| A paper | 2 | 1 of 2 (50 %) | 1 of 2 (50 %) | 0 of 1 (0 %) |" in text
+    assert "- Ours: “a is twice b” does not hold here. No reason is known." in text
     assert "| a | 10% | m | 50.00 ± 1.00 | 51.00 | +1.00 | 2 | ✓ | 60.00 | 1 of 3 |" in text
     assert "| b | 10% | m | 50.00 | 47.90 | -2.10 | 2 | ✗ |  | 1 of 3 |" in text
     assert "| c | 10% | m | 70.00 |  |  | 2 | – |  | 0 of 3 |" in text
@@ -381,7 +383,7 @@ def test_a_report_of_nothing(spec, tmp_path):
     section = Section("P", "", [compared(), Curves("F", "f", "", "toy", ["a"], {"m": {1: ("10%", "m")}})])
     text = write([section], Findings(tmp_path, {"toy": toy({"m": len})}), tmp_path / "r").read_text()
     assert "(nothing has been run)" in text
-    assert "| P | 0 | – | 0 | – |" in text
+    assert "| P | 0 | – | – | – |" in text
 
 
 def test_curves_are_drawn_the_same_each_time(tmp_path):

@@ -154,6 +154,7 @@ OWN = Claims(
             "trust of the library; so the comparison with them as published flatters SCSC where they are poor",
         ),
     ],
+    kind="check",
 )
 TIMES = Claims(
     "The text on Table 1",
