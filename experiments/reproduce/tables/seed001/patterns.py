@@ -10,7 +10,7 @@ import numpy as np
 
 from ...cells import Experiment, Problem
 from ...document import Block, Heading, Picture, Text
-from ...findings import Findings, Missing
+from ...findings import Findings, Missing, Where
 from ...parts import Verdict
 
 __all__ = ["Pictures"]
@@ -44,13 +44,12 @@ class Pictures:
 
     def _best(self, findings: Findings, data: str, method: str) -> tuple[int, float]:
         """Repetition and F of the best run."""
-        cell = (self.experiment.name, data, self.setting, method, "ok")
-        columns = ("experiment", "data", "setting", "method", "status")
-        rows = [row for row in findings.rows if tuple(row[name] for name in columns) == cell]
-        if not rows:
-            raise Missing(" / ".join(cell[:-1]))
-        best = max(rows, key=lambda row: (float(row["f"]), -int(row["seed"])))
-        return int(best["seed"]), float(best["f"])
+        found = findings.repetitions(Where(self.experiment.name, data, self.setting, method), "f")
+        runs = {seed: f for seed, f in found.items() if f is not None}
+        if not runs:
+            raise Missing(" / ".join((self.experiment.name, data, self.setting, method)))
+        best = max(runs, key=lambda seed: (runs[seed], -seed))
+        return best, runs[best]
 
     def _labels(self, data: str, method: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """The rows, and the labels of one run."""
