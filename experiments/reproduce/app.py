@@ -67,6 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             sections.append(module.SECTION)
             told.update({experiment.name: experiment for experiment in module.EXPERIMENTS})
     if not given.no_run:
+        for experiment in chosen:  # a folder that is not there is said once, not by every cell
+            next(iter(experiment.data.values()))()
         try:
             with progress() as watch:
                 cells = [experiment.small() if given.quick else experiment for experiment in chosen]

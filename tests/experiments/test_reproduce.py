@@ -23,7 +23,7 @@ from cluewise import Clues
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 sys.path.insert(0, str(EXPERIMENTS))
 
-from reproduce import app, published  # noqa: E402
+from reproduce import app, published, sets  # noqa: E402
 from reproduce.app import main, options  # noqa: E402
 from reproduce.cells import Cell, Experiment  # noqa: E402
 from reproduce.curves import Curves  # noqa: E402
@@ -571,6 +571,14 @@ def test_a_quick_pass_from_beginning_to_end(tmp_path, spec_folder, data_folder):
     assert "cells" not in again.stderr, "nothing is run twice"
     assert tables == {path: path.read_bytes() for path in tmp_path.glob("*.csv")}
     assert Path(again.stdout.strip()).read_text() == text
+
+
+def test_a_folder_that_is_not_there_is_said_before_anything_is_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLUEWISE_DATA", str(tmp_path / "nowhere"))
+    sets.stored.cache_clear()
+    with pytest.raises(SystemExit, match=r"There is no folder .*nowhere; set CLUEWISE_DATA\."):
+        main(["--only", "survey_table1", "--results", str(tmp_path / "results")])
+    assert not (tmp_path / "results").exists()
 
 
 def test_a_quick_pass_with_a_cell_that_fails_is_red(tmp_path, monkeypatch):
