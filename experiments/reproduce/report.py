@@ -88,8 +88,9 @@ def _progress(findings: Findings) -> Iterable[Block]:
     rows = []
     for name, experiment in findings.experiments.items():
         states = findings.states(name)
-        total = sum(1 for _ in experiment.cells())
-        rows.append([f"`{name}`", experiment.title, f"{sum(states.values())} of {total}"])
+        done = sum(states.values())
+        total = max(sum(1 for _ in experiment.cells()), done)  # a rival that was there then may not be now
+        rows.append([f"`{name}`", experiment.title, f"{done} of {total}"])
         rows[-1] += [str(states["failed"]), str(states["late"])]
     yield Text("How much of it has been run, in cells (one cell is one method on one draw of clues):")
     yield Grid(["experiment", "what", "finished", "failed", "stopped at the time limit"], rows)

@@ -361,7 +361,7 @@ def test_the_report_says_it_all(spec, tmp_path):
     assert "| a is above b | 51 against 48 | ✓ |" in text
     assert "| c is high | not run: toy / c / 10% / m | – |" in text
     assert "Not run: toy / q / 10% / m." in text
-    assert "| `toy` | A toy | 4 of 3 | 1 | 0 |" in text  # six rows by hand are more than the toy has
+    assert "| `toy` | A toy | 4 of 4 | 1 | 0 |" in text  # rows by hand are more than the toy has
     assert "| `toy` | m | failed: ValueError | 1 | ValueError: no |" in text
     assert "| x\\|y | z |" in text
     page = (tmp_path / "report" / "report.html").read_text()
