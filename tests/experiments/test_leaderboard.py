@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import csv
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from reproduce.cells import Problem
+from reproduce.document import Grid, Picture, Text, to_markdown
+from reproduce.findings import Findings, Missing
+from reproduce.report import write
+from reproduce.results import COLUMNS
+from reproduce.tables import leaderboard
+from reproduce.tables.leaderboard import boards, places, runs, summaries
+from reproduce.tables.leaderboard.scores import Scores, scores
 from sklearn.cluster import KMeans
 from sklearn.semi_supervised import LabelSpreading
 
 import cluewise
 from cluewise import Clues
 from cluewise.metrics import ari
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(EXPERIMENTS))
-
-from reproduce.cells import Problem  # noqa: E402
-from reproduce.document import Grid, Picture, Text, to_markdown  # noqa: E402
-from reproduce.findings import Findings, Missing  # noqa: E402
-from reproduce.report import write  # noqa: E402
-from reproduce.results import COLUMNS  # noqa: E402
-from reproduce.tables import leaderboard  # noqa: E402
-from reproduce.tables.leaderboard import boards, places, runs, summaries  # noqa: E402
-from reproduce.tables.leaderboard.scores import Scores, scores  # noqa: E402
-
-sys.path.remove(str(EXPERIMENTS))
 
 
 def planted(folder, score, states=lambda cell: "ok", wanted=lambda cell: cell.seed == 0):

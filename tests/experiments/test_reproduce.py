@@ -16,27 +16,22 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from reproduce import app, published, sets
+from reproduce.app import main, options
+from reproduce.cells import Cell, Experiment
+from reproduce.curves import Curves
+from reproduce.document import Bullets, Grid, Heading, Picture, Text, to_html, to_markdown
+from reproduce.findings import Findings, Missing, Where
+from reproduce.parts import Claim, Claims, Comparison, Reason, Section, Table
+from reproduce.report import write
+from reproduce.results import COLUMNS, Results, gather
+from reproduce.runner import run
+from reproduce.tables import modules
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, rand_score
 
 from cluewise import Clues
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(EXPERIMENTS))
-
-from reproduce import app, published, sets  # noqa: E402
-from reproduce.app import main, options  # noqa: E402
-from reproduce.cells import Cell, Experiment  # noqa: E402
-from reproduce.curves import Curves  # noqa: E402
-from reproduce.document import Bullets, Grid, Heading, Picture, Text, to_html, to_markdown  # noqa: E402
-from reproduce.findings import Findings, Missing, Where  # noqa: E402
-from reproduce.parts import Claim, Claims, Comparison, Reason, Section, Table  # noqa: E402
-from reproduce.report import write  # noqa: E402
-from reproduce.results import COLUMNS, Results, gather  # noqa: E402
-from reproduce.runner import run  # noqa: E402
-from reproduce.tables import modules  # noqa: E402
-
-sys.path.remove(str(EXPERIMENTS))
-
 TRUTH = np.array([0, 0, 0, 1, 1, 1])
 GUESS = np.array([0, 0, 1, 1, 1, 1])
 

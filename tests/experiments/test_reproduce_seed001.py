@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import csv
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from reproduce import published
+from reproduce.cells import Problem
+from reproduce.findings import Findings
+from reproduce.parts import Claims, Table
+from reproduce.results import COLUMNS
+from reproduce.tables import seed001
+from reproduce.tables.seed001 import claims, images, runs
+from reproduce.tables.seed001.patterns import Pictures
 
 from cluewise import Clues
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(EXPERIMENTS))
-
-from reproduce import published  # noqa: E402
-from reproduce.cells import Problem  # noqa: E402
-from reproduce.findings import Findings  # noqa: E402
-from reproduce.parts import Claims, Table  # noqa: E402
-from reproduce.results import COLUMNS  # noqa: E402
-from reproduce.tables import seed001  # noqa: E402
-from reproduce.tables.seed001 import claims, images, runs  # noqa: E402
-from reproduce.tables.seed001.patterns import Pictures  # noqa: E402
-
-sys.path.remove(str(EXPERIMENTS))
-
-
-@pytest.fixture
-def spec(spec_folder, monkeypatch):
-    monkeypatch.setenv("CLUEWISE_SPEC", str(spec_folder))
-    published.printed.cache_clear()
-    yield
-    published.printed.cache_clear()
 
 
 def as_printed():

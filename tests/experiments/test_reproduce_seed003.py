@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import csv
-import sys
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
+from reproduce.cells import Problem
+from reproduce.curves import Curves
+from reproduce.findings import Findings
+from reproduce.parts import Beside, Claims, Table
+from reproduce.results import COLUMNS
+from reproduce.tables import seed003
+from reproduce.tables.seed003 import claims, runs, tiers, times
 
 from cluewise import RCA, SCSC, Clues, SpectralKernelKMeans
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(EXPERIMENTS))
-
-from reproduce import published  # noqa: E402
-from reproduce.cells import Problem  # noqa: E402
-from reproduce.curves import Curves  # noqa: E402
-from reproduce.findings import Findings  # noqa: E402
-from reproduce.parts import Beside, Claims, Table  # noqa: E402
-from reproduce.results import COLUMNS  # noqa: E402
-from reproduce.tables import seed003  # noqa: E402
-from reproduce.tables.seed003 import claims, runs, tiers, times  # noqa: E402
-
-sys.path.remove(str(EXPERIMENTS))
-
-
-@pytest.fixture
-def spec(spec_folder, monkeypatch):
-    monkeypatch.setenv("CLUEWISE_SPEC", str(spec_folder))
-    published.printed.cache_clear()
-    yield
-    published.printed.cache_clear()
 
 
 @pytest.fixture

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from reproduce.cells import Problem
+from reproduce.tables.survey import others, runs
 from sklearn.base import BaseEstimator
 
 from cluewise import Clues, Infeasible, metrics
 from cluewise.metrics.utility import coherence
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(EXPERIMENTS))
-
-from reproduce.cells import Problem  # noqa: E402
-from reproduce.tables.survey import others, runs  # noqa: E402
-
-sys.path.remove(str(EXPERIMENTS))
 
 Y = np.repeat([0, 1], 20)
 X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * Y[:, None]

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import csv
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-sys.path.insert(0, str(EXPERIMENTS))
-
-from reproduce import published  # noqa: E402
-from reproduce.findings import Findings  # noqa: E402
-from reproduce.parts import Beside, Claims, Table  # noqa: E402
-from reproduce.results import COLUMNS  # noqa: E402
-from reproduce.tables import survey  # noqa: E402
-from reproduce.tables.survey import claims, coherent_claims, other_claims, others, runs  # noqa: E402
-
-sys.path.remove(str(EXPERIMENTS))
-
-
-@pytest.fixture
-def spec(spec_folder, monkeypatch):
-    monkeypatch.setenv("CLUEWISE_SPEC", str(spec_folder))
-    published.printed.cache_clear()
-    yield
-    published.printed.cache_clear()
+from reproduce import published
+from reproduce.findings import Findings
+from reproduce.parts import Beside, Claims, Table
+from reproduce.results import COLUMNS
+from reproduce.tables import survey
+from reproduce.tables.survey import claims, coherent_claims, other_claims, others, runs
 
 
 def as_told(cell, sign):
