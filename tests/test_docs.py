@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 import cluewise
-from cluewise import Clues, clusterers, metric_learning
+from cluewise import Clues, centroid, clusterers, metric_learning
 from cluewise.cli._app import app
 from cluewise.clues._clues import KINDS
 from cluewise.metrics import ari
@@ -191,6 +191,14 @@ def test_guide_says_what_holds_for_all_centroid_methods() -> None:
             assert card.weights
             assert "shift" in card.invariant
             assert "rotation" in card.invariant or name in ("HMRFKMeans", "MKMeans", "MPCKMeans")
+
+
+def test_guide_names_the_centroid_methods_that_are_not_kmeans_without_clues() -> None:
+    """The others obey the law that without clues they are scikit-learn's KMeans."""
+    table = rows_of(DOCS / "guide" / "centroid.md", "Which one?")
+    (without,) = [take for _, _, take in table if "without clues" in take]
+    named = set(re.findall(r"`(\w+)`", without)) - {"KMeans"}
+    assert named == {name for name in centroid.__all__ if getattr(centroid, name).card.plain != "k-means"}
 
 
 def test_guide_tells_the_entries_of_a_report(desk: Path) -> None:

@@ -42,7 +42,7 @@ def half_between(at: Floats) -> tuple[Floats, Floats, Ints]:
 
 
 def relabel(state: State, given: Given, published: bool) -> tuple[Ints, None]:
-    """Eq. 6 and 7 for broken links from the nearest centers, or block descent over all links from the labels."""
+    """Eq. 6 and 7 for every link from the nearest centers, or block descent over all links from the labels."""
     rows, links = given.rows, given.links
     weight = 1.0 if rows.weight is None else rows.weight[links.rows, None]
     alone = 0.5 * weight * state.squared

@@ -162,7 +162,9 @@ class HMRFKMeans(LearnedMetric):
     The determinant belongs to squared distances; there :math:`\varphi` is the squared distance of the two rows and
     :math:`\varphi^{\max}` the scalar product of A with a fixed matrix: the squared edges of the box around all rows
     for a diagonal metric, the squared diameter times the unit matrix for a full one. For the cosine it is 1 (2 if X has
-    negative numbers); for the I-divergence :math:`\varphi` is that of both rows from their mean.
+    negative numbers). For the I-divergence :math:`\varphi` is that of both rows from their mean, and
+    :math:`\varphi^{\max}` sums over the columns how far their lowest and highest number are apart. No pair exceeds
+    it; in many columns it is about twice the largest :math:`\varphi` of any two rows.
 
     ============================== ==================================================
     paper                          code
@@ -175,14 +177,14 @@ class HMRFKMeans(LearnedMetric):
     ============================== ==================================================
 
     *Deviations.* What :math:`\varphi^{\max}` is taken from stays fixed, so that no step raises the objective; the paper
-    takes the farthest two rows anew in every iteration. Each pair and each normalizer counts once (E21 to E23
-    of the errata). Rows keep their labels between sweeps. Links that follow from others are not added. No metric
-    assumes a variance below a millionth of that of all rows. The log-determinant has weight 1 in all steps; the
-    authors' program gives it 0.01 in one of them. Directions are means of rows of length 1 *in the metric*, which
-    is the exact minimum. The prior of weights counts once per row, because with less support they go to columns in
-    which all rows are alike; for the I-divergence it is measured in units of the data, and each cluster holds
-    a little of the mean of all rows, so that no center is zero. An empty cluster takes the worst row without clues
-    when that lowers the objective.
+    takes the farthest two rows anew in every iteration, which is a smaller maximum, too. Each pair and each normalizer
+    counts once (E21 to E23 of the errata). Rows keep their labels between sweeps. Links that follow from others are not
+    added. No metric assumes a variance below a millionth of that of all rows. The log-determinant has weight 1 in all
+    steps; the authors' program gives it 0.01 in one of them. Directions are means of rows of length 1 *in the metric*,
+    which is the exact minimum. The prior of weights counts once per row, because with less support they go to columns
+    in which all rows are alike; for the I-divergence it is measured in units of the data, and each cluster holds a
+    little of the mean of all rows, so that no center is zero. An empty cluster takes the worst row without clues when
+    that lowers the objective.
 
     References
     ----------

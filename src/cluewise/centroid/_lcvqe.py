@@ -178,14 +178,15 @@ class LCVQE(LinkStart):
     ============================== ==================================================
 
     *Deviations.* The survey's print is corrected (E13 to E15 of the errata): both rows of a broken must-link pull, by
-    half their weight, and a cannot-link can be repaired by moving its farther row. With weights of 1 the published
-    rule never keeps a link broken except in ties, and its objective, which knows only the links that were kept
-    broken, may rise (F1). The default counts every link of both rows when it moves them, over all k² places, and
-    charges a broken cannot-link to the row that is nearer to another center instead of the one farther from its own,
-    which makes the objective one function that both halves of a step lower. Links are visited sorted by row instead
-    of in the order of a list; in the published rule must-links come first. "The nearest other center" is other than
-    the current one, even when a must-link has moved the row. An empty cluster takes the worst row without clues when
-    that lowers the objective.
+    half their weight, and a cannot-link can be repaired by moving its farther row. With weights of 1 the published rule
+    never keeps a link broken except in ties, and its objective, which knows only the links that were kept broken, may
+    rise (F1). The default counts every link of both rows when it moves them, over all k² places, and charges a broken
+    cannot-link to the row that is nearer to another center instead of the one farther from its own, which makes the
+    objective one function that both halves of a step lower. Links are visited sorted by row instead of in the order of
+    a list; in the published rule must-links come first, and each link starts from the labels that the links before it
+    have left, where Eq. 12 and 13 start every pair from the nearest centers: a pair that starts there undoes what
+    another pair has repaired. "The nearest other center" is other than the current one, even when a must-link has moved
+    the row. An empty cluster takes the worst row without clues when that lowers the objective.
 
     References
     ----------

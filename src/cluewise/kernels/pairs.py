@@ -224,17 +224,17 @@ def repair_all(
     exits: Floats,
     labels: Ints,
 ) -> None:
-    """Visit broken must-links, then broken cannot-links, and choose the best of all k² places for the two ends.
+    """Visit every must-link, then every cannot-link, and choose the best of all k² places for its two ends.
 
-    Only this link is looked at; ``exits[h]`` is what a broken cannot-link in cluster h costs. Low numbers first.
+    Each link is looked at alone, so a later link may undo an earlier one; ``exits[h]`` is the cost of a broken
+    cannot-link in cluster h. Ties go to the lower cluster number.
     """
     k = between.shape[0]
     for kind in range(2):
         for o in range(order.shape[0]):
             e = order[o]
             a, b = ends[e, 0], ends[e, 1]
-            broken = must[e] > 0 and labels[a] != labels[b] if kind == 0 else cannot[e] > 0 and labels[a] == labels[b]
-            if not broken:
+            if (must[e] if kind == 0 else cannot[e]) == 0:
                 continue
             least = alone[b].min()
             lowest = np.inf

@@ -94,14 +94,11 @@ def repair_all(
     exits: Floats,
     labels: Ints,
 ) -> None:
-    """Eq. 6 for the broken must-links, then Eq. 7 for the broken cannot-links."""
-    for weight, broken, price in (
-        (must, np.not_equal, between),
-        (cannot, np.equal, np.diag(exits)),
-    ):
+    """Eq. 6 for every must-link, then Eq. 7 for every cannot-link."""
+    for weight, price in ((must, between), (cannot, np.diag(exits))):
         for e in order:
             a, b = ends[e]
-            if weight[e] > 0 and broken(labels[a], labels[b]):
+            if weight[e] > 0:
                 value = alone[a][:, None] + alone[b][None, :] + weight[e] * price
                 labels[[a, b]] = np.unravel_index(value.argmin(), value.shape)
 

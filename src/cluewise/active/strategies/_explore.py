@@ -66,11 +66,13 @@ class ExploreConsolidate(FarStrategy):
     Q              budget
     ============== ================================
 
-    *Deviations.* Rows of which somebody did not know where they belong count as asked: the next row is far from them,
-    too. The number of classes may be unknown, and Explore does not spend the whole budget on classes of a few rows
-    (``patience``): an unseen class, as frequent among far rows as each of the k that are known, stays unseen in k draws
-    with probability (k/(k + 1))^k, 0.37 to 0.5. To miss it is not fatal, because Consolidate founds a neighborhood for
-    it as well. Of a component of the given clues, 64 members stand for all when distances are measured.
+    *Deviations.* A row is always compared with the first row of a neighborhood, where the survey takes a random member:
+    people see a row that they know already, and a question depends on the answers alone. Rows of which somebody did not
+    know where they belong count as asked: the next row is far from them, too. The number of classes may be unknown, and
+    Explore does not spend the whole budget on classes of a few rows (``patience``): an unseen class, as frequent among
+    far rows as each of the k that are known, stays unseen in k draws with probability (k/(k + 1))^k, 0.37 to 0.5. To
+    miss it is not fatal, because Consolidate founds a neighborhood for it as well. Of a component of the given clues,
+    64 members stand for all when distances are measured.
 
     References
     ----------

@@ -9,6 +9,7 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.core.distances.distortions import Broken, Found, Linear, Metric, Settled, products, weights_of
+from cluewise.core.distances.extent import box
 from cluewise.core.rows import Rows, SparseRows
 from cluewise.core.threads import map_blocks
 
@@ -38,27 +39,25 @@ class GeneralizedI(Linear):
     """
 
     def prepare(self, total: float, counted: Ints, prior: float) -> None:
-        """Sums of all rows, their mean as background, and the largest distance."""
+        """Sums of all rows, their mean as background, and a bound of φ."""
         self.check()
         rows = self.rows
         one = np.zeros(rows.n, dtype=np.int32)
         whole = self.empty(1)
-        self.entropy, top = np.zeros(rows.d), np.zeros(rows.d)
+        self.entropy = np.zeros(rows.d)
 
-        def work(block: slice) -> tuple[Found, Floats, Floats]:
+        def work(block: slice) -> tuple[Found, Floats]:
             x = rows.take(block)
             found = self.empty(1)
             self.add(x, block, one[block], self.first_metric(), found)
             weight = np.ones(x.shape[0]) if rows.weight is None else rows.weights(block).astype(np.float64)
-            highest = x.max(axis=0)
-            highest = highest if isinstance(highest, np.ndarray) else highest.toarray().ravel()
-            return found, np.asarray(weight @ _mapped(x, _x_log_x)).ravel(), highest
+            return found, np.asarray(weight @ _mapped(x, _x_log_x)).ravel()
 
-        for found, entropy, highest in map_blocks(work, rows.blocks(1)):
+        for found, entropy in map_blocks(work, rows.blocks(1)):
             whole = Found(whole.tally.plus(found.tally))
             self.entropy += entropy
-            top = np.maximum(top, highest)
-        self.reference = (2 * log(2) * top)[None]
+        # φ is convex in both rows, so a column of it is largest at a corner of the box around the data.
+        self.reference = _to_mean(*box(rows, counted))[None]
         mean = whole.tally.sums[0] / rows.mass
         mean = (1 - BACKGROUND) * mean + BACKGROUND * mean.mean()
         self.mean = np.maximum(mean, np.finfo(np.float32).tiny)
@@ -104,9 +103,7 @@ class GeneralizedI(Linear):
 
     def terms(self, first: Ints, second: Ints) -> Any:
         """Columns of φ: x log(2x/(x + z)) + z log(2z/(x + z))."""
-        x, z = (self.rows.take(which).astype(np.float64) for which in (first, second))
-        both = x + z
-        return _mapped(x, _x_log_x) + _mapped(z, _x_log_x) - _mapped(both, _x_log_x) + log(2) * both
+        return _to_mean(*(self.rows.take(which).astype(np.float64) for which in (first, second)))
 
     def settle(
         self, labels: Ints, found: Found, previous: Floats, metric: Metric, broken: Broken, reference: Any
@@ -144,6 +141,12 @@ def rayleigh(slope: Floats, spread: float) -> Floats:
     root = np.sqrt(slope**2 + 4 / spread**2)
     steep = slope > 0  # there the difference of the two would lose digits
     return np.where(steep, 2 / (root + np.where(steep, slope, 0.0)), spread**2 * (root - slope) / 2)
+
+
+def _to_mean(x: Any, z: Any) -> Any:
+    """The I-divergence of x and z from their mean, number by number."""
+    both = x + z
+    return _mapped(x, _x_log_x) + _mapped(z, _x_log_x) - _mapped(both, _x_log_x) + log(2) * both
 
 
 def _x_log_x(x: Floats) -> Floats:
