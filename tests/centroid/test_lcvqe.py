@@ -141,7 +141,7 @@ def test_a_broken_cannot_link_lets_the_better_row_pull_the_other_center():
 
 
 def plain_published(X, start, clues, iterations):
-    """The paper's rules in a few lines, with lists of the rows charged to each center; None: an empty cluster."""
+    """The paper's rules, with lists of the rows charged to each center; None: an empty cluster, or a tie."""
     must, must_weight, cannot, cannot_weight = clues.pairs(expand=True)
     centers, k, trace = np.array(start), len(start), []
     for _ in range(iterations):
@@ -158,6 +158,8 @@ def plain_published(X, start, clues, iterations):
         for (a, b), v in zip(cannot, cannot_weight):
             j = z[a]
             if j == z[b]:
+                if np.isclose(D[a, j], D[b, j]):  # the center is their mean: rounding decides which one is farther
+                    return None, None, trace
                 far = a if D[a, j] >= D[b, j] else b
                 other = min((h for h in range(k) if h != j), key=lambda h: D[far, h])
                 if D[far, other] <= D[far, j] + v * D[far, other]:
