@@ -21,7 +21,6 @@ EACH = "needs one number or one per link (1);"
         # links
         ({"must": [(0, 7)]}, "must-link 0 names row 7, but there are only 4 rows (0 to 3)."),
         ({"cannot": [(0, 1), (2, -1)]}, "cannot-link 1 names row -1, but there are only 4 rows (0 to 3)."),
-        ({"must": [(0, 1), (2, 2)]}, "must-link 1 links row 2 to itself."),
         ({"cannot": [(3, 3)]}, "cannot-link 0 links row 3 to itself."),
         ({"must": [(0, 1, 2)]}, "must-links are pairs of row numbers, shape (m, 2); these have shape (1, 3)."),
         ({"must": [0, 1]}, "must-links are pairs of row numbers, shape (m, 2); these have shape (2,)."),

@@ -97,7 +97,7 @@ def test_json_as_a_table(tmp_path):
         ({"must": {"a17": "b3"}}, "clues.json must: links are a list of pairs."),
         ({"must": [["a17"]]}, "clues.json must[0]: a link is [row, row] or [row, row, weight]."),
         ({"must": [{"a": "a17"}]}, "clues.json must[0]: a link is [row, row] or [row, row, weight]."),
-        ({"must": [["a17", "b3"], ["c", "c"]]}, "clues.json must[1]: row 'c' is linked to itself."),
+        ({"cannot": [["a17", "b3"], ["c", "c"]]}, "clues.json cannot[1]: row 'c' is linked to itself."),
         ({"cannot": [["a17", "b33"]]}, "clues.json cannot[0]: no row is called 'b33'; did you mean 'b3'?"),
         ({"cannot": [["a17", None]]}, "clues.json cannot[0]: a row is missing."),
         ({"cannot": [["a17", "b3", -1]]}, "clues.json cannot[0]: weight -1 is negative."),

@@ -126,3 +126,22 @@ def test_one_source_for_all_joins_a_source_for_each() -> None:
     for both in (Clues(4, must=[(2, 3), (0, 3)], source="ann") | each, each | Clues(4, must=[(2, 3)], source="ann")):
         assert both.must_source[both.must.tolist().index([2, 3])] == "ann"
         assert both.must_source[both.must.tolist().index([1, 2])] == "answer 2"
+
+
+def test_a_must_link_of_a_row_to_itself_says_nothing() -> None:
+    """Pair lists made by joins hold such pairs; `explain` counts them, and a cannot-link of that kind stays an error."""
+    plain = Clues(4, must=[(0, 1)], must_weight=[2.0], must_source=["ann"])
+    joined = Clues(4, must=[(2, 2), (0, 1), (3, 3)], must_weight=[1, 2, 3], must_source=["bob", "ann", "bob"])
+    assert joined == plain
+    assert "Left out: 2 must-links of a row to itself." in joined.explain()
+    assert "Left out: 3 must-links" in (joined | Clues(4, must=[(1, 1)])).explain()
+    assert "Left out" not in plain.explain()
+    assert Clues(60, must=[(3, 3)]) == Clues(60)
+    assert Clues.from_matrix(np.eye(3)) == Clues(3)
+    with pytest.raises(ValueError, match="cannot-link 0 links row 3 to itself"):
+        Clues(60, cannot=[(3, 3)])
+
+
+def test_a_file_may_link_a_row_to_itself(tmp_path) -> None:
+    (tmp_path / "clues.csv").write_text("a,b,kind\nc,c,must\na,b,must\n")
+    assert Clues.read(tmp_path / "clues.csv", ids=["a", "b", "c"]).must.tolist() == [[0, 1]]

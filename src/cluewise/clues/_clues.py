@@ -36,7 +36,7 @@ class Clues(Record):
     labels : array-like of shape (n,), optional
         Partial labels, any hashable values; -1, None, "" and nan mean unknown.
     must, cannot : array-like of shape (m, 2), optional
-        Pairs of rows that belong together, or apart.
+        Pairs of rows that belong together, or apart. A must-link of a row to itself is left out.
     together, apart : array-like of shape (n,), a list of such columns, or `Groups`, optional
         Group columns. All rows of a ``together`` group belong together; no two rows of an ``apart`` group do.
     partitions : array-like of shape (n,) or a list of them, optional

@@ -121,6 +121,8 @@ def _sizes_hold(clues: Clues, k: int, clusters: Ints) -> bool:
 def explain(clues: Clues, k: int | None) -> str:
     """A few lines that a person can act on."""
     lines = [inventory(clues) + "."]
+    if clues._must.truisms:
+        lines.append(f"Left out: {plural(clues._must.truisms, 'must-link')} of a row to itself.")
     if clues.n and clues.kinds:
         tied, free = len(clues.tied), clues.n - len(clues.tied)
         rest = "none is free" if free == 0 else f"{free} {'is' if free == 1 else 'are'} free"

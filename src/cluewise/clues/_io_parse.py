@@ -24,7 +24,7 @@ def clue_lines(table: tables.Table, names: Names) -> dict[str, Any]:
     """Arguments for `Clues` from a table of clues."""
     lines = Lines(table)
     _state_rows(lines, names)
-    pairs = {kind: _pairs(lines, names, lines.of(kind)) for kind in ("must", "cannot")}
+    pairs = {kind: _pairs(lines, names, kind) for kind in ("must", "cannot")}
     labels = _placed(lines, names, lines.of("label"), "labelled")
     several = {
         kind: [_placed(lines, names, at, verb) for at in lines.columns(kind)]
@@ -64,12 +64,13 @@ def _state_rows(lines: Lines, names: Names) -> None:
         names.state(int(lines.b[i]), f"{lines.table.name} {lines.table.where(int(i))}", numbered=True)
 
 
-def _pairs(lines: Lines, names: Names, at: Ints) -> tuple[Ints, Ints]:
+def _pairs(lines: Lines, names: Names, kind: str) -> tuple[Ints, Ints]:
+    at = lines.of(kind)
     rows = np.empty((len(at), 2), dtype=np.int64)
     for end, cells in enumerate((lines.a, lines.b)):
         rows[:, end] = names.rows(cells[at].tolist(), lines.table, at)
     same = np.flatnonzero(rows[:, 0] == rows[:, 1])
-    if len(same):
+    if kind == "cannot" and len(same):
         raise lines.error(at[same[0]], f"row '{lines.a[at[same[0]]]}' is linked to itself.")
     return rows, at
 

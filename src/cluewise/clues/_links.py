@@ -33,6 +33,7 @@ class Links:
     confidence: Floats | None  # (m,), nan where none was given; None when none was
     source: Array | str  # one for all, or (m,) objects
     reports: Links | None = None  # one entry per pair and source, where a pair has several sources
+    truisms: int = 0  # must-links of a row to itself, which were given and left out
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -90,7 +91,14 @@ class Links:
             if len(given) != m:
                 raise ClueError(f"{len(given)} sources were given for {m} {kind}-links.")
             source[:] = [str(s) for s in given]
-        return cls(rows, weights, certain, source)._canonical(n)
+        links = cls(rows, weights, certain, source)
+        same = rows[:, 0] == rows[:, 1]
+        if not same.any():
+            return links._canonical(n)
+        if kind == "cannot":
+            p = int(np.flatnonzero(same)[0])
+            raise ClueError(f"{kind}-link {p} links row {rows[p, 0]} to itself.")
+        return replace(links._picked(~same)._canonical(n), truisms=int(same.sum()))
 
     def _canonical(self, n: int) -> Links:
         low = np.minimum(self.pairs[:, 0], self.pairs[:, 1])
@@ -173,10 +181,11 @@ class Links:
 
     def join(self, other: Links, n: int) -> Links:
         """All links of both."""
+        truisms = self.truisms + other.truisms
         if not len(other):
-            return self
+            return replace(self, truisms=truisms)
         if not len(self):
-            return other
+            return replace(other, truisms=truisms)
         a, b = self._told, other._told
         source: Array | str = a.source
         if not (isinstance(a.source, str) and isinstance(b.source, str) and a.source == b.source):
@@ -185,7 +194,7 @@ class Links:
         if a.confidence is not None or b.confidence is not None:
             confidence = np.concatenate([a.confidences, b.confidences])
         pairs, weight = np.concatenate([a.pairs, b.pairs]), np.concatenate([a.weight, b.weight])
-        return Links(pairs, weight, confidence, source)._canonical(n)
+        return replace(Links(pairs, weight, confidence, source)._canonical(n), truisms=truisms)
 
 
 def _pairs(kind: str, n: int, pairs: ArrayLike | None) -> Ints:
@@ -209,10 +218,6 @@ def _pairs(kind: str, n: int, pairs: ArrayLike | None) -> Ints:
         row = next(int(r) for r in rows[p] if not 0 <= r < n)
         there = f"only {n} rows (0 to {n - 1})" if n else "no rows"
         raise ClueError(f"{kind}-link {p} names row {row}, but there are {there}.")
-    same = rows[:, 0] == rows[:, 1]
-    if same.any():
-        p = int(np.flatnonzero(same)[0])
-        raise ClueError(f"{kind}-link {p} links row {rows[p, 0]} to itself.")
     return rows
 
 
