@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import cluewise as cw
-from cluewise import Clues, ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans
+from cluewise import E2CP, KCC, RCA, Clues, ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans, SizedKMeans
 from cluewise.base import CentroidClusterer, as_clues, checked_data, class_clusters, generator
 from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
 
@@ -283,3 +283,31 @@ def test_a_failed_fit_leaves_no_mixture_of_two(name):
         model.fit(X[:, :2], clues=Clues(21))
     with pytest.raises(NotFittedError):
         getattr(model, use)(X[:, :2])
+
+
+PARTIAL = {
+    "-1": [0, -1, 1, 0, -1, 1],
+    "nan": [0.0, np.nan, 1, 0, 1, 1],
+    "None": ["a", None, "b", "a", "a", "b"],
+    "{-1, 0}": [0, -1, -1, -1, -1, -1],
+}
+COMPLETE = {"numbers": [0, 1, 1, 0, 2, 1], "names": list("abcabc"), "±1": [1, -1, 1, -1, 1, 1], "table": np.eye(6)}
+
+
+@pytest.mark.parametrize("y", PARTIAL.values(), ids=PARTIAL)
+@pytest.mark.parametrize("call", ["fit", "fit_predict"])
+def test_partial_labels_as_y_are_ignored_with_a_warning(y, call):
+    X = RNG.normal(size=(6, 2))
+    for model in (PCKMeans(2), E2CP(2, n_neighbors=2), RCA().then(PCKMeans(2)), KCC(2, n_partitions=3)):
+        with pytest.warns(UnusedClueWarning, match=r"ignores y, .* pass them as clues=Clues.from_labels\(y\)"):
+            getattr(model, call)(X, y)
+
+
+def test_complete_labels_as_y_are_ignored_in_silence():
+    X = RNG.normal(size=(6, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnusedClueWarning)
+        for y in COMPLETE.values():
+            PCKMeans(2).fit(X, y)
+        PCKMeans(2).fit(X, PARTIAL["-1"], clues=Clues(6, must=[(0, 1)]))
+        SizedKMeans(2).fit(X, PARTIAL["-1"])  # takes no labels

@@ -129,7 +129,7 @@ def test_one_source_for_all_joins_a_source_for_each() -> None:
 
 
 def test_a_must_link_of_a_row_to_itself_says_nothing() -> None:
-    """Pair lists made by joins hold such pairs; `explain` counts them, and a cannot-link of that kind stays an error."""
+    """Pair lists made by joins hold such pairs; `explain` counts them; such a cannot-link stays an error."""
     plain = Clues(4, must=[(0, 1)], must_weight=[2.0], must_source=["ann"])
     joined = Clues(4, must=[(2, 2), (0, 1), (3, 3)], must_weight=[1, 2, 3], must_source=["bob", "ann", "bob"])
     assert joined == plain

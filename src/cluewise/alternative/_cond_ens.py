@@ -219,7 +219,7 @@ class CondEns(StartedClusterer):
         CondEns
             The fitted estimator.
         """
-        return super().fit(X, clues=clues)
+        return super().fit(X, y, clues=clues)
 
     def _n_starts(self, problem: Problem) -> int:
         return self.n_init if problem.shared.chosen is None else 1

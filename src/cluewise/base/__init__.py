@@ -2,7 +2,7 @@
 
 from cluewise.base._card import Card
 from cluewise.base._centroid import CentroidClusterer
-from cluewise.base._clusterer import Clusterer
+from cluewise.base._clusterer import Clusterer, FitPredictMixin
 from cluewise.base._given import as_clues, checked_data, class_clusters, generator
 from cluewise.base._informed import Informed
 from cluewise.base._metric import MetricLearner
@@ -14,6 +14,7 @@ __all__ = [
     "Card",
     "CentroidClusterer",
     "Clusterer",
+    "FitPredictMixin",
     "Informed",
     "MetricLearner",
     "MetricThen",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from sklearn.utils.validation import validate_data
 
 from cluewise._typing import UNASSIGNED, Ints
 from cluewise.clues import Clues
-from cluewise.exceptions import ClueError, Infeasible
+from cluewise.exceptions import ClueError, Infeasible, UnusedClueWarning
 
-__all__ = ["as_clues", "checked_data", "class_clusters", "generator"]
+__all__ = ["as_clues", "checked_data", "class_clusters", "generator", "warn_of_partial"]
 
 
 def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
@@ -109,6 +110,27 @@ def as_clues(clues: Any, n: int) -> Clues:
     if clues.n != n:
         raise ClueError(f"the clues speak of {clues.n} rows, but X has {n}.")
     return clues
+
+
+def warn_of_partial(y: Any, name: str) -> None:
+    """Warn when ``y``, which is ignored, is a partial labeling: a new user means it as clues.
+
+    Complete labels, as cross-validation passes them, cause no warning, and -1 beside 1 alone is a class.
+    """
+    if y is None:
+        return
+    try:
+        known = Clues.from_labels(y)
+    except (ClueError, TypeError, ValueError):
+        return
+    missing = np.flatnonzero(known.labels < 0)
+    if len(missing) and not (list(known.classes_) == [1] and all(value in (-1, 1) for value in y)):
+        warnings.warn(
+            f"{name} ignores y, which looks like partial labels (row {missing[0]} has none); "
+            "pass them as clues=Clues.from_labels(y).",
+            UnusedClueWarning,
+            stacklevel=5,
+        )
 
 
 def _shape(given: Any) -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from cluewise.base._card import Card
-from cluewise.base._given import as_clues
+from cluewise.base._given import as_clues, warn_of_partial
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError, SoftClueWarning, UnusedClueWarning
 
@@ -59,10 +59,13 @@ class Informed(BaseEstimator):
         self._skl_callbacks = list(callbacks)
         return self
 
-    def _forget(self) -> None:
-        """Drop the results of an earlier fit, so that a failed or interrupted one never leaves a mixture of both."""
+    def _reset(self, y: Any, clues: Any) -> None:
+        """Drop the results of an earlier fit, so that a failed one leaves no mixture of both, and warn about ``y``."""
         for name in self._results():
             delattr(self, name)
+        card = getattr(self, "card", None)  # a search among methods has none
+        if clues is None and (card is None or "labels" in card.accepts):
+            warn_of_partial(y, type(self).__name__)
 
     def _results(self) -> list[str]:
         """Names of what a fit has published."""

@@ -61,7 +61,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         Self
             The fitted transformer.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         if self.n_components is not None and self.n_components > X.shape[1]:
             raise ValueError(f"n_components={self.n_components} is larger than the number of columns, {X.shape[1]}.")

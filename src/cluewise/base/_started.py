@@ -81,7 +81,7 @@ class StartedClusterer(Clusterer):
         self : object
             The fitted estimator.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=self.card.sparse)
         n = X.shape[0]
         self._check_count(n)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from cluewise.base._given import as_clues
+from cluewise.base._clusterer import FitPredictMixin
+from cluewise.base._given import as_clues, warn_of_partial
 from cluewise.clues import Clues
 from cluewise.exceptions import UnusedClueWarning
 from cluewise.metrics import broken
@@ -27,7 +28,7 @@ def _clusterer_has(name: str) -> Any:
     return has
 
 
-class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     """Learn a metric from the clues, then cluster the rows as that metric sees them.
 
     Made by ``metric.then(clusterer)``. Both steps get the clues; each is told only of the kinds it uses, and a kind
@@ -102,6 +103,8 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         Self
             The fitted estimator.
         """
+        if clues is None:
+            warn_of_partial(y, type(self).__name__)
         metric, clusterer = clone(self.metric), clone(self.clusterer)
         if not hasattr(clusterer, "fit_predict"):
             raise TypeError(f"clusterer={clusterer!r} has no fit_predict.")

@@ -241,7 +241,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         BoostCluster
             The fitted estimator.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check_clues(clues, len(X))
         base, k = self._base()

@@ -251,7 +251,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
         DistBoost
             The fitted transformer.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         if self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={len(X)}.")

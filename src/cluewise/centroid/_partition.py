@@ -207,11 +207,11 @@ class PartitionKMeans(CentroidClusterer):
         self._columns: list[Categories] = []
         self._categorical: Bools | None = None
         if self.categorical_features is None:
-            return super().fit(X, clues=clues, sample_weight=sample_weight)
+            return super().fit(X, y, clues=clues, sample_weight=sample_weight)
         mask = chosen_columns(X, self.categorical_features)
         self._columns, self._categorical = categories_of(X, mask), mask
         try:
-            super().fit(numbers_of(X, mask), clues=clues, sample_weight=sample_weight)
+            super().fit(numbers_of(X, mask), y, clues=clues, sample_weight=sample_weight)
         finally:
             self._columns = []  # as long as X, and of no use any more
             validate_data(self, X, reset=True, skip_check_array=True)  # the columns that were seen are those of X

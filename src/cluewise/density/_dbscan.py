@@ -182,7 +182,7 @@ class ConstrainedDBSCAN(Clusterer):
         ConstrainedDBSCAN
             The fitted estimator.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
         if self.metric == "precomputed":

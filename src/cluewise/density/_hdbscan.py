@@ -161,7 +161,7 @@ class ConstrainedHDBSCAN(Clusterer):
         ConstrainedHDBSCAN
             The fitted estimator.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         require_squares(X)
         known = self._check_clues(clues, len(X))

@@ -214,7 +214,7 @@ class KCC(StartedClusterer):
         KCC
             The fitted estimator.
         """
-        return super().fit(X, clues=clues)
+        return super().fit(X, y, clues=clues)
 
     def _n_starts(self, problem: Problem) -> int:
         return self.n_init

@@ -205,7 +205,7 @@ class SCSC(Voted):
         if self.n_clusters > n:
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
         known = self._check_clues(clues, n)
-        self._forget()
+        self._reset(y, clues)
         make: Partitioner = partitions if self.partitioner is None else self.partitioner
         with Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress, one_blas_thread():
             progress.begin_start(0)

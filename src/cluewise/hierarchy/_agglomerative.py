@@ -211,7 +211,7 @@ class ConstrainedAgglomerative(Clusterer):
         object
             The fitted estimator.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check(X, clues)
         callbacks = getattr(self, "_skl_callbacks", ())

@@ -159,7 +159,7 @@ class PropagatedDistances(TransformerMixin, Informed):
         object
             The fitted transformer.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         if self.metric == "precomputed":
             require_distances(X)

@@ -58,7 +58,7 @@ class EmbeddedClusterer(StartedClusterer):
         self : object
             The fitted estimator.
         """
-        self._forget()
+        self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=self.affinity == "precomputed")
         self._check_count(X.shape[0])
         known = self._check_clues(clues, X.shape[0])
