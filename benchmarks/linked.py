@@ -19,7 +19,7 @@ METHODS: dict[str, tuple[type[Any], dict[str, Any], float | None]] = {
     "ClosurePCKMeans": (cluewise.ClosurePCKMeans, {}, GOAL),
     "CVQE": (cluewise.CVQE, {}, None),
     "LCVQE": (cluewise.LCVQE, {}, GOAL),
-    "LCVQE, as published": (cluewise.LCVQE, {"update": "published"}, GOAL),
+    "LCVQE, as published": (cluewise.LCVQE, {"profile": "published"}, GOAL),
     "PKMeans": (cluewise.PKMeans, {}, None),
     "MPCKMeans, diagonal": (cluewise.MPCKMeans, {}, GOAL),
     "MPCKMeans, full": (cluewise.MPCKMeans, {"metric": "full"}, None),

@@ -26,7 +26,7 @@ from strategies import PAIR_KINDS, cases
 TOY8 = np.array([[0.0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]])
 CLUES8 = Clues(8, must=[(0, 1), (4, 5), (6, 7)], cannot=[(1, 2), (2, 3), (3, 4), (5, 6)])
 START8 = TOY8[[0, 4, 6]]
-RULES = [("exact", "clusters"), ("exact", "one"), ("paper", "clusters"), ("paper", "one")]
+RULES = [("library", "clusters"), ("library", "one"), ("published", "clusters"), ("published", "one")]
 
 
 class Plain:
@@ -57,7 +57,7 @@ class Plain:
     def value(self, z, centers):
         return 0.5 * self.distances(centers)[np.arange(len(z)), z].sum() + 0.5 * self.shares(z).sum()
 
-    def run(self, centers, order, assignment, iterations):
+    def run(self, centers, order, profile, iterations):
         """Labels of the closures, and J after each half-step."""
         z, trace = np.full(len(self.mass), -1), []
         for _ in range(iterations):
@@ -68,7 +68,7 @@ class Plain:
                     tried = z.copy()
                     tried[i] = h
                     share = self.shares(tried)
-                    values.append(far[i, h] + (share.sum() if assignment == "exact" else share[i]))
+                    values.append(far[i, h] + (share.sum() if profile == "library" else share[i]))
                 z[i] = int(np.argmin(values))
             trace.append(self.value(z, centers))
             full = [h for h in range(len(centers)) if self.mass[z == h].sum() > 0]
@@ -89,17 +89,17 @@ def usable(case):
     return case.X, case.clues
 
 
-@pytest.mark.parametrize("assignment", ["paper", "exact"])
-def test_worked_example(assignment):
+@pytest.mark.parametrize("profile", ["published", "library"])
+def test_worked_example(profile):
     """[pcck_means] of the specification: 5.5 = 2.5 + 3 after the sweep, 3.833333 after the means, twice."""
     plain = Plain(TOY8, CLUES8)
     assert plain.of_row.tolist() == [0, 0, 1, 2, 3, 3, 4, 4]
     assert plain.mass.tolist() == [2, 1, 1, 2, 2]
     assert plain.means.tolist() == [[0, 0.5], [1, 0], [3, 0], [4, 0.5], [7.5, 0.5]]
-    z, trace = plain.run(START8, [3, 2, 1, 4, 0], assignment, 2)
+    z, trace = plain.run(START8, [3, 2, 1, 4, 0], profile, 2)
     assert z.tolist() == [0, 0, 1, 1, 2]
     assert trace == pytest.approx([5.5, 3.8333333333, 3.8333333333, 3.8333333333])
-    fitted = model(3, assignment=assignment, init=START8).fit(TOY8, clues=CLUES8)
+    fitted = model(3, profile=profile, init=START8).fit(TOY8, clues=CLUES8)
     assert fitted.labels_.tolist() == [0, 0, 0, 1, 1, 1, 2, 2]
     assert fitted.trace_ == pytest.approx(trace[1::2])
     assert fitted.objective_ == pytest.approx(3.8333333333)
@@ -134,11 +134,11 @@ def test_own_share_and_whole_change_differ():
     clues = Clues(6, must=[(0, 1), (1, 2), (2, 3)], cannot=[(0, 4)])
     start = np.array([[0.15], [3.2]])
     plain = Plain(X, clues)
-    paper, exact = plain.run(start, [0, 1, 2], "paper", 1), plain.run(start, [0, 1, 2], "exact", 1)
+    paper, exact = plain.run(start, [0, 1, 2], "published", 1), plain.run(start, [0, 1, 2], "library", 1)
     assert [paper[0].tolist(), exact[0].tolist()] == [[0, 0, 1], [0, 1, 1]]
     assert exact[1][0] < paper[1][0]
-    for assignment, (z, _) in (("paper", paper), ("exact", exact)):
-        fitted = model(2, assignment=assignment, init=start, max_iter=1).fit(X, clues=clues)
+    for profile, (z, _) in (("published", paper), ("library", exact)):
+        fitted = model(2, profile=profile, init=start, max_iter=1).fit(X, clues=clues)
         np.testing.assert_array_equal(fitted.labels_, z[plain.of_row])
 
 
@@ -152,15 +152,15 @@ def test_own_share_and_whole_change_differ():
 def test_the_plain_method_agrees(case, rule, penalty, weighted):
     """Half-step by half-step, with labels, groups, weights; in the order of the rows, as no closure is free there."""
     X, clues = usable(case)
-    assignment, violations = rule
+    profile, violations = rule
     weight = case.rng.uniform(0.5, 2, size=len(X)) if weighted else None
     plain = Plain(X, clues, weight, penalty, violations)
     start = X[: case.k] + 0.01 * case.rng.normal(size=(case.k, X.shape[1]))
     first = np.array([np.flatnonzero(clues.components == c)[0] for c in range(clues.n_components)])
-    z, trace = plain.run(start, np.argsort(first), assignment, 3)
+    z, trace = plain.run(start, np.argsort(first), profile, 3)
     assume(not plain.emptied)
     fitted = model(
-        case.k, assignment=assignment, violations=violations, penalty=penalty, order="index", init=start, max_iter=3
+        case.k, profile=profile, violations=violations, penalty=penalty, order="index", init=start, max_iter=3
     ).fit(X, clues=clues, sample_weight=weight)
     np.testing.assert_array_equal(fitted.labels_, z[plain.of_row])
     np.testing.assert_allclose(fitted.trace_, trace[1::2][: fitted.n_iter_], rtol=1e-7, atol=1e-7)
@@ -168,7 +168,7 @@ def test_the_plain_method_agrees(case, rule, penalty, weighted):
     assert fitted.broken_cost_ == pytest.approx(0.5 * plain.shares(z).sum())
 
 
-def rises(assignment, violations, seeds):
+def rises(profile, violations, seeds):
     """In how many random runs the objective rises, from one iteration to the next."""
     count = 0
     for seed in range(seeds):
@@ -178,7 +178,7 @@ def rises(assignment, violations, seeds):
         clues = Clues(30, must=[(0, 1), (1, 2), (3, 4)], cannot=pairs[pairs[:, 0] != pairs[:, 1]])
         if clues.contradictions:
             continue
-        found = model(3, assignment=assignment, violations=violations, penalty=0.05, init=X[5:8]).fit(X, clues=clues)
+        found = model(3, profile=profile, violations=violations, penalty=0.05, init=X[5:8]).fit(X, clues=clues)
         count += bool((np.diff(found.trace_) > 1e-9).any())
     return count
 
@@ -186,8 +186,8 @@ def rises(assignment, violations, seeds):
 @pytest.mark.parametrize("violations", ["clusters", "one"])
 def test_the_exact_rule_descends_where_the_paper_rule_rises(violations, sweep):
     seeds = sweep(60, 400)
-    assert rises("exact", violations, seeds) == 0
-    assert rises("paper", "clusters", seeds) > 0
+    assert rises("library", violations, seeds) == 0
+    assert rises("published", "clusters", seeds) > 0
 
 
 @settings(max_examples=40)
@@ -208,7 +208,7 @@ def test_the_exact_rule_never_rises_at_any_price(case, violations, penalty, dtyp
 @given(cases(PAIR_KINDS, noise=0.1), st.sampled_from(RULES), st.sampled_from(["extended-degree", "random"]))
 def test_must_links_always_hold(case, rule, order):
     X, clues = usable(case)
-    found = model(case.k, assignment=rule[0], violations=rule[1], order=order, threshold="mean").fit(X, clues=clues)
+    found = model(case.k, profile=rule[0], violations=rule[1], order=order, threshold="mean").fit(X, clues=clues)
     for c in range(clues.n_components):
         assert len(set(found.labels_[clues.components == c])) == 1
     assert not found.broken_.kinds & {"must", "together"}
@@ -219,7 +219,7 @@ def test_without_cannot_links_it_is_kmeans_on_weighted_closures(case):
     plain = Plain(case.X, case.clues)
     assume(len(plain.mass) > case.k)
     start = plain.means[: case.k] + 1e-3
-    z, _ = plain.run(start, range(len(plain.mass)), "exact", 30)
+    z, _ = plain.run(start, range(len(plain.mass)), "library", 30)
     assume(not plain.emptied)
     sklearn = KMeans(case.k, init=start, n_init=1, tol=0, algorithm="lloyd").fit(plain.means, sample_weight=plain.mass)
     found = model(case.k, init=start).fit(case.X, clues=case.clues)
@@ -242,7 +242,7 @@ def test_without_clues_it_is_kmeans(case):
 def test_a_price_of_zero_is_kmeans(case):
     start = case.X[: case.k]
     plain = Plain(case.X, case.clues, penalty=0.0)
-    plain.run(start, range(len(case.X)), "exact", 30)
+    plain.run(start, range(len(case.X)), "library", 30)
     assume(not plain.emptied)
     sklearn = KMeans(case.k, init=start, n_init=1, tol=0, algorithm="lloyd").fit(case.X)
     found = model(case.k, penalty=0.0, init=start).fit(case.X, clues=case.clues)
@@ -254,7 +254,7 @@ def test_a_price_of_zero_is_kmeans(case):
 def test_weights_of_cannot_links_multiply_the_price(case, weight, rule):
     X, clues = usable(case)
     heavy = Clues(clues.n, must=clues.must, cannot=clues.cannot, cannot_weight=weight)
-    more = {"assignment": rule[0], "violations": rule[1], "init": X[: case.k]}
+    more = {"profile": rule[0], "violations": rule[1], "init": X[: case.k]}
     a = model(case.k, penalty=0.5, **more).fit(X, clues=heavy)
     b = model(case.k, penalty=0.5 * weight, **more).fit(X, clues=clues)
     np.testing.assert_array_equal(a.labels_, b.labels_)
@@ -281,7 +281,7 @@ def test_a_weight_is_a_closure_of_copies(case, rule):
     first = np.cumsum(times) - times
     copies = np.column_stack([first[rows], np.arange(len(rows))])
     must = np.vstack([first[clues.must], copies[copies[:, 0] != copies[:, 1]]])
-    more = {"assignment": rule[0], "violations": rule[1], "init": X[: case.k] + 1e-3, "max_iter": 5}
+    more = {"profile": rule[0], "violations": rule[1], "init": X[: case.k] + 1e-3, "max_iter": 5}
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter(
             "ignore", ConvergenceWarning
@@ -372,7 +372,7 @@ def test_infinite_weights_are_refused():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("assignment", "own"),
+        ("profile", "own"),
         ("penalty", -1.0),
         ("penalty", "auto"),
         ("degree_weight", -1.0),
@@ -429,7 +429,7 @@ def test_laws_with_other_parameters(params):
 
 def test_laws_of_the_paper_rule():
     """All but the one that it cannot obey."""
-    estimator = ClosurePCKMeans(3, assignment="paper")
+    estimator = ClosurePCKMeans(3, profile="published")
     rng = np.random.default_rng(0)
     y = rng.permutation(np.arange(40) % 3)
     X = 5 * np.column_stack([y, y == 1]) + rng.normal(size=(40, 2))

@@ -85,7 +85,7 @@ def test_worked_example_of_the_survey():
         assert bench.state.labels.tolist() == labels
         assert bench.center(published=True) == pytest.approx(updated, abs=2e-6)
         np.testing.assert_allclose(bench.state.centers + bench.rows.shift, centers, atol=2e-6)
-    model = CVQE(2, update="published", init=A8[[0, 4]]).fit(A8, clues=CLUES_A8)
+    model = CVQE(2, profile="published", init=A8[[0, 4]]).fit(A8, clues=CLUES_A8)
     assert model.labels_.tolist() == labels
     np.testing.assert_allclose(model.trace_, [s[3] for s in steps], atol=2e-6)
     np.testing.assert_allclose(model.cluster_centers_, centers, atol=2e-6)
@@ -121,17 +121,17 @@ def test_one_update_with_a_broken_must_link():
         np.testing.assert_allclose(bench.state.centers + bench.rows.shift, centers, atol=2e-6)
 
 
-def test_only_the_published_update_asks_which_row_comes_first():
+def test_only_the_published_profile_asks_which_row_comes_first():
     """E11: the center of the first row is pulled; a reversed order turns all links."""
     X = np.array([[0.0], [1], [10], [11], [12]])
     clues = Clues(5, must=[(0, 2)], must_weight=0.01)
-    for update, differ in (("published", True), ("joint", False)):
+    for profile, differ in (("published", True), ("library", False)):
         found = [
-            CVQE(2, update=update, init=[[0.5], [11.0]], order=order, max_iter=1).fit(X, clues=clues).cluster_centers_
+            CVQE(2, profile=profile, init=[[0.5], [11.0]], order=order, max_iter=1).fit(X, clues=clues).cluster_centers_
             for order in ("index", [4, 3, 2, 1, 0])
         ]
         assert (not np.allclose(*found)) == differ
-    turned = CVQE(2, update="published", init=[[0.5], [11.0]], order=[4, 3, 2, 1, 0], max_iter=1).fit(X, clues=clues)
+    turned = CVQE(2, profile="published", init=[[0.5], [11.0]], order=[4, 3, 2, 1, 0], max_iter=1).fit(X, clues=clues)
     np.testing.assert_allclose(turned.cluster_centers_, [[0.5], [(33 + 0.01 * 0.5) / 3.01]])
 
 
@@ -170,7 +170,7 @@ def plain_published(X, start, clues, iterations=60):
 def test_the_published_rule_revisits_links_that_hold():
     """Eq. 6 takes every pair: after (0, 1) has moved row 1, the link (1, 3) holds, but its best places are others."""
     clues = Clues(4, must=[(0, 1), (1, 3)])
-    model = CVQE(2, update="published", init=[[-0.3], [9.2]], max_iter=1).fit([[9.0], [0], [3], [6]], clues=clues)
+    model = CVQE(2, profile="published", init=[[-0.3], [9.2]], max_iter=1).fit([[9.0], [0], [3], [6]], clues=clues)
     assert model.labels_.tolist() == [1, 0, 0, 0]
 
 
@@ -180,7 +180,7 @@ def test_like_the_published_rules(case):
     labels, trace = plain_published(case.X, start, case.clues, 6)
     if labels is None:
         return
-    model = CVQE(case.k, update="published", init=start, tol=0, max_iter=6).fit(case.X, clues=case.clues)
+    model = CVQE(case.k, profile="published", init=start, tol=0, max_iter=6).fit(case.X, clues=case.clues)
     np.testing.assert_allclose(model.trace_, trace[: model.n_iter_])
     if model.n_iter_ == 6:
         np.testing.assert_array_equal(model.labels_, labels)
@@ -189,15 +189,15 @@ def test_like_the_published_rules(case):
 @pytest.mark.filterwarnings("ignore:only 2 of 3 clusters")
 def test_the_published_rules_rise_and_nobody_complains():
     """The card promises descent for the default; warnings of the class NotDescending are errors in the tests."""
-    rises = {"published": 0, "joint": 0}
-    for seed, update in itertools.product(range(40), rises):
+    rises = {"published": 0, "library": 0}
+    for seed, profile in itertools.product(range(40), rises):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(20, 2))
         clues = Clues.sample(rng.integers(3, size=20), pairs=25, random_state=seed)
-        trace = CVQE(3, update=update, init=X[:3], tol=0, max_iter=50).fit(X, clues=clues).trace_
-        rises[update] += bool((np.diff(trace) > 1e-9).any())
+        trace = CVQE(3, profile=profile, init=X[:3], tol=0, max_iter=50).fit(X, clues=clues).trace_
+        rises[profile] += bool((np.diff(trace) > 1e-9).any())
     assert rises["published"] > 5
-    assert rises["joint"] == 0
+    assert rises["library"] == 0
 
 
 @given(cases(PAIR_KINDS, noise=0.4, max_rows=25))
@@ -298,15 +298,15 @@ def test_links_without_weight_are_kmeans(case):
     assert model.objective_ == pytest.approx(0.5 * plain.inertia_)
 
 
-@pytest.mark.parametrize("update", ["joint", "published"])
-def test_a_clue_in_two_halves_changes_nothing(update):
+@pytest.mark.parametrize("profile", ["library", "published"])
+def test_a_clue_in_two_halves_changes_nothing(profile):
     """T8: a duplicated constraint with halved weights."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     clues = Clues.sample(rng.integers(3, size=30), pairs=40, random_state=0)
     half = {"must": clues.must, "cannot": clues.cannot, "must_weight": 0.5, "cannot_weight": 0.5}
     twice = Clues(30, **half, source="first") | Clues(30, **half, source="second")
-    a, b = (CVQE(3, update=update, init=X[:3]).fit(X, clues=c) for c in (clues, twice))
+    a, b = (CVQE(3, profile=profile, init=X[:3]).fit(X, clues=c) for c in (clues, twice))
     np.testing.assert_array_equal(a.labels_, b.labels_)
     assert a.objective_ == pytest.approx(b.objective_)
 
@@ -329,10 +329,10 @@ def test_weights_of_rows_multiply_the_distortion():
 
 
 @pytest.mark.parametrize("clues", [Clues(8, cannot=[(0, 2)]), Clues(8, apart=[0, 0] + 6 * [-1]), [0, 1] + 6 * [-1]])
-@pytest.mark.parametrize("update", ["joint", "published"])
-def test_one_cluster_cannot_keep_anything_apart(clues, update):
+@pytest.mark.parametrize("profile", ["library", "published"])
+def test_one_cluster_cannot_keep_anything_apart(clues, profile):
     with pytest.warns(UnusedClueWarning, match="CVQE with one cluster"):
-        model = CVQE(1, update=update).fit(A8, clues=clues)
+        model = CVQE(1, profile=profile).fit(A8, clues=clues)
     assert not model.labels_.any()
     assert model.broken_cost_ == 0
     np.testing.assert_allclose(model.cluster_centers_[0], A8.mean(axis=0))
@@ -345,9 +345,11 @@ def test_one_cluster_keeps_everything_together(recwarn):
 
 
 @pytest.mark.filterwarnings("ignore:only 1 of 2 clusters")
-@pytest.mark.parametrize("update", ["joint", "published"])
-def test_equal_rows(update):
-    model = CVQE(2, update=update, random_state=0).fit(np.ones((4, 2)), clues=Clues(4, cannot=[(0, 1)], must=[(2, 3)]))
+@pytest.mark.parametrize("profile", ["library", "published"])
+def test_equal_rows(profile):
+    model = CVQE(2, profile=profile, random_state=0).fit(
+        np.ones((4, 2)), clues=Clues(4, cannot=[(0, 1)], must=[(2, 3)])
+    )
     assert model.objective_ == 0
 
 

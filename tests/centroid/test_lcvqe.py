@@ -98,7 +98,7 @@ def test_worked_examples(X, clues, start, steps):
         assert not bench.kept.any()
         assert bench.center() == pytest.approx(updated, abs=2e-6)
         np.testing.assert_allclose(bench.state.centers + bench.rows.shift, centers, atol=2e-6)
-    model = LCVQE(len(start), update="published", init=start).fit(X, clues=clues)
+    model = LCVQE(len(start), profile="published", init=start).fit(X, clues=clues)
     assert model.labels_.tolist() == labels
     np.testing.assert_allclose(model.trace_, [s[3] for s in steps], atol=2e-6)
     np.testing.assert_allclose(model.cluster_centers_, centers, atol=2e-6)
@@ -189,7 +189,7 @@ def test_like_the_published_rules(case, weight):
     labels, _, trace = plain_published(case.X, start, clues, 6)
     if labels is None:
         return
-    model = LCVQE(case.k, update="published", init=start, tol=0, max_iter=6).fit(case.X, clues=clues)
+    model = LCVQE(case.k, profile="published", init=start, tol=0, max_iter=6).fit(case.X, clues=clues)
     np.testing.assert_allclose(model.trace_, trace[: model.n_iter_])
     assert model.objective_ == pytest.approx(trace[model.n_iter_ - 1])
     if model.n_iter_ == 6:
@@ -222,22 +222,22 @@ def test_a_cannot_link_is_repaired_at_the_nearest_center_but_the_current_one():
     """Row 1 was moved to cluster 1 by its must-link; the second nearest of all its centers would be 1 itself."""
     X = np.array([[10.0], [4], [11], [0], [30]])
     clues = Clues(5, must=[(0, 1)], cannot=[(1, 2)])
-    model = LCVQE(3, update="published", init=[[3.0], [10.0], [30.0]], max_iter=1).fit(X, clues=clues)
+    model = LCVQE(3, profile="published", init=[[3.0], [10.0], [30.0]], max_iter=1).fit(X, clues=clues)
     assert model.labels_.tolist() == [1, 0, 1, 0, 2]
 
 
 @pytest.mark.filterwarnings("ignore:only 2 of 3 clusters")
 def test_the_published_rules_rise_and_nobody_complains():
     """The card promises descent for the default; warnings of the class NotDescending are errors in the tests."""
-    rises = {"published": 0, "monotone": 0}
-    for seed, update in itertools.product(range(40), rises):
+    rises = {"published": 0, "library": 0}
+    for seed, profile in itertools.product(range(40), rises):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(20, 2))
         clues = Clues.sample(rng.integers(3, size=20), pairs=25, random_state=seed)
-        trace = LCVQE(3, update=update, init=X[:3], tol=0, max_iter=50).fit(X, clues=clues).trace_
-        rises[update] += bool((np.diff(trace) > 1e-9).any())
+        trace = LCVQE(3, profile=profile, init=X[:3], tol=0, max_iter=50).fit(X, clues=clues).trace_
+        rises[profile] += bool((np.diff(trace) > 1e-9).any())
     assert rises["published"] > 5
-    assert rises["monotone"] == 0
+    assert rises["library"] == 0
 
 
 @given(cases(PAIR_KINDS, noise=0.4, max_rows=25))
@@ -326,15 +326,15 @@ def test_links_without_weight_are_kmeans(case):
     assert model.objective_ == pytest.approx(0.5 * plain.inertia_)
 
 
-@pytest.mark.parametrize("update", ["monotone", "published"])
-def test_a_clue_in_two_halves_changes_nothing(update):
+@pytest.mark.parametrize("profile", ["library", "published"])
+def test_a_clue_in_two_halves_changes_nothing(profile):
     """T8: a duplicated constraint with halved weights."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 2))
     clues = Clues.sample(rng.integers(3, size=30), pairs=40, random_state=0)
     half = {"must": clues.must, "cannot": clues.cannot, "must_weight": 0.5, "cannot_weight": 0.5}
     twice = Clues(30, **half, source="first") | Clues(30, **half, source="second")
-    a, b = (LCVQE(3, update=update, init=X[:3]).fit(X, clues=c) for c in (clues, twice))
+    a, b = (LCVQE(3, profile=profile, init=X[:3]).fit(X, clues=c) for c in (clues, twice))
     np.testing.assert_array_equal(a.labels_, b.labels_)
     assert a.objective_ == pytest.approx(b.objective_)
 
@@ -379,19 +379,21 @@ def test_half_exits():
 
 
 @pytest.mark.parametrize("clues", [Clues(8, cannot=[(0, 2)]), Clues(8, apart=[0, 0] + 6 * [-1]), [0, 1] + 6 * [-1]])
-@pytest.mark.parametrize("update", ["monotone", "published"])
-def test_one_cluster_cannot_keep_anything_apart(clues, update):
+@pytest.mark.parametrize("profile", ["library", "published"])
+def test_one_cluster_cannot_keep_anything_apart(clues, profile):
     with pytest.warns(UnusedClueWarning, match="LCVQE with one cluster"):
-        model = LCVQE(1, update=update).fit(A8, clues=clues)
+        model = LCVQE(1, profile=profile).fit(A8, clues=clues)
     assert not model.labels_.any()
     assert model.broken_cost_ == 0
     np.testing.assert_allclose(model.cluster_centers_[0], A8.mean(axis=0))
 
 
 @pytest.mark.filterwarnings("ignore:only . of 2 clusters")
-@pytest.mark.parametrize("update", ["monotone", "published"])
-def test_equal_rows(update):
-    model = LCVQE(2, update=update, random_state=0).fit(np.ones((4, 2)), clues=Clues(4, cannot=[(0, 1)], must=[(2, 3)]))
+@pytest.mark.parametrize("profile", ["library", "published"])
+def test_equal_rows(profile):
+    model = LCVQE(2, profile=profile, random_state=0).fit(
+        np.ones((4, 2)), clues=Clues(4, cannot=[(0, 1)], must=[(2, 3)])
+    )
     assert model.objective_ == 0
 
 
@@ -401,7 +403,7 @@ def test_a_random_order_is_drawn_from_the_seed():
     X = rng.normal(size=(60, 2))
     clues = Clues.sample(rng.integers(4, size=60), pairs=80, random_state=0)
     found = [
-        LCVQE(4, update="published", init=X[:4], order="random", n_init=1, random_state=s)
+        LCVQE(4, profile="published", init=X[:4], order="random", n_init=1, random_state=s)
         .fit(X, clues=clues)
         .objective_
         for s in [0, 0, 1, 2, 3]

@@ -120,7 +120,7 @@ def test_coherent_sets_are_drawn_until_there_is_one(monkeypatch):
     assert mixed["one kind"] == 0
     assert min(map(len, clues.pairs()[::2])) > 0
     monkeypatch.setattr(runs, "MOST", 3)
-    monkeypatch.setattr(runs, "coherence", lambda X, clues, rule: 0.5)
+    monkeypatch.setattr(runs, "coherence", lambda X, clues, profile: 0.5)
     assert runs.among_coherent(PROBLEM, count=5, rule="exact") == {"draws": 3.0, "found": 0.0}
     assert runs.coherent_share(PROBLEM) == {"exact": 0.0, "published": 0.0}
 

@@ -74,7 +74,7 @@ def test_worked_examples_agree_with_the_specification(spec_folder):
     for case in cases["overlap_counterexamples"]["cases"]:
         b = cases["overlap_counterexamples"]["b"]
         assert overlap(case["a"], b)[0, 0] == case["exact"]
-        assert overlap(case["a"], b, rule="published")[0, 0] == case["published"]
+        assert overlap(case["a"], b, profile="published")[0, 0] == case["published"]
 
 
 def test_tic_tac_toe_boards_mislead():
@@ -131,10 +131,10 @@ def _plain_overlap(a, b):
 
 def test_the_fourth_case_and_the_order_of_ends_of_the_published_rule():
     b = [[0.0, 0], [4, 0]]
-    assert overlap([[1.0, 0], [-3, 0]], b, rule="published")[0, 0] == 1.0  # E56: D(b1, p1)
-    assert overlap([[-3.0, 0], [1, 0]], b, rule="published")[0, 0] == 1.0
-    assert overlap([[1.0, 0], [3, 0]], b, rule="published")[0, 0] == 2.0
-    assert overlap([[4.5, 1], [6, 1]], b[::-1], rule="published")[0, 0] == 0.0  # E57: reversed, another number
+    assert overlap([[1.0, 0], [-3, 0]], b, profile="published")[0, 0] == 1.0  # E56: D(b1, p1)
+    assert overlap([[-3.0, 0], [1, 0]], b, profile="published")[0, 0] == 1.0
+    assert overlap([[1.0, 0], [3, 0]], b, profile="published")[0, 0] == 2.0
+    assert overlap([[4.5, 1], [6, 1]], b[::-1], profile="published")[0, 0] == 0.0  # E57: reversed, another number
     assert overlap([[1.0, 0], [1, 0]], [[2.0, 2], [2, 2]])[0, 0] == 0.0
 
 
@@ -142,7 +142,7 @@ def test_coherence_of_the_published_rule_differs():
     X = [[0.0, 0], [4, 0], [4.5, 1], [6, 1]]
     clues = Clues(4, must=[(2, 3)], cannot=[(0, 1)])
     assert coherence(X, clues) == 1.0
-    assert coherence(X, clues, rule="published") == 0.0
+    assert coherence(X, clues, profile="published") == 0.0
 
 
 def test_links_that_only_touch_are_coherent():
@@ -291,9 +291,9 @@ def test_above_the_limit_some_pairs_are_drawn():
 
 def test_blocks_do_not_change_the_sum(monkeypatch):
     X, clues = drawn(5)
-    whole = coherence(X, clues), coherence(X, clues, rule="published")
+    whole = coherence(X, clues), coherence(X, clues, profile="published")
     monkeypatch.setattr(_segments, "_BLOCK", 1)
-    assert (coherence(X, clues), coherence(X, clues, rule="published")) == whole
+    assert (coherence(X, clues), coherence(X, clues, profile="published")) == whole
 
 
 def test_duplicates_sparse_frames_and_lists():
@@ -310,10 +310,10 @@ def test_duplicates_sparse_frames_and_lists():
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="rule is 'odd'"):
-        coherence(A8, Clues(8), rule="odd")
-    with pytest.raises(ValueError, match="rule is 'odd'"):
-        overlap(A8[:2], A8[:2], rule="odd")
+    with pytest.raises(ValueError, match="profile is 'odd'"):
+        coherence(A8, Clues(8), profile="odd")
+    with pytest.raises(ValueError, match="profile is 'odd'"):
+        overlap(A8[:2], A8[:2], profile="odd")
     with pytest.raises(ValueError, match="segments need shapes"):
         overlap(A8[:3], A8[:2])
     with pytest.raises(ClueError, match="8 rows"):

@@ -99,9 +99,9 @@ class ClosurePCKMeans(NeighborhoodStart):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    assignment : {"exact", "paper"}, default="exact"
+    profile : {"library", "published"}, default="library"
         What a closure looks at when it chooses a cluster. "exact": the whole change of the objective, which therefore
-        never rises. "paper": its own share only; the objective may rise.
+        never rises. "published": its own share only; the objective may rise.
     penalty : float, default=1.0
         Factor of the price of broken cannot-links. The paper, which scales every column to [0, 1], has 1.
     degree_weight : float, default=1.0
@@ -182,7 +182,7 @@ class ClosurePCKMeans(NeighborhoodStart):
     paper forgets both. The text after Eq. (3) swaps the meanings of :math:`w_1` and :math:`w_2`. Its Table 1 takes 2
     instead of 1 off D in step 3 (5.219 and 4.219 are right), which leaves the order as it is. The "number of violated
     clusters", read to the letter, can only be 0 or 1, as ``violations="one"`` has it; the default counts closures,
-    so that more violations are worse. The threshold has no value in the paper. ``assignment="exact"`` is ours: the
+    so that more violations are worse. The threshold has no value in the paper. ``profile="library"`` is ours: the
     paper's rule ignores that a move also changes what the neighbors pay. So are the weights :math:`w_{ij}`: links
     between the same two closures are one edge, of their summed weight, which multiplies its price. Labels and apart
     groups act like the links they stand for, without being written out. Must-links hold whatever their weights;
@@ -216,7 +216,7 @@ class ClosurePCKMeans(NeighborhoodStart):
         aliases=("PCCK-means", "PCCKMeans", "Partial Closure-based Constrained K-means"),
     )
     _parameter_constraints = NeighborhoodStart._parameter_constraints | {
-        "assignment": [StrOptions({"exact", "paper"})],
+        "profile": [StrOptions({"library", "published"})],
         "penalty": [Interval(Real, 0, None, closed="left")],
         "degree_weight": [Interval(Real, 0, None, closed="left")],
         "size_weight": [Interval(Real, 0, None, closed="left")],
@@ -229,7 +229,7 @@ class ClosurePCKMeans(NeighborhoodStart):
         self,
         n_clusters: int = 8,
         *,
-        assignment: str = "exact",
+        profile: str = "library",
         penalty: float = 1.0,
         degree_weight: float = 1.0,
         size_weight: float = 1.0,
@@ -243,7 +243,7 @@ class ClosurePCKMeans(NeighborhoodStart):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.assignment = assignment
+        self.profile = profile
         self.penalty = penalty
         self.degree_weight = degree_weight
         self.size_weight = size_weight
@@ -295,7 +295,7 @@ class ClosurePCKMeans(NeighborhoodStart):
             links=shared.links,
             free=shared.nodes.free,
             ranking=shared.ranking,
-            rule=Rule(self.assignment == "exact", self.violations == "one", float(self.penalty)),
+            rule=Rule(self.profile == "library", self.violations == "one", float(self.penalty)),
             total=shared.total,
             rng=problem.rng,
         )
@@ -317,7 +317,7 @@ class ClosurePCKMeans(NeighborhoodStart):
         )
 
     def _run(self, move: Any, state: Any, problem: Problem) -> loop.Result[Any]:
-        slack = problem.shared.slack if self.assignment == "exact" else None  # the paper's rule does not descend
+        slack = problem.shared.slack if self.profile == "library" else None  # the paper's rule does not descend
         return loop.run(move, state, max_iter=self.max_iter, tol=self.tol, watch=problem.watch, slack=slack)
 
     def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]

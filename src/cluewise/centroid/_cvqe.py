@@ -96,8 +96,8 @@ class CVQE(LinkStart):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    update : {"joint", "published"}, default="joint"
-        "joint": labels by descent over pairs of rows in the whole objective, all centers at once, so that the
+    profile : {"library", "published"}, default="library"
+        "library": labels by descent over pairs of rows in the whole objective, all centers at once, so that the
         objective never rises. "published": as in the paper.
     init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
         Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
@@ -153,7 +153,7 @@ class CVQE(LinkStart):
 
     *Deviations.* Each link is charged once, to the cluster of its first row (E11 of the survey's errata), and
     denominators count what numerators sum (E12). The published rules descend neither in the labels, where links that
-    share a row are looked at one by one, nor in the centers, all of which move at once; ``update="joint"`` counts
+    share a row are looked at one by one, nor in the centers, all of which move at once; the library counts
     every link of both rows when it moves them, exactly over all k² places, and solves one linear system for all
     centers. Links are visited sorted by row instead of in the order of a list. Weights multiply the cost of a
     link. An empty cluster takes the worst row without clues when that lowers the objective.
@@ -184,13 +184,13 @@ class CVQE(LinkStart):
         cost="O(nkd + pairs k²); labels and groups make up to n² pairs",
         aliases=("Constrained Vector Quantization Error",),
     )
-    _parameter_constraints = LinkStart._parameter_constraints | {"update": [StrOptions({"joint", "published"})]}
+    _parameter_constraints = LinkStart._parameter_constraints | {"profile": [StrOptions({"library", "published"})]}
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        update: str = "joint",
+        profile: str = "library",
         init: Any = "neighborhoods",
         order: Any = "index",
         n_init: int = 5,
@@ -199,7 +199,7 @@ class CVQE(LinkStart):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.update = update
+        self.profile = profile
         self.init = init
         self.order = order
         self.n_init = n_init
@@ -213,7 +213,7 @@ class CVQE(LinkStart):
         labels = assign.nobody(rows.n)
         assign.nearest(rows, start, labels)
         state = State(labels, start, squared_distances(rows, start, links.rows), links)
-        published = self.update == "published"
+        published = self.profile == "published"
         move = partial(
             step,
             given=given_of(problem, self.order),

@@ -121,8 +121,8 @@ class LCVQE(LinkStart):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    update : {"monotone", "published"}, default="monotone"
-        "monotone": labels by descent over pairs of rows in the whole objective, which never rises. "published":
+    profile : {"library", "published"}, default="library"
+        "library": labels by descent over pairs of rows in the whole objective, which never rises. "published":
         as in the paper, where links of weight 1 are repaired in turn and may be broken again by later ones.
     init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
         Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
@@ -213,13 +213,13 @@ class LCVQE(LinkStart):
         cost="O(nkd + pairs k); labels and groups make up to n² pairs",
         aliases=("Linear Constrained Vector Quantization Error",),
     )
-    _parameter_constraints = LinkStart._parameter_constraints | {"update": [StrOptions({"monotone", "published"})]}
+    _parameter_constraints = LinkStart._parameter_constraints | {"profile": [StrOptions({"library", "published"})]}
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
-        update: str = "monotone",
+        profile: str = "library",
         init: Any = "neighborhoods",
         order: Any = "index",
         n_init: int = 5,
@@ -228,7 +228,7 @@ class LCVQE(LinkStart):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.update = update
+        self.profile = profile
         self.init = init
         self.order = order
         self.n_init = n_init
@@ -247,13 +247,13 @@ class LCVQE(LinkStart):
         move = partial(
             step,
             given=given_of(problem, self.order),
-            relabel=partial(relabel, published=self.update == "published"),
+            relabel=partial(relabel, published=self.profile == "published"),
             settle=settle,
         )
         return self._loop(move, state, problem, self._evaluate(rows, problem.clues, state))
 
     def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        if self.update == "published":
+        if self.profile == "published":
             self.broken_cost_ = 0.5 * float((state.charges * state.squared).sum())
         else:
             self.broken_cost_ = broken_cost(state)

@@ -89,14 +89,14 @@ def given_of(problem: Problem, order: Any) -> Given:
 
 
 class LinkStart(NeighborhoodStart):
-    """Base of the methods that take all clues as links; ``update="published"`` need not descend."""
+    """Base of the methods that take all clues as links; ``profile="published"`` need not descend."""
 
     _parameter_constraints = NeighborhoodStart._parameter_constraints | {
         "order": [StrOptions({"index", "random"}), "array-like"],
     }
 
     order: Any
-    update: str
+    profile: str
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
@@ -120,5 +120,5 @@ class LinkStart(NeighborhoodStart):
 
     def _loop(self, move: Any, state: Any, problem: Problem, highest: float) -> loop.Result[Any]:
         """The loop; an objective that starts at ``highest`` is rounded in proportion to it."""
-        slack = None if self.update == "published" else lloyd.rounding(problem.rows, problem.total + highest)
+        slack = None if self.profile == "published" else lloyd.rounding(problem.rows, problem.total + highest)
         return loop.run(move, state, max_iter=self.max_iter, tol=self.tol, watch=problem.watch, slack=slack)

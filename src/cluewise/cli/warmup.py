@@ -13,8 +13,8 @@ __all__ = ["warmup"]
 
 _BESIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "ConstrainedAgglomerative": ({"linkage": "single"}, {"linkage": "centroid"}),
-    "CVQE": ({"update": "published"},),
-    "LCVQE": ({"update": "published"},),
+    "CVQE": ({"profile": "published"},),
+    "LCVQE": ({"profile": "published"},),
     "MPCKMeans": ({"per_cluster": True},),
     "PCCC": ({"hard": "infinite"},),
     "PenalizedGMM": ({"inference": "belief-propagation"}, {"inference": "mean-field"}, {"inference": "gibbs"}),

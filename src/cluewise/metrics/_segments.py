@@ -93,14 +93,14 @@ def rows_of(X: Any, rows: Ints, n: int) -> Floats:
     return points
 
 
-def overlap(a: Floats, b: Floats, rule: str) -> Floats:
+def overlap(a: Floats, b: Floats, profile: str) -> Floats:
     """Eq. 95-96 with errata: ends of a as places on the lines through b, which run from 0 to the length of b."""
     along = b[:, 1] - b[:, 0]
     length = np.sqrt((along**2).sum(axis=1))
     unit = along / np.where(length > 0, length, 1.0)[:, None]
     start = (b[:, 0] * unit).sum(axis=1)
     first, second = a[:, 0] @ unit.T - start, a[:, 1] @ unit.T - start
-    if rule == "exact":
+    if profile == "library":
         low, high = np.minimum(first, second), np.maximum(first, second)
         found = np.minimum(high, length) - np.maximum(low, 0.0)
         return np.where(length > 0, np.maximum(found, 0.0), 0.0)
@@ -110,10 +110,10 @@ def overlap(a: Floats, b: Floats, rule: str) -> Floats:
     return both + one + np.where(near_second & ~near_first, np.abs(second), 0.0)
 
 
-def overlaps(found: Segments, rule: str = "exact") -> Iterator[tuple[int, Floats, Floats]]:
+def overlaps(found: Segments, profile: str = "library") -> Iterator[tuple[int, Floats, Floats]]:
     """Blocks of must-links: the first one's number, their overlap on all cannot-links, and the other way round."""
     size = max(1, _BLOCK // max(1, len(found.cannot)))
     cannot = found.cannot - found.middle  # far from the origin places on lines would lose digits
     for start in range(0, len(found.must), size):
         must = found.must[start : start + size] - found.middle
-        yield start, overlap(must, cannot, rule), overlap(cannot, must, rule).T
+        yield start, overlap(must, cannot, profile), overlap(cannot, must, profile).T

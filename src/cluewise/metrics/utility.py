@@ -79,7 +79,7 @@ def _weight(clues: Clues, heaviest: float) -> float:
     return float(np.minimum(weights, heaviest).sum() + rows)
 
 
-def overlap(a: ArrayLike, b: ArrayLike, *, rule: str = "exact") -> Floats:
+def overlap(a: ArrayLike, b: ArrayLike, *, profile: str = "library") -> Floats:
     """How much of each segment b is covered by each segment a when a is projected on the line through b.
 
     Parameters
@@ -88,8 +88,8 @@ def overlap(a: ArrayLike, b: ArrayLike, *, rule: str = "exact") -> Floats:
         The two ends of m segments.
     b : array-like of shape (c, 2, d) or (2, d)
         The two ends of c segments.
-    rule : {"exact", "published"}, default="exact"
-        "exact" is the length of the common part. "published" is the rule by cases of the paper, for comparison: it
+    profile : {"library", "published"}, default="library"
+        "library" is the length of the common part. "published" is the rule by cases of the paper, for comparison: it
         depends on which end of b comes first, and counts what lies beyond b (errata E55 to E57).
 
     Returns
@@ -102,19 +102,19 @@ def overlap(a: ArrayLike, b: ArrayLike, *, rule: str = "exact") -> Floats:
     >>> from cluewise.metrics.utility import overlap
     >>> overlap([[4.5, 1], [6, 1]], [[0, 0], [4, 0]])
     array([[0.]])
-    >>> overlap([[4.5, 1], [6, 1]], [[0, 0], [4, 0]], rule="published")
+    >>> overlap([[4.5, 1], [6, 1]], [[0, 0], [4, 0]], profile="published")
     array([[1.5]])
     """
-    if rule not in ("exact", "published"):
-        raise ValueError(f"rule is {rule!r}; it must be 'exact' or 'published'.")
+    if profile not in ("library", "published"):
+        raise ValueError(f"profile is {profile!r}; it must be 'library' or 'published'.")
     first, second = (np.asarray(ends, dtype=np.float64) for ends in (a, b))
     first, second = (ends[None] if ends.ndim == 2 else ends for ends in (first, second))
     if first.ndim != 3 or second.ndim != 3 or first.shape[1:] != second.shape[1:] or first.shape[1] != 2:
         raise ValueError(f"segments need shapes (m, 2, d) and (c, 2, d); they have {first.shape} and {second.shape}.")
-    return _segments.overlap(first, second, rule)
+    return _segments.overlap(first, second, profile)
 
 
-def coherence(X: Any, clues: Clues, *, rule: str = "exact", limit: int = 10_000, random_state: Any = 0) -> float:
+def coherence(X: Any, clues: Clues, *, profile: str = "library", limit: int = 10_000, random_state: Any = 0) -> float:
     """Share of the pairs of a must-link and a cannot-link that do not pull and push in the same place.
 
     Links are seen as forces along the segments between their rows. Two of them are coherent when their segments do not
@@ -126,7 +126,7 @@ def coherence(X: Any, clues: Clues, *, rule: str = "exact", limit: int = 10_000,
         The data.
     clues : Clues
         What is known; labels and groups count as the pairs that they make.
-    rule : {"exact", "published"}, default="exact"
+    profile : {"library", "published"}, default="library"
         How overlaps are measured, see :func:`overlap`.
     limit : int, default=10000
         Most links of each kind that are looked at; of more some are drawn, as the module says.
@@ -152,13 +152,13 @@ def coherence(X: Any, clues: Clues, *, rule: str = "exact", limit: int = 10_000,
     >>> round(coherence(X, clues), 6)
     0.444444
     """
-    overlap(np.zeros((2, 1)), np.zeros((2, 1)), rule=rule)  # a wrong rule is refused whatever the clues are
+    overlap(np.zeros((2, 1)), np.zeros((2, 1)), profile=profile)  # a wrong profile is refused whatever the clues are
     found = _segments.segments(X, clues, limit, random_state)
     if not len(found.must) or not len(found.cannot):
         return 1.0
     nothing = _NOTHING * found.spread
     clear = sum(
-        np.count_nonzero((on <= nothing) & (back <= nothing)) for _, on, back in _segments.overlaps(found, rule)
+        np.count_nonzero((on <= nothing) & (back <= nothing)) for _, on, back in _segments.overlaps(found, profile)
     )
     return float(clear / (len(found.must) * len(found.cannot)))
 

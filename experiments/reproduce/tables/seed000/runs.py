@@ -69,7 +69,7 @@ def ours_default(p: Problem) -> Any:
 
 def lcvqe(p: Problem) -> Any:
     """All pairs of labelled rows, in random order, from random rows."""
-    model = LCVQE(p.k, update="published", init="random", order="random", n_init=1, random_state=p.seed)
+    model = LCVQE(p.k, profile="published", init="random", order="random", n_init=1, random_state=p.seed)
     return model.fit(p.X, clues=p.clues).labels_
 
 

@@ -100,7 +100,7 @@ def mpck(p: Problem) -> Any:
 
 def lcvqe(p: Problem) -> Any:
     """One start from random rows, pairs in the order of the matrix."""
-    model = LCVQE(p.k, update="published", init="random", order="index", n_init=1, random_state=drawn(p))
+    model = LCVQE(p.k, profile="published", init="random", order="index", n_init=1, random_state=drawn(p))
     return model.fit(p.X, clues=p.clues).labels_
 
 

@@ -49,7 +49,7 @@ def same_as(p: Problem) -> dict[str, bool]:
     X = np.random.default_rng(p.seed).normal(size=(len(p.y), 2))
 
     def clusters(order: object) -> list[int]:
-        model = ClosurePCKMeans(p.k, order=order, assignment="paper", init=X[: p.k], max_iter=1, random_state=0)
+        model = ClosurePCKMeans(p.k, order=order, profile="published", init=X[: p.k], max_iter=1, random_state=0)
         return list(model.fit(X, clues=p.clues).labels_)
 
     def written(order: str) -> bool:
@@ -117,10 +117,10 @@ def pck(p: Problem) -> Any:
     return model.fit(p.X, clues=p.clues).labels_
 
 
-def pcck(p: Problem, assignment: str = "paper", violations: str = "clusters") -> Any:
+def pcck(p: Problem, profile: str = "published", violations: str = "clusters") -> Any:
     """The paper's method as printed, w₁ = w₂ = 1; or another reading of it."""
     model = ClosurePCKMeans(
-        p.k, assignment=assignment, violations=violations, init=start(p), max_iter=800, random_state=p.seed
+        p.k, profile=profile, violations=violations, init=start(p), max_iter=800, random_state=p.seed
     )
     return model.fit(p.X, clues=p.clues).labels_
 
@@ -141,7 +141,7 @@ FIGURE_3 = Experiment(
         "PCKmeans": pck,
         "PCCK-means": pcck,
         "PCCK-means, v at most 1": partial(pcck, violations="one"),
-        "PCCK-means, whole change": partial(pcck, assignment="exact"),
+        "PCCK-means, whole change": partial(pcck, profile="library"),
         "COP-KMeans, defaults": partial(default, COPKMeans),
         "PCKmeans, defaults": partial(default, PCKMeans),
         "PCCK-means, defaults": partial(default, ClosurePCKMeans),

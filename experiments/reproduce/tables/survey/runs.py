@@ -118,7 +118,7 @@ def coherent_share(p: Problem) -> dict[str, float]:
 
 
 def _coherent(X: np.ndarray, clues: Clues, rule: str) -> bool:
-    return coherence(X, clues, rule=rule) == 1
+    return coherence(X, clues, profile="library" if rule == "exact" else rule) == 1
 
 
 def among_coherent(p: Problem, *, count: int, rule: str, mixed: bool = False) -> dict[str, float]:
