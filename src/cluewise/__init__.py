@@ -9,6 +9,7 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from cluewise._homes import HOMES
 from cluewise._version import __version__
 
 if TYPE_CHECKING:
@@ -84,65 +85,6 @@ if TYPE_CHECKING:
         SpectralKernelKMeans,
     )
 
-_HOMES = {
-    "ApproxKernelKMeans": "cluewise.ensemble",
-    "BalancedKMeans": "cluewise.centroid",
-    "BoostCluster": "cluewise.boosting",
-    "COPKMeans": "cluewise.centroid",
-    "CVQE": "cluewise.centroid",
-    "Card": "cluewise.base",
-    "ClosurePCKMeans": "cluewise.centroid",
-    "ClueSearchCV": "cluewise.advice",
-    "Clues": "cluewise.clues",
-    "CondEns": "cluewise.alternative",
-    "ConditionalIB": "cluewise.alternative",
-    "ConstrainedAgglomerative": "cluewise.hierarchy",
-    "ConstrainedDBSCAN": "cluewise.density",
-    "ConstrainedHDBSCAN": "cluewise.density",
-    "ConstrainedKMeans": "cluewise.centroid",
-    "Contradiction": "cluewise.exceptions",
-    "CoordinatedConditionalIB": "cluewise.alternative",
-    "DCA": "cluewise.metric_learning",
-    "DPMeans": "cluewise.centroid",
-    "DistBoost": "cluewise.boosting",
-    "E2CP": "cluewise.spectral",
-    "EquivalenceGMM": "cluewise.mixture",
-    "FeedbackNaiveBayes": "cluewise.mixture",
-    "FlexibleSpectral": "cluewise.spectral",
-    "HMRFKMeans": "cluewise.centroid",
-    "ITML": "cluewise.metric_learning",
-    "Infeasible": "cluewise.exceptions",
-    "InformationBottleneck": "cluewise.alternative",
-    "KCC": "cluewise.ensemble",
-    "LCVQE": "cluewise.centroid",
-    "LMNN": "cluewise.metric_learning",
-    "MKMeans": "cluewise.centroid",
-    "MPCKMeans": "cluewise.centroid",
-    "MaxMarginClusterer": "cluewise.margin",
-    "PCCC": "cluewise.centroid",
-    "PCKMeans": "cluewise.centroid",
-    "PKMeans": "cluewise.centroid",
-    "PartitionKMeans": "cluewise.centroid",
-    "PenalizedGMM": "cluewise.mixture",
-    "PropagatedDistances": "cluewise.metric_learning",
-    "RCA": "cluewise.metric_learning",
-    "RDPMeans": "cluewise.centroid",
-    "RelationalSpectral": "cluewise.spectral",
-    "SCSC": "cluewise.ensemble",
-    "SeededKMeans": "cluewise.centroid",
-    "SizedKMeans": "cluewise.centroid",
-    "SpectralKernelKMeans": "cluewise.spectral",
-    "TVClust": "cluewise.mixture",
-    "Undecided": "cluewise.exceptions",
-    "XingMetric": "cluewise.metric_learning",
-    "check": "cluewise.advice",
-    "clusterers": "cluewise.catalogue",
-    "compare": "cluewise.advice",
-    "propagate": "cluewise.advice",
-    "suggest": "cluewise.advice",
-    "suspects": "cluewise.advice",
-    "threads": "cluewise.core.threads",
-}
 _ROOMS = ("active", "checks", "datasets", "exceptions", "metrics", "plots", "store")
 
 __all__ = [
@@ -217,8 +159,8 @@ logging.getLogger("cluewise").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in HOMES:
+        return getattr(import_module(HOMES[name]), name)
     if name in _ROOMS:
         return import_module(f"cluewise.{name}")
     raise AttributeError(f"module 'cluewise' has no attribute {name!r}")

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
 
-from cluewise import alternative, boosting, centroid, density, ensemble, hierarchy, margin, mixture, spectral
+from cluewise._homes import HOMES
 from cluewise.base import Clusterer
 
 __all__ = ["clusterers", "get"]
 
-_FAMILIES = (centroid, mixture, ensemble, hierarchy, density, spectral, margin, boosting, alternative)
-_ALL: tuple[type[Clusterer], ...] = tuple(
-    cls
-    for family in _FAMILIES
-    for cls in map(vars(family).get, family.__all__)
-    if isinstance(cls, type) and issubclass(cls, Clusterer)
+_FAMILIES = (
+    "centroid",
+    "mixture",
+    "ensemble",
+    "hierarchy",
+    "density",
+    "spectral",
+    "margin",
+    "boosting",
+    "alternative",
 )
+
+
+@cache
+def _all() -> tuple[type[Clusterer], ...]:
+    """Every clusterer; this imports every family, which takes a while."""
+    families = [import_module(f"cluewise.{name}") for name in _FAMILIES]
+    public = [vars(family)[name] for family in families for name in family.__all__]
+    found = {cls for cls in public if isinstance(cls, type) and issubclass(cls, Clusterer)}
+    return tuple(sorted(found, key=lambda cls: cls.__name__))
 
 
 def clusterers(
@@ -47,7 +62,7 @@ def clusterers(
     wanted = frozenset(accepts)
     return {
         c.__name__: c
-        for c in sorted(_ALL, key=lambda c: c.__name__)
+        for c in _all()
         if wanted <= c.card.accepts
         and (hard is None or c.card.hard == hard)
         and (predicts is None or c.card.predicts == predicts)
@@ -73,7 +88,12 @@ def get(name: str) -> type[Clusterer]:
     >>> get("pck-means").__name__
     'PCKMeans'
     """
-    names = {alias.lower(): c for c in _ALL for alias in (c.__name__, *c.card.aliases)}
+    # A class that is asked for by its own name needs no other family.
+    own = {public.lower(): public for public in HOMES}.get(name.lower())
+    cls = getattr(import_module(HOMES[own]), own) if own else None
+    if isinstance(cls, type) and issubclass(cls, Clusterer):
+        return cls
+    names = {alias.lower(): c for c in _all() for alias in (c.__name__, *c.card.aliases)}
     if name.lower() not in names:
         close = get_close_matches(name.lower(), names, n=1)
         hint = f"; did you mean {names[close[0]].__name__}?" if close else "."

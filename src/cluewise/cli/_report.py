@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from cluewise._version import __version__
-from cluewise.advice import suspects
-from cluewise.alternative._avoided import variation
 from cluewise.cli import _show
 from cluewise.cli._data import Data
 from cluewise.clues import Clues
@@ -59,13 +57,22 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "objective": model.objective_,
         "iterations": model.n_iter_,
         "satisfaction": kept,
-        "variation": variation(labels, clues),
+        "variation": _variation(labels, clues),
         "broken": list(_broken(failed, data, price if isinstance(price, float) else None)),
         "suspects": _suspects(model, data),
         "unsure": _unsure(model, data),
         "seconds": round(seconds, 4),
         "seed": seed,
     }
+
+
+def _variation(labels: Any, clues: Clues) -> Any:
+    """Variation of information between the result and each clustering to avoid."""
+    if not clues.avoid:
+        return []
+    from cluewise.alternative._avoided import variation
+
+    return variation(labels, clues)
 
 
 def _classes(labels: Any, clues: Clues, k: int) -> list[dict[str, int]]:
@@ -108,6 +115,8 @@ def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
     """The clues that are more likely wrong than right, if the method judges its clues."""
     if not hasattr(model, "doubt_"):
         return []
+    from cluewise.advice import suspects  # brings all families with it
+
     return [
         {"kind": s.kind, "rows": [data.name(row) for row in s.rows], "source": s.source, "doubt": s.doubt}
         for s in suspects(model, n=_REPORTED, above=0.5)
