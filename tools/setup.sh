@@ -48,5 +48,8 @@ fi
 say "installing cluewise[$extra] and what it needs (some hundred MB; a minute on a fast line)"
 "$venv/bin/uv" pip install $quiet --python "$venv/bin/python" -c "$wanted" -e ".[$extra]"
 
-say "compiling the kernels, once"
-"$venv/bin/cluewise" warmup
+# The tests run in several processes, each of which would compile the same kernels; the demo compiles what it uses.
+if [ "$extra" = test ]; then
+  say "compiling the kernels, once"
+  "$venv/bin/cluewise" warmup
+fi

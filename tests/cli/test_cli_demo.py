@@ -99,6 +99,13 @@ def test_a_program_elsewhere_is_shown_by_its_whole_path(folder, monkeypatch):
     assert demo_module._program() == str(folder / "cluewise")
 
 
+def test_warmup_of_one_method(run):
+    answer = run("warmup", "--method", "seededkmeans", "--method", "ConstrainedKMeans")
+    assert answer.code == 0
+    assert answer.out.startswith("cluewise: compiled the kernels of SeededKMeans, ConstrainedKMeans (")
+    assert "did you mean PCKMeans?" in run("warmup", "--method", "PCKMean").err
+
+
 def test_warmup_compiles_every_kernel(run):
     import importlib
     import pkgutil

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,31 +32,47 @@ _BESIDE: dict[str, tuple[dict[str, Any], ...]] = {
 """Parameters that lead to kernels of their own."""
 
 
-def warmup() -> None:
-    """Compile everything once, so that the first fit does not wait.
+Method = Annotated[
+    list[str] | None,
+    typer.Option("--method", metavar="NAME", help="Only this method; may be given several times."),
+]
 
-    The set-up commands do this; a server may do it before it opens its doors.
+
+def warmup(method: Method = None) -> None:
+    """Compile the kernels once, so that the first fit does not wait.
+
+    A server may do this before it opens its doors. Example: cluewise warmup --method PCKMeans
     """
     import warnings
     from time import perf_counter
 
     import numpy as np
 
-    from cluewise.catalogue import clusterers
+    from cluewise.catalogue import clusterers, get
     from cluewise.cli import _show
 
     began = perf_counter()
-    rng = np.random.default_rng(0)
+    chosen = [get(name) for name in method] if method else list(clusterers().values())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not every method uses every kind of clue
         for dtype in (np.float32, np.float64):
-            for method in clusterers().values():
-                _use(method, dtype)
-            _metrics(dtype)
-            _neighbors(dtype)
-        _search(rng)
-        _update()
-    _show.say(f"cluewise: the kernels are compiled ({perf_counter() - began:.1f} s).")
+            for one in chosen:
+                _use(one, dtype)
+        if not method:
+            _others()
+    what = f"the kernels of {', '.join(one.__name__ for one in chosen)}" if method else "all kernels"
+    _show.say(f"cluewise: compiled {what} ({perf_counter() - began:.1f} s).")
+
+
+def _others() -> None:
+    """What no fit of a clusterer on tiny data compiles."""
+    import numpy as np
+
+    for dtype in (np.float32, np.float64):
+        _metrics(dtype)
+        _neighbors(dtype)
+    _search(np.random.default_rng(0))
+    _update()
 
 
 def _use(method: type[Any], dtype: Any) -> None:
