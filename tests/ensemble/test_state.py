@@ -135,7 +135,10 @@ def test_what_is_kept_beside_the_model_stays(tmp_path):
         ("{", "cannot be read"),
         ("[]", "not the state.json of a model"),
         ('{"format": "cluewise SCSC", "version": 99}', "version 99"),
-        ('{"format": "cluewise SCSC", "version": 1}', "cannot be read: 'parameters'"),
+        (
+            '{"format": "cluewise SCSC", "version": 1}',
+            r"state.json' is damaged \(it has no dtype\); 'cluewise rescue'",
+        ),
     ],
 )
 def test_a_folder_without_a_model_is_refused(tmp_path, text, words):

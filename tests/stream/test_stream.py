@@ -1,6 +1,11 @@
 """StreamingClues: batches, growing files, names, bad lines; what one process begins another goes on with."""
 
+import errno
 import json
+import os
+from contextlib import nullcontext
+from io import FileIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +13,8 @@ import pytest
 from cluewise import Clues
 from cluewise.ensemble import _state
 from cluewise.ensemble._scsc import SCSC
+from cluewise.ensemble._state import StateError
+from cluewise.exceptions import ClueWarning
 from cluewise.stream import Aside, StreamingClues
 from cluewise.stream._journal import Journal, Line
 from cluewise.tables import FileError
@@ -224,39 +231,206 @@ def test_a_failed_save_applies_nothing(folder, monkeypatch):
     with StreamingClues(folder) as stream:
         stream.append(["ann,bob,must"])
         with monkeypatch.context() as patch:
-            patch.setattr(_state.json, "dumps", lambda *_, **__: 1 / 0)
+            patch.setattr(_state, "_sync", lambda _: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 list(stream.apply())
-        assert SCSC.load(folder).n_iter_ == 0
+        assert SCSC.load(folder).n_iter_ == stream.model.n_iter_ == 0
+        assert len(list(folder.glob("weights-*"))) == 1
         (batch,) = stream.apply()
-        assert batch.number == 1
+        assert batch.number == stream.model.n_iter_ == 1
         np.testing.assert_array_equal(stream.model.gamma_, updated(Clues(6, must=[(0, 1)])).gamma_)
 
 
 # --- the journal -------------------------------------------------------------------------------------------------
 
 
-def test_half_a_line_in_the_journal_does_not_count(tmp_path):
+def kept(path):
+    return [line for line, _ in Journal(path).lines]
+
+
+def test_an_append_that_was_cut_off_does_not_count(tmp_path):
+    """Cut at any byte, the journal keeps the first append whole, and the second whole or not at all."""
     path = tmp_path / "journal"
     journal = Journal(path)
-    lines = [Line("me", 1, "a,b,must", 9, "x/me"), Line("me", 2, "ä,b\u2028,must")]
-    journal.append(lines)
+    lines = [Line("me", 1, "a,b,must", 9, "x/me"), Line("me", 2, "ä,b\u2028\ud800,must"), Line("me", 3, "")]
+    journal.append(lines[:1])
+    first = journal.size
+    journal.append(lines[1:])
     whole = path.read_bytes()
-    for cut in range(len(whole)):
+    assert journal.size == len(whole)
+    for cut in range(first, len(whole)):
         path.write_bytes(whole[:cut])
-        found = [line for line, _ in Journal(path).since(0)]
-        assert found == lines[: whole[:cut].count(b"\n")]
+        with nullcontext() if cut == first else pytest.warns(ClueWarning, match=f"journal' .* its {cut - first} bytes"):
+            assert kept(path) == lines[:1]
+        assert path.read_bytes() == whole[:first]
     path.write_bytes(whole)
-    again = Journal(path)
-    assert again.size == len(whole)
-    ends = [offset for _, offset in again.since(0)]
-    assert ends[-1] == len(whole)
-    assert [line for line, _ in again.since(ends[0])] == lines[1:]
+    assert kept(path) == lines
+    assert [line for line, _ in Journal(path, first).lines] == lines[1:]
 
 
 def test_a_long_half_line_is_cut_off(tmp_path):
     path = tmp_path / "journal"
     path.write_bytes(json.dumps(Line("me", 1, "x")).encode() + b"\n" + b"y" * 200_000)
-    assert [line.text for line, _ in Journal(path).since(0)] == ["x"]
-    path.write_bytes(b"y" * 200_000)
-    assert Journal(path).size == 0
+    with pytest.warns(ClueWarning, match="200000 bytes"):
+        assert [line.text for line in kept(path)] == ["x"]
+
+
+def test_a_line_that_was_changed_is_refused(tmp_path):
+    path = tmp_path / "journal"
+    Journal(path).append([Line("me", i, f"{i},0,must") for i in range(1, 4)])
+    whole = path.read_bytes()
+    for at in range(len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        if at == len(whole) - 1:  # without its line break the append is one that was cut off
+            with pytest.warns(ClueWarning):
+                assert kept(path) == []
+        else:
+            with pytest.raises(FileError, match=r"journal' is damaged.*'cluewise rescue'"):
+                Journal(path)
+
+
+def test_a_journal_without_checksums_is_still_read(folder):
+    lines = [Line("me", 1, "ann,bob,must"), Line("me", 2, "cat,dän,must")]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (folder / "journal.jsonl").write_text(text, "utf-8")
+    with StreamingClues(folder) as stream:
+        stream.append(["eve,fay,must"], source="me")
+    with StreamingClues(folder) as stream:
+        assert [line.number for line, _ in stream._pending] == [1, 2, 3]
+        (batch,) = stream.apply()
+    assert batch.counts == {"must": 2}
+
+
+class Short(FileIO):
+    """A file that takes 40 bytes at a time, and fails when ``room`` is used up."""
+
+    room = 100
+
+    def write(self, data):
+        if not Short.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        count = super().write(data[: min(40, Short.room)])
+        Short.room -= count
+        return count
+
+
+@pytest.mark.parametrize("again", ["same process", "next process"])
+@pytest.mark.parametrize("stuck", [False, True])
+def test_a_failed_append_keeps_nothing_and_a_retry_doubles_nothing(folder, monkeypatch, again, stuck):
+    """Also when not even the half line could be removed."""
+    stream = StreamingClues(folder)
+    stream.append(["ann,bob,must"])
+    size = (folder / "journal.jsonl").stat().st_size
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", lambda path, mode, **_: Short(path, mode))
+        patch.setattr(Short, "room", 100)
+        if stuck:
+            patch.setattr(Short, "truncate", lambda self, size: size)
+        with pytest.raises(FileError, match=r"journal\.jsonl' cannot be written: no space left on device; no line"):
+            stream.append(["cat,dan,must", "eve,fay,must", "ann,fay,cannot"])
+    assert (folder / "journal.jsonl").stat().st_size == size + (100 if stuck else 0)
+    if again == "next process":
+        stream.close()
+        with pytest.warns(ClueWarning, match="its 100 bytes") if stuck else nullcontext():
+            stream = StreamingClues(folder)
+    assert stream.n_pending == 1
+    stream.append(["cat,dan,must", "eve,fay,must", "ann,fay,cannot"])
+    stream.close()
+    with StreamingClues(folder) as stream:
+        assert [line.number for line, _ in stream._pending] == [1, 2, 3, 4]
+        assert [batch.counts for batch in stream.apply()] == [{"must": 3, "cannot": 1}]
+
+
+# --- damaged folders ---------------------------------------------------------------------------------------------
+
+
+def test_damaged_weights_are_rebuilt_from_the_journal(folder):
+    lines = ["b,a,kind", "bob,ann,must", "dan,cat,cannot", "red,ann,label", "red,bob,label", "eve,fay,must", "?"]
+    with StreamingClues(folder, batch_size=2) as stream:
+        stream.append(lines)
+        list(stream.apply())
+        stream.append(["ann,fay,cannot"])
+        gamma, labels, aside = stream.model.gamma_, stream.model.labels_, stream.aside
+    for kind in ("weights", "groups"):
+        next(folder.glob(f"{kind}-*")).write_bytes(b"damaged")
+        with pytest.raises(StateError, match=f"{kind}-.* is damaged .*'cluewise rescue'"):
+            SCSC.load(folder)
+        with pytest.warns(ClueWarning, match=f"{kind}-.* is damaged .*rebuilt from the journal"):
+            stream = StreamingClues(folder, batch_size=2)
+        np.testing.assert_array_equal(stream.model.gamma_, gamma)
+        np.testing.assert_array_equal(stream.model.labels_, labels)
+        assert (stream.n_batches, stream.n_pending, stream.aside) == (4, 1, aside)
+        if kind == "groups":
+            list(stream.apply())
+        else:
+            stream.model.save(folder)
+        stream.close()
+    np.testing.assert_array_equal(SCSC.load(folder).gamma_, stream.model.gamma_)
+
+
+def test_weights_with_other_clues_in_them_are_not_rebuilt(folder):
+    with StreamingClues(folder) as stream:
+        stream.append(["ann,bob,must"])
+        list(stream.apply())
+    SCSC.load(folder).update(Clues(6, cannot=[(2, 3)], source="me")).save(folder)
+    next(folder.glob("weights-*")).unlink()
+    with pytest.raises(StateError, match=r"weights-.* is missing; 'cluewise rescue' saves"):
+        StreamingClues(folder)
+
+
+def test_damaged_votes_are_counted_again(folder):
+    with StreamingClues(folder) as stream:
+        stream.append(["ann,bob,must"])
+        list(stream.apply())
+        labels = stream.model.labels_
+    next(folder.glob("votes-*")).write_bytes(b"damaged")
+    with StreamingClues(folder) as stream:
+        np.testing.assert_array_equal(stream.model.labels_, labels)
+
+
+def test_names_and_journals_are_those_that_were_saved(folder):
+    with StreamingClues(folder) as stream:
+        stream.append(["ann,bob,must"])
+        list(stream.apply())
+    whole = (folder / "journal.jsonl").read_bytes()
+    (folder / "journal.jsonl").unlink()
+    with pytest.raises(FileError, match=r"journal.jsonl' is damaged: \d+ bytes were applied, and only 0 are there"):
+        StreamingClues(folder)
+    (folder / "journal.jsonl").write_bytes(whole)
+    (folder / "ids.json").write_text(json.dumps([*NAMES[:5], "gus"]))
+    with pytest.raises(FileError, match=r"ids.json' is damaged"):
+        StreamingClues(folder)
+    (folder / "ids.json").unlink()
+    with pytest.raises(FileError, match=r"ids.json' is damaged"):
+        StreamingClues(folder)
+
+
+def test_missing_lines_are_noticed(folder):
+    with StreamingClues(folder) as stream:
+        for text in ("ann,bob,must", "cat,dan,must", "eve,fay,must"):
+            stream.append([text])
+    records = (folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "journal.jsonl").write_bytes(records[0] + records[2])
+    with pytest.raises(FileError, match="lines 2 to 2 of 'stdin' are missing"):
+        StreamingClues(folder)
+
+
+def test_a_folder_of_version_1_is_read_and_brought_up_to_date(folder):
+    with StreamingClues(folder) as stream:
+        stream.append(["ann,bob,must"])
+        list(stream.apply())
+        gamma = stream.model.gamma_
+    index = json.loads((folder / "state.json").read_text())
+    for new in ("crc32", "n"):
+        del index[new]
+    for new in ("ends", "ids"):
+        del index["extra"][new]
+    (folder / "state.json").write_text(json.dumps({**index, "version": 1}))
+    with StreamingClues(folder) as stream:
+        np.testing.assert_array_equal(stream.model.gamma_, gamma)
+        stream.append(["cat,dan,must"])
+        list(stream.apply())
+    index = json.loads((folder / "state.json").read_text())
+    assert index["version"] == 2
+    assert "ends" not in index["extra"]  # a part of the batches would not be enough
+    SCSC.load(folder)

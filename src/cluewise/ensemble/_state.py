@@ -1,7 +1,8 @@
 """A model on disk: a folder of arrays and one JSON file, which names the arrays that belong together.
 
 Every save writes new files beside the old ones and then replaces ``state.json`` in one step; whatever happens before
-that step, the folder still holds the earlier model, and whatever happens after it, the new one. No pickles.
+that step, the folder still holds the earlier model, and whatever happens after it, the new one. ``state.json`` also
+holds checksums, its own among them, so that a damaged file is named and never believed. No pickles.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ import json
 import os
 import re
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -27,12 +30,13 @@ from cluewise.ensemble._votes import Standing
 if TYPE_CHECKING:
     from cluewise.ensemble._scsc import SCSC
 
-__all__ = ["INDEX", "StateError", "load", "save"]
+__all__ = ["INDEX", "DamagedWeights", "StateError", "checksum", "load", "load_told", "load_unlearned", "save"]
 
 INDEX = "state.json"
 FORMAT = "cluewise SCSC"
-VERSION = 1
+VERSION = 2  # version 1 had no checksums
 _OURS = re.compile(r"(partitions|weights|votes|groups|\.cluewise)-[0-9a-f]{16}\.(npy|npz|json)")
+_FILES = ("partitions", "weights", "votes", "groups")
 _PARAMETERS = ("n_clusters", "n_partitions", "update_rule", "memory", "trust", "inertia", "hard")
 
 
@@ -49,72 +53,166 @@ class StateError(ValueError):
     """
 
 
+class DamagedWeights(StateError):
+    """What was learned from clues cannot be read, but the partitions can.
+
+    Examples
+    --------
+    >>> from cluewise.ensemble._state import DamagedWeights, StateError
+    >>> issubclass(DamagedWeights, StateError)
+    True
+    """
+
+
 def save(model: SCSC, path: str | Path, extra: dict[str, Any] | None = None) -> None:
     """Write a model; ``extra`` is kept with it, in the same step, and what was kept before stays if there is none."""
     folder = Path(path)
     folder.mkdir(parents=True, exist_ok=True)
     known = _index(folder) if (folder / INDEX).exists() else {}
-    names: dict[str, Any] = {"partitions": _partitions(model, folder, known.get("partitions"))}
-    if extra is None:
-        extra = known.get("extra", {})
-        if extra and names["partitions"] != known["partitions"]:
-            raise StateError(f"'{folder}' holds another model and the clues that it was given; choose another folder.")
-    names["weights"] = _arrays(folder, "weights", _weights(model))
-    names["votes"] = _votes(model, folder, known.get("votes"))
-    names["groups"] = None
-    if model._told.groups is not None:
-        names["groups"] = _fresh("groups", "json")
-        model._told.groups.write(folder / names["groups"])
-    index = {
-        "format": FORMAT,
-        "version": VERSION,
-        "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS},
-        "n_features_in": getattr(model, "n_features_in_", None),
-        "dtype": np.dtype(model._dtype).name,
-        "seen": model._state.seen,
-        **names,
-        "extra": extra,
-    }
-    with tables.atomic(folder / INDEX) as aside:
-        aside.write_text(json.dumps(index, indent=1, allow_nan=False), "utf-8")
-    # From here on nobody needs the files of the earlier save.
+    names: dict[str, Any] = {}
+    try:
+        names["partitions"] = _partitions(model, folder, known.get("partitions"))
+        if extra is None:
+            extra = known.get("extra", {})
+            if extra and names["partitions"] != known["partitions"]:
+                raise StateError(
+                    f"'{folder}' holds another model and the clues that it was given; choose another folder."
+                )
+        names["weights"] = _arrays(folder, "weights", _weights(model))
+        names["votes"] = _votes(model, folder, known.get("votes"))
+        names["groups"] = None
+        if model._told.groups is not None:
+            names["groups"] = _fresh("groups", "json")
+            model._told.groups.write(folder / names["groups"])
+        sums = known.get("crc32", {})
+        index = {
+            "format": FORMAT,
+            "version": VERSION,
+            "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS},
+            "n_features_in": getattr(model, "n_features_in_", None),
+            "dtype": np.dtype(model._dtype).name,
+            "n": model._ensemble.n,
+            "seen": model._state.seen,
+            **names,
+            "extra": extra,
+            "crc32": {name: sums.get(name) or checksum(folder / name) for name in names.values() if name},
+        }
+        index["crc32"][INDEX] = _own(index)
+        with tables.atomic(folder / INDEX) as aside:
+            aside.write_text(json.dumps(index, indent=1, allow_nan=False), "utf-8")
+    except BaseException as error:
+        _sweep(folder, known)  # a full disk needs the room
+        if isinstance(error, OSError) and error.strerror:
+            raise tables.FileError(f"'{folder}' cannot be written: {error.strerror.lower()}.") from None
+        raise
+    _sweep(folder, index)  # nothing refers to the files of the earlier save any more
+
+
+def _sweep(folder: Path, index: dict[str, Any]) -> None:
+    """Remove the files that belong to no model, as far as that can be done."""
     for file in folder.iterdir():
-        if _OURS.fullmatch(file.name) and file.name not in names.values():
+        if _OURS.fullmatch(file.name) and file.name not in [index.get(kind) for kind in _FILES]:
             with suppress(OSError):
                 file.unlink()
 
 
 def load(path: str | Path) -> tuple[SCSC, dict[str, Any]]:
     """The model of a folder, and what was kept with it."""
-    from cluewise.ensemble._scsc import SCSC
-
     folder = Path(path)
     index = _index(folder)
-    try:
+    model, labels = _read_partitions(folder, index)
+    told, kept = _read_told(folder, index)
+    with _named(folder, index, "weights", DamagedWeights):
+        model._state = State(kept["gamma"], kept["violated"], kept.get("loss"), float(index["seen"]))
+        model._publish(kept["trace"].tolist())
+        model._elect(Aligned(labels, kept["clusters"], kept["spelled"]), np.dtype(index["dtype"]))
+        model._base = kept["base"]
+        model._told = told
+    if index["votes"] is not None:
+        # Only a count of the votes: without it they are counted again.
+        with suppress(StateError), _named(folder, index, "votes", StateError):
+            stored = _read_arrays(folder, index, "votes")
+            standing = Standing(stored["gamma"], stored["winner"], stored["lead"])
+            model._labels = standing.winner.astype(np.int32)
+            model._standing = standing
+            model._stored = (index["votes"], id(standing))
+    return model, index["extra"]
+
+
+def load_unlearned(path: str | Path) -> tuple[SCSC, dict[str, Any], float]:
+    """The model of a folder before it was given clues, what was kept with it, and the weight of the links it had."""
+    folder = Path(path)
+    index = _index(folder)
+    model, labels = _read_partitions(folder, index)
+    with _named(folder, index, "partitions", StateError):
+        model._begin(labels, labels.shape[1], np.dtype(index["dtype"]))
+    return model, index["extra"], float(index["seen"])
+
+
+def load_told(path: str | Path) -> tuple[Told, dict[str, Any]]:
+    """The clues that the model of a folder was given, whether or not its partitions are whole."""
+    folder = Path(path)
+    index = _index(folder)
+    return _read_told(folder, index)[0], index["extra"]
+
+
+def _read_partitions(folder: Path, index: dict[str, Any]) -> tuple[SCSC, Array]:
+    from cluewise.ensemble._scsc import SCSC
+
+    with _named(folder, index, "partitions", StateError):
         model = SCSC(**index["parameters"])
         model._validate_params()
-        partitions: Any = np.load(folder / index["partitions"], mmap_mode="r", allow_pickle=False)
-        with np.load(folder / index["weights"], allow_pickle=False) as stored:
-            kept = {name: stored[name] for name in stored.files}
-        n = partitions.shape[1]
-        groups = None if index["groups"] is None else Clues.read(folder / index["groups"], n=n)
-        loss = kept.get("loss")
-        model._state = State(kept["gamma"], kept["violated"], loss, float(index["seen"]))
-        model._publish(kept["trace"].tolist())
-        model._elect(Aligned(partitions, kept["clusters"], kept["spelled"]), np.dtype(index["dtype"]))
-        model._base = kept["base"]
-        reports = Reports(*(kept[name] for name in Reports._fields))._replace(source=kept["source"].astype(object))
-        model._told = Told.again(n, reports, groups)
-        if index["votes"] is not None:
-            with np.load(folder / index["votes"], allow_pickle=False) as stored:
-                model._standing = Standing(stored["gamma"], stored["winner"], stored["lead"])
-            model._labels = model._standing.winner.astype(np.int32)
-            model._stored = (index["votes"], id(model._standing))
+        _verify(folder, index, "partitions")
+        labels: Any = np.load(folder / index["partitions"], mmap_mode="r", allow_pickle=False)
         if index["n_features_in"] is not None:
             model.n_features_in_ = index["n_features_in"]
-    except (KeyError, OSError, TypeError, ValueError) as error:
-        raise StateError(f"the model in '{folder}' cannot be read: {error}") from error
-    return model, index["extra"]
+    return model, labels
+
+
+def _read_told(folder: Path, index: dict[str, Any]) -> tuple[Told, dict[str, Array]]:
+    with _named(folder, index, "partitions", StateError):
+        # Version 1 did not say how many rows there are.
+        n = index["n"] if "n" in index else np.load(folder / index["partitions"], mmap_mode="r").shape[1]
+    with _named(folder, index, "weights", DamagedWeights):
+        kept = _read_arrays(folder, index, "weights")
+        reports = Reports(*(kept[name] for name in Reports._fields))._replace(source=kept["source"].astype(object))
+    groups = None
+    if index["groups"] is not None:
+        with _named(folder, index, "groups", DamagedWeights):
+            _verify(folder, index, "groups")
+            groups = Clues.read(folder / index["groups"], n=n)
+    return Told.again(n, reports, groups), kept
+
+
+def _read_arrays(folder: Path, index: dict[str, Any], kind: str) -> dict[str, Array]:
+    _verify(folder, index, kind)
+    with np.load(folder / index[kind], allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
+def _verify(folder: Path, index: dict[str, Any], kind: str) -> None:
+    """Refuse a file that is not what was saved."""
+    if index["version"] > 1 and checksum(folder / index[kind]) != index["crc32"][index[kind]]:
+        raise ValueError("its checksum differs")
+
+
+@contextmanager
+def _named(folder: Path, index: dict[str, Any], kind: str, error: type[StateError]) -> Iterator[None]:
+    """Whatever goes wrong with a file, as one sentence that names it."""
+    try:
+        yield
+    except StateError:
+        raise
+    except FileNotFoundError:
+        raise error(f"'{folder / index[kind]}' is missing; {_rescue(folder)}") from None
+    # numpy and zipfile raise errors of many kinds for damaged files of version 1, which has no checksums.
+    except Exception as problem:
+        where = folder / str(index.get(kind, INDEX))
+        raise error(f"'{where}' is damaged ({' '.join(str(problem).split())}); {_rescue(folder)}") from problem
+
+
+def _rescue(folder: Path) -> str:
+    return f"'cluewise rescue' saves the clues in '{folder}' that are whole."
 
 
 def _index(folder: Path) -> Any:
@@ -122,13 +220,42 @@ def _index(folder: Path) -> Any:
         index = json.loads((folder / INDEX).read_text("utf-8"))
     except FileNotFoundError:
         raise StateError(f"'{folder}' holds no {INDEX}, so there is no model in it.") from None
-    except (OSError, ValueError) as error:
-        raise StateError(f"'{folder / INDEX}' cannot be read: {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise StateError(f"'{folder / INDEX}' cannot be read ({error}); {_rescue(folder)}") from None
     if not isinstance(index, dict) or index.get("format") != FORMAT:
         raise StateError(f"'{folder / INDEX}' is not the {INDEX} of a model.")
-    if index.get("version") != VERSION:
-        raise StateError(f"'{folder}' is of version {index.get('version')}; this cluewise reads version {VERSION}.")
+    version = index.get("version")
+    if version not in (1, VERSION):
+        raise StateError(f"'{folder}' is of version {version}; this cluewise reads versions 1 to {VERSION}.")
+    with _named(folder, {"index": INDEX}, "index", StateError):
+        missing = {"parameters", "extra", "seen", "dtype", "n_features_in", *_FILES} - index.keys()
+        if missing or (version > 1 and index["crc32"].pop(INDEX) != _own(index)):
+            raise ValueError(f"it has no {sorted(missing)[0]}" if missing else "its checksum differs")
     return index
+
+
+def _own(index: dict[str, Any]) -> int:
+    """The checksum of everything in the index but itself."""
+    return crc32(json.dumps(index, sort_keys=True).encode())
+
+
+def checksum(path: Path) -> int:
+    """The CRC-32 of a file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise.ensemble._state import checksum
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "file"
+    >>> _ = path.write_text("123456789")
+    >>> f"{checksum(path):x}"
+    'cbf43926'
+    """
+    found = 0
+    with path.open("rb") as stream:
+        while block := stream.read(2**20):
+            found = crc32(block, found)
+    return found
 
 
 def _weights(model: SCSC) -> dict[str, Array]:

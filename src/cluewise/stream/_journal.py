@@ -1,14 +1,19 @@
-"""The journal: every line that came in, on disk before anybody acts on it."""
+"""The journal: every line that came in, on disk with a checksum before anybody acts on it."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
-__all__ = ["Journal", "Line"]
+from cluewise import tables
+from cluewise.exceptions import ClueWarning
+
+__all__ = ["Journal", "Line", "records"]
 
 
 class Line(NamedTuple):
@@ -27,42 +32,98 @@ class Line(NamedTuple):
 
 
 class Journal:
-    """An append-only file of lines. What `append` has returned from survives a kill; half a line does not count."""
+    """An append-only file of lines, for one process at a time; an append is kept whole or not at all.
 
-    def __init__(self, path: Path) -> None:
+    A record is a checksum and a JSON list: the line, and how many more lines belong to the same append. So a reader
+    knows where an append was cut off by a kill or a full disk; such a tail was never acknowledged, and it is dropped.
+    Records of older versions are JSON lists of the line alone.
+    """
+
+    def __init__(self, path: Path, start: int = 0) -> None:
         self.path = path
-        path.touch()
-        self._cut()
-
-    def _cut(self) -> None:
-        """Forget the last line if a kill has left only the first half of it."""
-        with self.path.open("rb+") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            start = size
-            tail = b""
-            while start and b"\n" not in tail:
-                start = max(0, start - 2**16)
-                stream.seek(start)
-                tail = stream.read(size - start)
-            complete = start + tail.rfind(b"\n") + 1
-            if complete < size:
-                stream.truncate(complete)
+        self.size = start
+        self.lines: list[tuple[Line, int]] = []  # those behind start, each with the offset of the next
+        if not path.exists() and not start:
+            with tables.atomic(path):  # syncs the folder too, so that the file survives a power cut
+                pass
+        size = path.stat().st_size if path.exists() else 0
+        if size < start:
+            raise self.damaged(f"{start} bytes were applied, and only {size} are there")
+        waiting: list[tuple[Line, int]] = []
+        for found, end, record in records(path, start):
+            if found is not None:
+                waiting.append((found[0], end))
+                if not found[1]:
+                    self.lines += waiting
+                    self.size, waiting = end, []
+            elif record.endswith(b"\n"):
+                raise self.damaged(f"the line that ends at byte {end} is not what was written")
+        if self.size < size:
+            warnings.warn(
+                f"the last append to '{path}' was cut off before it was complete; its {size - self.size} bytes were "
+                "dropped, and every append that was acknowledged is there.",
+                ClueWarning,
+                stacklevel=3,
+            )
+            with path.open("rb+") as stream:
+                stream.truncate(self.size)
                 os.fsync(stream.fileno())
-        self.size = complete
 
-    def append(self, lines: Iterable[Line]) -> None:
-        """Write lines and wait until the disk has them."""
-        data = b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
-        with self.path.open("ab") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        self.size += len(data)
+    def append(self, lines: Sequence[Line]) -> list[tuple[Line, int]]:
+        """Write lines and wait until the disk has them all; the lines, each with the offset of the next."""
+        end, taken, written = self.size, [], []
+        for left, line in zip(range(len(lines) - 1, -1, -1), lines):
+            text = json.dumps([*line, left]).encode()
+            record = b"%08x %s\n" % (crc32(text), text)
+            end += len(record)
+            taken.append((line, end))
+            written.append(record)
+        try:
+            with self.path.open("rb+", buffering=0) as stream:  # a buffer would be written again when it is closed
+                if stream.seek(0, os.SEEK_END) < self.size:
+                    raise self.damaged("it is shorter than it was")
+                try:
+                    stream.truncate(self.size)
+                    stream.seek(self.size)
+                    rest = memoryview(b"".join(written))
+                    while rest:
+                        rest = rest[stream.write(rest) :]
+                    os.fsync(stream.fileno())
+                except BaseException:
+                    stream.truncate(self.size)
+                    raise
+        except tables.FileError:
+            raise
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise tables.FileError(f"'{self.path}' cannot be written: {reason}; no line was added.") from None
+        self.size = end
+        return taken
 
-    def since(self, offset: int) -> Iterator[tuple[Line, int]]:
-        """The lines behind an offset, each with the offset of the next."""
-        with self.path.open("rb") as stream:
-            stream.seek(offset)
-            for record in stream:
-                offset += len(record)
-                yield Line(*json.loads(record)), offset
+    def damaged(self, how: str) -> tables.FileError:
+        """The error that names the file and says how to save what is whole."""
+        saves = f"'cluewise rescue' saves the clues in '{self.path.parent}' that are whole"
+        return tables.FileError(f"'{self.path}' is damaged: {how}; {saves}.")
+
+
+def records(path: Path, start: int = 0) -> Iterator[tuple[tuple[Line, int] | None, int, bytes]]:
+    """Each record behind an offset: its line and how many follow in the same append (None if damaged), end, bytes."""
+    with path.open("rb") as stream:
+        stream.seek(start)
+        for record in stream:
+            start += len(record)
+            yield _parsed(record), start, record
+
+
+def _parsed(record: bytes) -> tuple[Line, int] | None:
+    try:
+        if not record.endswith(b"\n"):
+            return None
+        if record.startswith(b"["):  # as written before there were checksums
+            return Line(*json.loads(record)), 0
+        if record[:9] != b"%08x " % crc32(record[9:-1]):
+            return None
+        *line, left = json.loads(record[9:])
+        return Line(*line), left
+    except (ValueError, TypeError, RecursionError):
+        return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -12,8 +14,9 @@ from cluewise import tables
 from cluewise._typing import Ints
 from cluewise.ensemble import _state
 from cluewise.ensemble._scsc import SCSC
+from cluewise.exceptions import ClueWarning
 from cluewise.stream._journal import Journal, Line
-from cluewise.stream._lines import Aside, Reader
+from cluewise.stream._lines import Aside, Reader, Understood
 from cluewise.stream._lock import locked
 
 __all__ = ["Batch", "StreamingClues"]
@@ -81,16 +84,19 @@ class StreamingClues:
         self.batch_size = batch_size
         self._lock = locked(self.path)
         try:
-            self.model, self._kept = _state.load(self.path)
-            self._journal = Journal(self.path / JOURNAL)
-            self.ids = tables.read_json(self.path / IDS) if (self.path / IDS).exists() else None
+            try:
+                self.model, self._kept = _state.load(self.path)
+            except _state.DamagedWeights as problem:
+                self.model, self._kept = self._rebuilt(problem)
+            self._journal = Journal(self.path / JOURNAL, self._applied)
+            self.ids = read_ids(self.path, self._kept)
             self._reader = Reader(self.model._ensemble.n, self.ids, SCSC.card.accepts)
             self._reader.headers = dict(self._kept.get("headers", {}))
             self._positions: dict[str, list[int]] = {
                 source: list(place) for source, place in self._kept.get("positions", {}).items()
             }
             self._pending: list[tuple[Line, int]] = []
-            for line, offset in self._journal.since(self._applied):
+            for line, offset in self._journal.lines:
                 self._await(line, offset)
         except BaseException:
             self.close()
@@ -113,12 +119,29 @@ class StreamingClues:
         if (folder / _state.INDEX).exists():
             raise ValueError(f"'{folder}' holds a model already.")
         folder.mkdir(parents=True, exist_ok=True)
+        kept = {}
         if ids is not None:
             names = tables.row_names(tables.column_of(ids, "ids"))
             Reader(model._ensemble.n, names, SCSC.card.accepts)  # refuses names that are missing or not unique
             with tables.atomic(folder / IDS) as aside:
                 aside.write_text(json.dumps(names), "utf-8")
-        model.save(folder)
+            kept["ids"] = _state.checksum(folder / IDS)
+        _state.save(model, folder, kept)
+
+    def _rebuilt(self, problem: _state.DamagedWeights) -> tuple[SCSC, dict[str, Any]]:
+        """The model that its clues lead to once more, batch by batch; only if the journal holds all of them."""
+        model, kept, seen = _state.load_unlearned(self.path)
+        reader = Reader(model._ensemble.n, read_ids(self.path, kept), SCSC.card.accepts)
+        lines = Journal(self.path / JOURNAL).lines
+        start = 0
+        for end in kept.get("ends", []):
+            batch = [line for line, offset in lines if start < offset <= end]
+            _learn(model, reader, batch)
+            start = end
+        if start != kept.get("applied", 0) or model._state.seen != seen:
+            raise problem
+        warnings.warn(f"{str(problem).split(';')[0]}; it was rebuilt from the journal.", ClueWarning, stacklevel=3)
+        return model, kept
 
     @property
     def _applied(self) -> int:
@@ -150,7 +173,7 @@ class StreamingClues:
             Who says so; lines are counted on from the last one of the same source.
         """
         last = self._positions.get(source, [0, 0])[1]
-        self._take(Line(source, last + i, text.rstrip("\r\n")) for i, text in enumerate(lines, 1))
+        self._take([Line(source, last + i, text.rstrip("\r\n")) for i, text in enumerate(lines, 1)])
 
     def read(self, path: str | Path) -> str:
         """Take in the lines that a growing file has got since it was read last.
@@ -183,16 +206,15 @@ class StreamingClues:
         self._take(lines)
         return waiting.decode("utf-8", "replace")
 
-    def _take(self, lines: Iterable[Line]) -> None:
-        taken = list(lines)
-        if not taken:
-            return
-        start = self._journal.size
-        self._journal.append(taken)
-        for line, offset in self._journal.since(start):
-            self._await(line, offset)
+    def _take(self, lines: list[Line]) -> None:
+        if lines:
+            for line, offset in self._journal.append(lines):
+                self._await(line, offset)
 
     def _await(self, line: Line, offset: int) -> None:
+        last = self._positions.get(line.key, [0, 0])[1]
+        if line.number > last + 1:  # lines of a source are counted without gaps
+            raise self._journal.damaged(f"lines {last + 1} to {line.number - 1} of '{line.source}' are missing")
         self._pending.append((line, offset))
         self._positions[line.key] = [line.end, line.number]
 
@@ -200,17 +222,22 @@ class StreamingClues:
         """Apply everything that waits, batch by batch; a batch is on disk when it is yielded."""
         while self._pending:
             some = self._pending[: self.batch_size]
-            told = self._reader.read([line for line, _ in some], self.model._told.groups)
-            if told.counts:
-                self.model._learn(told.reports, told.groups)
-            changed = self.model.changed_
-            kept = dict(self._kept)
-            kept["applied"] = some[-1][1]
-            kept["batches"] = self.n_batches + 1
-            kept["headers"] = self._reader.headers
-            kept["positions"] = kept.get("positions", {}) | {line.key: [line.end, line.number] for line, _ in some}
-            kept["aside"] = [*kept.get("aside", []), *told.aside]
-            _state.save(self.model, self.path, kept)
+            before, headers = copy(self.model), dict(self._reader.headers)
+            try:
+                told = _learn(self.model, self._reader, [line for line, _ in some])
+                changed = self.model.changed_
+                kept = dict(self._kept)
+                kept["applied"] = some[-1][1]
+                kept["batches"] = self.n_batches + 1
+                if self.n_batches == len(kept.get("ends", [])):  # else an older version applied some
+                    kept["ends"] = [*kept.get("ends", []), some[-1][1]]
+                kept["headers"] = self._reader.headers
+                kept["positions"] = kept.get("positions", {}) | {line.key: [line.end, line.number] for line, _ in some}
+                kept["aside"] = [*kept.get("aside", []), *told.aside]
+                _state.save(self.model, self.path, kept)
+            except BaseException:
+                self.model, self._reader.headers = before, headers  # the batch still waits
+                raise
             self._kept = kept
             self._pending = self._pending[len(some) :]
             yield Batch(self.n_batches, told.counts, told.aside, changed)
@@ -226,3 +253,21 @@ class StreamingClues:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def read_ids(folder: Path, kept: dict[str, Any]) -> Any:
+    """Names of the rows, None where they have none; refused unless they are those that the stream began with."""
+    path = folder / IDS
+    if "ids" in kept and (not path.exists() or _state.checksum(path) != kept["ids"]):
+        raise tables.FileError(
+            f"'{path}' is damaged: it is not what was saved; 'cluewise rescue' saves the clues in '{folder}'."
+        )
+    return tables.read_json(path) if path.exists() else None
+
+
+def _learn(model: SCSC, reader: Reader, lines: list[Line]) -> Understood:
+    """Move the weights of a model by what some lines say."""
+    told = reader.read(lines, model._told.groups)
+    if told.counts:
+        model._learn(told.reports, told.groups)
+    return told
