@@ -110,7 +110,7 @@ def test_clues_that_are_known_are_not_asked_and_come_out_again(folder, typed):
         ((*ASK, "--who", "inferred"), "--who inferred is kept for answers that nobody gave; choose another name."),
         ((*ASK, "--who", "a\tb"), r"--who 'a\tb' is not the name of a person."),
         (("ask", "data.csv", "--ignore", "color", "-k", "7"), "-k is 7, but data.csv has only 6 rows."),
-        ((*ASK, "--project", "clues.csv"), "'clues.csv' is not a cluewise project."),
+        ((*ASK, "--project", "clues.csv"), "'clues.csv' is not a cluewise project"),
         ((*ASK, "--project", "nowhere/p.cluewise"), "there is no folder"),
     ],
 )

@@ -436,7 +436,7 @@ def test_there_is_a_step_from_every_version():
 @pytest.mark.parametrize(
     ("version", "sentence"),
     [
-        ("9", r"was written by a newer cluewise \(project version 9; this one knows 2\): update cluewise"),
+        ("9", r"was written by a newer cluewise \(project version 9; this one knows 3\): update cluewise"),
         ("0", "does not say which version"),
         ("'x'", "does not say which version"),
     ],

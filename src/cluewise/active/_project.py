@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -14,6 +15,8 @@ from cluewise._typing import Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._state import State
 from cluewise.active._strategy import Strategy
+from cluewise.exceptions import ClueWarning
+from cluewise.tables import FileError
 
 if TYPE_CHECKING:
     from cluewise.store import Entry, Store
@@ -68,6 +71,7 @@ class Project:
         self._X = X
         self._heard: tuple[int, ...] = ()
         self._state = self._beginning()
+        self._budget = self._state.budget  # counts where the setting was lost with a part of the file
         self._told = False
         snapshot = store.last_snapshot()
         if snapshot is not None:
@@ -115,12 +119,14 @@ class Project:
         state = strategy.start(X, clues, budget=budget, random_state=random_state)  # before anything is written
         store = Store.open(path, create=True)
         try:
-            if BEGINNING in store.settings:
-                raise ValueError(f"there is a conversation in '{store.name}' already.")
-            for name, value in {**(settings or {}), BUDGET: state.budget}.items():
-                store.settings[name] = value
-            # Last: without it nothing has begun, so that a kill before leaves a file to begin in.
-            store.settings[BEGINNING] = json.loads(state.to_json())
+            # All of it or nothing: of several people who begin at once one does, and a kill leaves a file to begin in.
+            new = {**(settings or {}), BUDGET: state.budget, BEGINNING: json.loads(state.to_json())}
+            if not store.settings.claim(BEGINNING, new):
+                found = _begun(store)
+                raise ValueError(
+                    f"there is a conversation in '{store.name}' already, begun with {found.strategy}, "
+                    f"seed {found.seed} and a budget of {found.budget}; open it to go on."
+                )
             return cls(store, strategy, X)
         except BaseException:
             store.close()
@@ -203,7 +209,7 @@ class Project:
     @property
     def state(self) -> State:
         """Everything that was said and not taken back, by whomever; read from the file."""
-        budget = int(self.store.settings[BUDGET])
+        budget = int(self.store.settings.get(BUDGET, self._budget))
         standing = self.store.standing()
         ids = tuple(entry.id for entry in standing)
         known = len(self._heard)
@@ -257,6 +263,8 @@ class Project:
                 # Which answers it has heard is in the snapshot itself: undo and redo may change which of them stand.
                 kept = {"state": json.loads(state.to_json()), "heard": list(self._heard)}
                 self.store.snapshot(kept, upto=max(self._heard, default=0), keep=1)
+            except FileError as error:
+                warnings.warn(f"every answer is saved, but {error}", ClueWarning, stacklevel=2)
             finally:
                 self.store.close()
         self.store.close()

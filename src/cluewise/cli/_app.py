@@ -20,6 +20,7 @@ from cluewise.cli.datasets import datasets
 from cluewise.cli.demo import demo
 from cluewise.cli.fit import fit
 from cluewise.cli.methods import methods
+from cluewise.cli.rescue import rescue
 from cluewise.cli.update import update
 from cluewise.cli.warmup import warmup
 
@@ -92,6 +93,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "check": check,
     "compare": compare,
     "update": update,
+    "rescue": rescue,
     "list": methods,
     "datasets": datasets,
     "demo": demo,

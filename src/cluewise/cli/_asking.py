@@ -102,15 +102,24 @@ def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tu
         "data": data.name,
         "clues_at": None if options["clues"] is None else str(Path(options["clues"]).resolve()),
     }
-    begun = Project.begin(
-        project,
-        strategy,
-        _features(opened, options),
-        opened.clues,
-        budget=budget,
-        random_state=seed,
-        settings={OPTIONS: kept},
-    )
+    try:
+        begun = Project.begin(
+            project,
+            strategy,
+            _features(opened, options),
+            opened.clues,
+            budget=budget,
+            random_state=seed,
+            settings={OPTIONS: kept},
+        )
+    except ValueError:
+        if not is_begun(project):
+            raise
+        theirs, first = _kept(project), Project.peek(project)
+        raise ValueError(
+            f"somebody else has just begun '{project}', with {first.strategy}, --seed {theirs['seed']} and "
+            f"--budget {first.budget}; start again to go on with it."
+        ) from None
     return begun, opened
 
 

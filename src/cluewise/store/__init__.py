@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cluewise.store._entries import Entry, Record, Snapshot
+from cluewise.store._rescue import rescue
 from cluewise.store._settings import Settings
 from cluewise.store._store import Store
 
-__all__ = ["Record", "Entry", "Settings", "Snapshot", "Store"]
+__all__ = ["Entry", "Record", "Settings", "Snapshot", "Store", "rescue"]

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from cluewise.tables import FileError
 
-__all__ = ["WRITES", "clearly", "connect", "lock", "name_of", "use_wal"]
+__all__ = ["WRITES", "clearly", "connect", "damaged", "last_id", "lock", "name_of", "use_wal"]
 
 WRITES = "cluewise_writes"  # execution option of connections that will write
 PROJECT = 0x636C7565  # names our lock in PostgreSQL
@@ -40,6 +40,21 @@ def lock(connection: Connection) -> None:
     """Begin to write: others wait here, so that entries are seen in the order of their numbers."""
     if connection.dialect.name == "postgresql":  # SQLite has done it in _begin
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PROJECT})
+
+
+def last_id(connection: Connection, name: str) -> int:
+    """The number of the last entry. SQLite counts entries apart from the table, so that a lost end is noticed."""
+    top = connection.execute(text("SELECT max(id) FROM answers")).scalar() or 0
+    if connection.dialect.name == "sqlite":
+        given = connection.execute(text("SELECT seq FROM sqlite_sequence WHERE name = 'answers'")).scalar() or 0
+        if given != top:
+            raise damaged(name, f"of {given} entries the last is number {top}")
+    return int(top)
+
+
+def damaged(name: str, how: str) -> FileError:
+    """The error that names the project and says how to save what is whole."""
+    return FileError(f"'{name}' is damaged: {how}; {_RESCUE}")
 
 
 def _is_url(path: str | os.PathLike[str]) -> bool:
@@ -113,9 +128,10 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+_RESCUE = "'cluewise rescue' saves every answer that is whole."
 _SENTENCES = {
-    "SQLITE_NOTADB": "'{}' is not a cluewise project.",
-    "SQLITE_CORRUPT": "'{}' is damaged: part of it was overwritten or is missing.",
+    "SQLITE_NOTADB": "'{}' is not a cluewise project, or its first bytes are damaged and nothing can be saved.",
+    "SQLITE_CORRUPT": "'{}' is damaged: part of it was overwritten or is missing; " + _RESCUE,
     "SQLITE_READONLY": "'{}' is write-protected, and a project saves every answer.",
     "SQLITE_FULL": "'{}' cannot grow, the disk is full; this was not saved, everything before it is.",
     "SQLITE_IOERR": "'{}' cannot be read or written, the disk reports an error; what was saved before is kept.",
@@ -137,4 +153,5 @@ def clearly(name: str) -> Iterator[None]:
             if code.startswith(start):
                 raise FileError(sentence.format(name)) from error
         first = (str(original).splitlines() or [type(original).__name__])[0]
-        raise FileError(f"'{name}' cannot be used, the database says: {first}.") from error
+        end = f"; {_RESCUE}" if code.startswith("SQLITE") else "."
+        raise FileError(f"'{name}' cannot be used, the database says: {first}{end}") from error

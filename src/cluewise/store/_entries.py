@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, insert
 from sqlalchemy import select as pick
 
-from cluewise.store._json import moment_of, moment_text, person, text_of, value_of
+from cluewise.store._engine import damaged, last_id
+from cluewise.store._json import checksum, moment_of, moment_text, person, text_of, value_of
 from cluewise.store._ledger import Ledger
 from cluewise.store._schema import answers
 
-__all__ = ["Record", "Entry", "Snapshot", "add", "entries_of", "ledger_of", "row", "turn"]
+__all__ = ["Record", "Entry", "Snapshot", "add", "entry_of", "ledger_of", "row", "rows_of"]
 
 
 class Record(NamedTuple):
@@ -78,29 +79,35 @@ def row(some: Record) -> dict[str, Any]:
     }
 
 
-def add(connection: Connection, row: dict[str, Any]) -> int:
-    """Append a row; its id."""
-    key = connection.execute(insert(answers).values(row)).inserted_primary_key
-    assert key is not None
-    return int(key[0])
+def add(connection: Connection, name: str, rows: list[dict[str, Any]]) -> int:
+    """Append rows; the id of the last."""
+    last = last_id(connection, name)
+    new = [{"id": id, **row} for id, row in enumerate(rows, last + 1)]
+    connection.execute(insert(answers), [{**row, "crc32": checksum(*row.values())} for row in new])
+    return last + len(rows)
 
 
-def turn(connection: Connection, ledger: Ledger, answer: int, who: str, when: datetime | None) -> Entry:
-    """Append the entry that takes back an answer or lets it stand again; the answer."""
-    add(connection, {**row(Record(None, None, who, when)), "takes_back": ledger.tip[answer]})
-    return _entry(connection.execute(pick(answers).where(answers.c.id == answer)).one())
+def rows_of(connection: Connection, name: str, after: int = 0) -> list[Row[Any]]:
+    """The rows behind an entry, all of them as they were saved; otherwise the project is refused."""
+    rows = list(connection.execute(pick(answers).where(answers.c.id > after).order_by(answers.c.id)))
+    for row in rows:
+        if row.crc32 != checksum(*row[:-1]):
+            raise damaged(name, f"entry {row.id} is not what was saved")
+    ids, last = [row.id for row in rows], last_id(connection, name)
+    # PostgreSQL, which has checksums of its own, skips the numbers of transactions that failed.
+    if connection.dialect.name == "sqlite" and ids != list(range(after + 1, last + 1)):
+        raise damaged(name, f"of the entries {after + 1} to {last} only {len(set(ids))} are there")
+    return rows
 
 
-def ledger_of(connection: Connection) -> Ledger:
+def ledger_of(rows: list[Row[Any]]) -> Ledger:
     """Which answers stand."""
-    links = connection.execute(pick(answers.c.id, answers.c.takes_back).order_by(answers.c.id))
-    return Ledger.read((id, back) for id, back in links)
+    return Ledger.read((row.id, row.takes_back) for row in rows)
 
 
-def entries_of(connection: Connection, after: int) -> list[Entry]:
-    """The entries behind one."""
-    return [_entry(row) for row in connection.execute(pick(answers).where(answers.c.id > after).order_by(answers.c.id))]
-
-
-def _entry(row: Row[Any]) -> Entry:
-    return Entry(row.id, row.who, moment_of(row.at), value_of(row.question), value_of(row.answer), row.takes_back)
+def entry_of(row: Row[Any], name: str) -> Entry:
+    """A row as people read it."""
+    try:
+        return Entry(row.id, row.who, moment_of(row.at), value_of(row.question), value_of(row.answer), row.takes_back)
+    except (TypeError, ValueError):  # damaged before there were checksums
+        raise damaged(name, f"entry {row.id} is not what was saved") from None

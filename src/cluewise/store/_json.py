@@ -5,8 +5,14 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from typing import Any
+from zlib import crc32
 
-__all__ = ["moment_of", "moment_text", "person", "text_of", "value_of"]
+__all__ = ["checksum", "moment_of", "moment_text", "person", "text_of", "value_of"]
+
+
+def checksum(*values: Any) -> str:
+    """What must be found beside values when they are read again; damaged ones may be of any type."""
+    return f"{crc32(json.dumps(values, default=repr).encode()):08x}"
 
 
 def text_of(value: Any, what: str) -> str:

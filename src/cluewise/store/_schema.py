@@ -20,11 +20,12 @@ from sqlalchemy import (
 )
 from sqlalchemy import select as pick
 
+from cluewise.store._json import checksum
 from cluewise.tables import FileError
 
 __all__ = ["VERSION", "answers", "bring_up_to_date", "is_current", "metadata", "settings", "snapshots"]
 
-VERSION = 2
+VERSION = 3
 
 metadata = MetaData()
 
@@ -39,6 +40,7 @@ answers = Table(
     Column("question", Text, nullable=False),  # JSON as text: comes back to the letter from either database
     Column("answer", Text, nullable=False),
     Column("takes_back", Integer, ForeignKey("answers.id")),
+    Column("crc32", Text),  # of all columns before it
     sqlite_autoincrement=True,
 )
 Index("answers_takes_back", answers.c.takes_back, unique=True)
@@ -48,6 +50,7 @@ settings = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+    Column("crc32", Text),  # of both
 )
 
 snapshots = Table(
@@ -57,6 +60,7 @@ snapshots = Table(
     Column("at", Text, nullable=False),
     Column("upto", Integer, nullable=False),
     Column("state", Text, nullable=False),
+    Column("crc32", Text),  # of all but the id
     sqlite_autoincrement=True,
 )
 
@@ -67,8 +71,22 @@ def _undo_is_an_entry(connection: Connection) -> None:
     connection.execute(text("CREATE UNIQUE INDEX answers_takes_back ON answers (takes_back)"))
 
 
+def _everything_has_a_checksum(connection: Connection) -> None:
+    """From version 2, which believed whatever it read."""
+    for table, key, columns in (
+        ("answers", "id", "id, who, at, question, answer, takes_back"),
+        ("settings", "name", "name, value"),
+        ("snapshots", "id", "at, upto, state"),
+    ):
+        connection.execute(text(f"ALTER TABLE {table} ADD COLUMN crc32 TEXT"))
+        rows = connection.execute(text(f"SELECT {key}, {columns} FROM {table}")).all()
+        sums = [{"key": row[0], "sum": checksum(*row[1:])} for row in rows]
+        if sums:
+            connection.execute(text(f"UPDATE {table} SET crc32 = :sum WHERE {key} = :key"), sums)
+
+
 # Steps are written out in SQL and never changed: the tables above will move on, old files will not.
-STEPS: dict[int, Callable[[Connection], None]] = {1: _undo_is_an_entry}
+STEPS: dict[int, Callable[[Connection], None]] = {1: _undo_is_an_entry, 2: _everything_has_a_checksum}
 
 
 def is_current(connection: Connection) -> bool:

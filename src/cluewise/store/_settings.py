@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, update
+from sqlalchemy import Connection, delete, insert, update
 from sqlalchemy import select as pick
 
-from cluewise.store._json import text_of, value_of
+from cluewise.store._engine import damaged
+from cluewise.store._json import checksum, text_of, value_of
 from cluewise.store._schema import settings
 
 __all__ = ["Settings"]
@@ -30,24 +31,43 @@ class Settings(MutableMapping[str, Any]):
     {'budget': 50}
     """
 
-    def __init__(self, read: Door, write: Door) -> None:
-        self._read, self._write = read, write
+    def __init__(self, name: str, read: Door, write: Door) -> None:
+        self._name, self._read, self._write = name, read, write
+
+    def claim(self, name: str, values: Mapping[str, Any]) -> bool:
+        """Save several values at once, unless ``name`` is there; whether they were saved.
+
+        Of several processes that try, one is told True.
+        """
+        texts = {key: _text(key, value) for key, value in values.items()}
+        with self._write() as connection:
+            free = name not in self._texts(connection)
+            if free:
+                for key, text in texts.items():
+                    _put(connection, key, text)
+        return free
+
+    def _texts(self, connection: Connection) -> dict[str, str]:
+        """All values. They are few, and a table that is read whole needs no index that may be damaged."""
+        found = {}
+        for row in connection.execute(pick(settings)):
+            if row.crc32 != checksum(row.name, row.value):
+                raise damaged(self._name, "a setting is not what was saved")
+            found[row.name] = row.value
+        return found
 
     def __getitem__(self, name: str) -> Any:
         with self._read() as connection:
-            found = connection.execute(pick(settings.c.value).where(settings.c.name == name)).scalar()
-        if found is None:
-            raise KeyError(name)
-        return value_of(found)
+            text = self._texts(connection)[name]
+        try:
+            return value_of(text)
+        except (TypeError, ValueError):  # damaged before there were checksums
+            raise damaged(self._name, f"the setting '{name}' is not what was saved") from None
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if not isinstance(name, str):
-            raise ValueError(f"the name of a setting is text, not {name!r}.")
-        text = text_of(value, f"setting '{name}'")
+        text = _text(name, value)
         with self._write() as connection:
-            changed = connection.execute(update(settings).where(settings.c.name == name).values(value=text))
-            if not changed.rowcount:
-                connection.execute(insert(settings).values(name=name, value=text))
+            _put(connection, name, text)
 
     def __delitem__(self, name: str) -> None:
         with self._write() as connection:
@@ -57,12 +77,23 @@ class Settings(MutableMapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         with self._read() as connection:
-            names = connection.execute(pick(settings.c.name).order_by(settings.c.name)).scalars().all()
-        return iter(names)
+            return iter(sorted(self._texts(connection)))
 
     def __len__(self) -> int:
         with self._read() as connection:
-            return int(connection.execute(pick(func.count()).select_from(settings)).scalar_one())
+            return len(self._texts(connection))
 
     def __repr__(self) -> str:
         return f"Settings({dict(self)!r})"
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"the name of a setting is text, not {name!r}.")
+    return text_of(value, f"setting '{name}'")
+
+
+def _put(connection: Connection, name: str, text: str) -> None:
+    new = {"value": text, "crc32": checksum(name, text)}
+    if not connection.execute(update(settings).where(settings.c.name == name).values(new)).rowcount:
+        connection.execute(insert(settings).values(name=name, **new))

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, delete, func, insert
+from sqlalchemy import Connection, Engine, Row, delete, insert
 from sqlalchemy import select as pick
 
-from cluewise.store._engine import WRITES, clearly, connect, lock, name_of, use_wal
-from cluewise.store._entries import Entry, Record, Snapshot, add, entries_of, ledger_of, row, turn
-from cluewise.store._json import moment_text, text_of, value_of
-from cluewise.store._schema import answers, bring_up_to_date, is_current, snapshots
+from cluewise.store._engine import WRITES, clearly, connect, last_id, lock, name_of, use_wal
+from cluewise.store._entries import Entry, Record, Snapshot, add, entry_of, ledger_of, row, rows_of
+from cluewise.store._json import checksum, moment_text, text_of, value_of
+from cluewise.store._schema import bring_up_to_date, is_current, snapshots
 from cluewise.store._settings import Settings
+from cluewise.tables import FileError
 
 __all__ = ["Store"]
 
@@ -58,7 +59,7 @@ class Store:
 
     def __init__(self, engine: Engine, name: str) -> None:
         self.name = name
-        self.settings = Settings(self._read, self._write)
+        self.settings = Settings(name, self._read, self._write)
         self._engine: Engine | None = engine
         self._process = os.getpid()
 
@@ -110,14 +111,14 @@ class Store:
         """Save one answer and wait until the disk has it; its id (ids grow)."""
         new = row(Record(question, answer, who, when))
         with self._write() as connection:
-            return add(connection, new)
+            return add(connection, self.name, [new])
 
     def extend(self, many: Iterable[Record]) -> int:
         """Save many answers in one transaction, all or none; how many there were."""
         rows = [row(Record(*some)) for some in many]
         if rows:
             with self._write() as connection:
-                connection.execute(insert(answers), rows)
+                add(connection, self.name, rows)
         return len(rows)
 
     def undo(
@@ -142,64 +143,70 @@ class Store:
             The answer that was taken back; None if there is none.
         """
         with self._write() as connection:
-            ledger = ledger_of(connection)
+            rows = rows_of(connection, self.name)
+            ledger = ledger_of(rows)
+            standing = [a for a in rows if a.id in ledger.tip and a.id not in ledger.void and of in (None, a.who)]
             if id is not None:
-                if id not in ledger.tip or id in ledger.void:
+                standing = [answer for answer in standing if answer.id == id]
+                if not standing:
                     raise ValueError(f"entry {id} of '{self.name}' is not an answer that stands.")
-                return turn(connection, ledger, id, who, when)
-            whose = pick(answers.c.id).where(answers.c.takes_back.is_(None)).order_by(answers.c.id.desc())
-            if of is not None:
-                whose = whose.where(answers.c.who == of)
-            for (answer,) in connection.execute(whose):
-                if answer not in ledger.void:
-                    return turn(connection, ledger, answer, who, when)
-        return None
+            return self._turn(connection, standing[-1], ledger.tip, who, when) if standing else None
 
     def redo(self, *, who: str = "", when: datetime | None = None) -> Entry | None:
         """Let the answer that was taken back last stand again; None if there is none or a new answer came since."""
         with self._write() as connection:
-            ledger = ledger_of(connection)
-            return turn(connection, ledger, ledger.undone[-1], who, when) if ledger.undone else None
+            rows = rows_of(connection, self.name)
+            ledger = ledger_of(rows)
+            undone = [answer for answer in rows if answer.id in ledger.undone[-1:]]
+            return self._turn(connection, undone[0], ledger.tip, who, when) if undone else None
+
+    def _turn(
+        self, connection: Connection, answer: Row[Any], tip: dict[int, int], who: str, when: datetime | None
+    ) -> Entry:
+        """Append the entry that takes back an answer or lets it stand again; the answer."""
+        add(connection, self.name, [{**row(Record(None, None, who, when)), "takes_back": tip[answer.id]}])
+        return entry_of(answer, self.name)
 
     def entries(self, after: int = 0) -> list[Entry]:
         """Everything behind the entry ``after``, in order: answers, taken back or not, and what took them back."""
         with self._read() as connection:
-            return entries_of(connection, after)
+            return [entry_of(one, self.name) for one in rows_of(connection, self.name, after)]
 
     def standing(self, after: int = 0) -> list[Entry]:
         """The answers behind the entry ``after`` that nobody has taken back, in order."""
         with self._read() as connection:
-            ledger = ledger_of(connection)
-            return [e for e in entries_of(connection, after) if e.takes_back is None and e.id not in ledger.void]
+            rows = rows_of(connection, self.name)
+        ledger = ledger_of(rows)
+        behind = [a for a in rows if a.id > after and a.id in ledger.tip and a.id not in ledger.void]
+        return [entry_of(answer, self.name) for answer in behind]
 
     def snapshot(self, state: Any, upto: int, *, keep: int = 10) -> None:
         """Save a state that has heard all standing answers up to the entry ``upto`` (0: none).
 
         Snapshots only save the time of hearing the answers again; all but the newest ``keep`` are thrown away.
         """
-        new = {"state": text_of(state, "state"), "upto": upto, "at": moment_text(None)}
+        new = {"at": moment_text(None), "upto": upto, "state": text_of(state, "state")}
         if keep < 1:
             raise ValueError(f"keep={keep}: at least one snapshot is kept.")
         with self._write() as connection:
-            last = connection.execute(pick(func.max(answers.c.id))).scalar() or 0
+            last = last_id(connection, self.name)
             if not 0 <= upto <= last:
                 raise ValueError(f"upto={upto}, but the entries of '{self.name}' end with {last}.")
-            connection.execute(insert(snapshots).values(new))
+            connection.execute(insert(snapshots).values(**new, crc32=checksum(*new.values())))
             newest = pick(snapshots.c.id).order_by(snapshots.c.id.desc()).limit(keep)
             connection.execute(delete(snapshots).where(snapshots.c.id.not_in(newest.scalar_subquery())))
 
     def last_snapshot(self) -> Snapshot | None:
         """The newest snapshot whose answers still stand as they did; go on with ``standing(after=upto)``.
 
-        None when there is none: then all of `standing` has to be heard again.
+        None when there is none, or none that is whole: then all of `standing` has to be heard again.
         """
         with self._read() as connection:
-            ledger = ledger_of(connection)
-            newest = pick(snapshots.c.id, snapshots.c.upto).order_by(snapshots.c.upto.desc(), snapshots.c.id.desc())
-            for found, upto in connection.execute(newest).all():
-                if ledger.same_since(upto):
-                    state = connection.execute(pick(snapshots.c.state).where(snapshots.c.id == found)).scalar_one()
-                    return Snapshot(value_of(state), upto)
+            ledger = ledger_of(rows_of(connection, self.name))
+        with suppress(FileError), self._read() as connection:
+            for found in connection.execute(pick(snapshots).order_by(snapshots.c.upto.desc(), snapshots.c.id.desc())):
+                if found.crc32 == checksum(*found[1:-1]) and ledger.same_since(found.upto):
+                    return Snapshot(value_of(found.state), found.upto)
         return None
 
     def _live(self) -> Engine:

@@ -1,6 +1,7 @@
 """Clues that keep coming: kept in a journal, applied in batches, each exactly once."""
 
 from cluewise.stream._lines import Aside
+from cluewise.stream._rescue import rescue
 from cluewise.stream._stream import Batch, StreamingClues
 
-__all__ = ["Aside", "Batch", "StreamingClues"]
+__all__ = ["Aside", "Batch", "StreamingClues", "rescue"]

@@ -13,7 +13,7 @@ from zlib import crc32
 from cluewise import tables
 from cluewise.exceptions import ClueWarning
 
-__all__ = ["Journal", "Line", "records"]
+__all__ = ["Journal", "Line", "Record", "records"]
 
 
 class Line(NamedTuple):
@@ -29,6 +29,15 @@ class Line(NamedTuple):
     def key(self) -> str:
         """What tells this source from others; two files may have one name."""
         return self.file or self.source
+
+
+class Record(NamedTuple):
+    """What stands on one line of a journal."""
+
+    line: Line | None  # None where it is damaged
+    left: int  # lines of the same append that follow
+    end: int  # offset of the next
+    complete: bool  # it has a line break
 
 
 class Journal:
@@ -50,14 +59,14 @@ class Journal:
         if size < start:
             raise self.damaged(f"{start} bytes were applied, and only {size} are there")
         waiting: list[tuple[Line, int]] = []
-        for found, end, record in records(path, start):
-            if found is not None:
-                waiting.append((found[0], end))
-                if not found[1]:
+        for record in records(path, start):
+            if record.line is not None:
+                waiting.append((record.line, record.end))
+                if not record.left:
                     self.lines += waiting
-                    self.size, waiting = end, []
-            elif record.endswith(b"\n"):
-                raise self.damaged(f"the line that ends at byte {end} is not what was written")
+                    self.size, waiting = record.end, []
+            elif record.complete:
+                raise self.damaged(f"the line that ends at byte {record.end} is not what was written")
         if self.size < size:
             warnings.warn(
                 f"the last append to '{path}' was cut off before it was complete; its {size - self.size} bytes were "
@@ -106,24 +115,24 @@ class Journal:
         return tables.FileError(f"'{self.path}' is damaged: {how}; {saves}.")
 
 
-def records(path: Path, start: int = 0) -> Iterator[tuple[tuple[Line, int] | None, int, bytes]]:
-    """Each record behind an offset: its line and how many follow in the same append (None if damaged), end, bytes."""
+def records(path: Path, start: int = 0) -> Iterator[Record]:
+    """What a journal holds behind an offset."""
     with path.open("rb") as stream:
         stream.seek(start)
-        for record in stream:
-            start += len(record)
-            yield _parsed(record), start, record
+        for data in stream:
+            start += len(data)
+            yield Record(*_parsed(data), start, data.endswith(b"\n"))
 
 
-def _parsed(record: bytes) -> tuple[Line, int] | None:
+def _parsed(data: bytes) -> tuple[Line | None, int]:
     try:
-        if not record.endswith(b"\n"):
-            return None
-        if record.startswith(b"["):  # as written before there were checksums
-            return Line(*json.loads(record)), 0
-        if record[:9] != b"%08x " % crc32(record[9:-1]):
-            return None
-        *line, left = json.loads(record[9:])
+        if not data.endswith(b"\n"):
+            return None, 0
+        if data.startswith(b"["):  # as written before there were checksums
+            return Line(*json.loads(data)), 0
+        if data[:9] != b"%08x " % crc32(data[9:-1]):
+            return None, 0
+        *line, left = json.loads(data[9:])
         return Line(*line), left
     except (ValueError, TypeError, RecursionError):
-        return None
+        return None, 0

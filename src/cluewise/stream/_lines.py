@@ -18,7 +18,7 @@ from cluewise.ensemble._told import Reports
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import Line
 
-__all__ = ["Aside", "Reader", "Understood"]
+__all__ = ["Aside", "Reader", "Understood", "cells_of"]
 
 
 class Aside(NamedTuple):
@@ -82,21 +82,9 @@ class Reader:
 
     def _cells(self, line: Line) -> list[str] | None:
         """The cells of a line in the order of `FIELDS`; None for a line without a clue, such as a header."""
-        if not line.text.strip():
+        found = cells_of(line, self.headers)
+        if found is None:
             return None
-        try:
-            cells = [cell.strip() for cell in next(csv.reader([line.text], strict=True))]
-        except (csv.Error, StopIteration):
-            raise ClueError("the quotes do not match.") from None
-        lowered = [cell.lower() for cell in cells]
-        if {"a", "b", "kind"} <= set(lowered) <= set(FIELDS) and len(set(lowered)) == len(lowered):
-            self.headers[line.key] = lowered
-            return None
-        order = self.headers.get(line.key, list(FIELDS))
-        if not 3 <= len(cells) <= len(order):
-            raise ClueError(f"{len(cells)} cells instead of {','.join(order[:3])} (up to {len(order)}).")
-        placed = dict(zip(order, cells))
-        found = [placed.get(field, "") for field in FIELDS]
         kind = split_kind(found[2])
         if kind is not None and kind[0] == "rows":  # as `Clues.write` begins a file about rows without names
             if self.names.index is None and found[1] == str(self.n):
@@ -149,6 +137,25 @@ class Reader:
         for some in reports:
             joined = joined.join(some)
         return joined, groups
+
+
+def cells_of(line: Line, headers: dict[str, list[str]]) -> list[str] | None:
+    """The cells of a line in the order of `FIELDS`; None for an empty line and for a header, which is noted."""
+    if not line.text.strip():
+        return None
+    try:
+        cells = [cell.strip() for cell in next(csv.reader([line.text], strict=True))]
+    except (csv.Error, StopIteration):
+        raise ClueError("the quotes do not match.") from None
+    lowered = [cell.lower() for cell in cells]
+    if {"a", "b", "kind"} <= set(lowered) <= set(FIELDS) and len(set(lowered)) == len(lowered):
+        headers[line.key] = lowered
+        return None
+    order = headers.get(line.key, list(FIELDS))
+    if not 3 <= len(cells) <= len(order):
+        raise ClueError(f"{len(cells)} cells instead of {','.join(order[:3])} (up to {len(order)}).")
+    placed = dict(zip(order, cells))
+    return [placed.get(field, "") for field in FIELDS]
 
 
 def _reports(said: dict[str, Any], kind: str) -> Reports:

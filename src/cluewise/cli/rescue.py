@@ -1,0 +1,47 @@
+"""``cluewise rescue``: what is whole in a damaged project or stream."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cluewise.cli import _options as opt
+
+__all__ = ["rescue"]
+
+Damaged = Annotated[Path, typer.Argument(metavar="PATH", help="Project file of ask, or folder of update.")]
+Out = Annotated[
+    Path, typer.Argument(metavar="OUT", help="New file: a project, or for a folder of update a file of clues (CSV).")
+]
+
+
+def rescue(path: Damaged, out: Out, json: opt.AsJson = False) -> None:
+    """Save what is whole in a damaged project or a damaged folder of update.
+
+    A project becomes a new project, with all answers that are what was saved. Of a folder all clues become a file of
+    clues, for --clues of update or fit. What is damaged is left as it is.
+
+    Examples: cluewise rescue wine.cluewise new.cluewise; cluewise rescue state/ clues.csv
+    """
+    from cluewise.cli import _outputs, _show
+
+    what = "clues" if path.is_dir() else "entries"
+    if path.is_dir():
+        from cluewise import stream
+
+        _outputs.table_format(out)
+        saved, lost = stream.rescue(path, out)
+    else:
+        from cluewise import store
+        from cluewise.active import Project
+
+        saved, lost = store.rescue(path, out)
+        if not Project.begun(out):
+            warnings.warn(f"the beginning of the conversation is lost; '{out}' holds only answers.", stacklevel=2)
+    if json:
+        _show.say(_outputs.as_json({"saved": saved, "lost": lost, "output": str(out)}))
+    else:
+        _show.say(f"{saved} {what} saved in {out}, {lost} lost.")

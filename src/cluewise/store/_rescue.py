@@ -1,0 +1,138 @@
+"""What is whole in a damaged project, written into a new one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from cluewise.exceptions import ClueWarning
+from cluewise.store._entries import add
+from cluewise.store._json import checksum, moment_of, value_of
+from cluewise.store._store import Store
+from cluewise.tables import FileError
+
+__all__ = ["rescue"]
+
+LEAST = 32  # bytes that a row takes at least; so the size of a file bounds how many numbers a damaged part can hide
+
+
+def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[int, int]:
+    """Write what is whole in a damaged project into a new one; the damaged file is left as it is.
+
+    Entries get new numbers without gaps. An entry that took back a lost one is lost with it. A lost entry may have
+    taken back one that was saved, which then stands again.
+
+    Parameters
+    ----------
+    path : str or path
+        The damaged file.
+    out : str or path
+        The new file; there must be none.
+
+    Returns
+    -------
+    saved, lost : int
+        How many entries were saved, and how many are lost as far as that can be known.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise.store import Store, rescue
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> with Store.open(folder / "iris.cluewise", create=True) as store:
+    ...     for row in range(5):
+    ...         _ = store.append({"pair": [row, 7]}, "yes")
+    >>> _ = (folder / "iris.cluewise").write_bytes((folder / "iris.cluewise").read_bytes().replace(b"[3,7]", b"[9,7]"))
+    >>> rescue(folder / "iris.cluewise", folder / "new.cluewise")
+    (4, 1)
+    """
+    path, out = Path(path), Path(out)
+    if not path.is_file():
+        raise FileError(f"there is no project '{path}'.")
+    if out.exists():
+        raise FileError(f"'{out}' is there already; choose the name of a new file.")
+    with TemporaryDirectory() as folder:  # a copy, because opening a database may write to it
+        copy = Path(folder) / "copy"
+        shutil.copyfile(path, copy)
+        log = path.with_name(path.name + "-wal")
+        if log.exists():
+            shutil.copyfile(log, copy.with_name("copy-wal"))
+        gap = path.stat().st_size // LEAST
+        with closing(sqlite3.connect(copy)) as old:
+            entries = [(*row, None)[:6] for row in _rows(old, "answers", gap) if _is_entry(row)]
+            every = list(_rows(old, "settings", gap))
+            given = _fetch(old, "SELECT seq FROM sqlite_sequence WHERE name = 'answers'")
+    settings = {row[0]: row[1] for row in every if _is_setting(row)}
+    last = entries[-1][0] if entries else 0
+    top = given[0] if given and isinstance(given[0], int) and last <= given[0] <= last + gap else last
+    if not entries and not settings:
+        raise FileError(f"nothing in '{path}' is whole enough to be saved.")
+    new: dict[int, int] = {}
+    rows: list[dict[str, Any]] = []
+    for id, who, at, question, answer, back in entries:
+        if back is None or back in new:
+            new[id] = len(rows) + 1
+            rows.append(
+                {"who": who, "at": at, "question": question, "answer": answer, "takes_back": back and new[back]}
+            )
+    try:
+        with Store.open(out, create=True) as store:
+            store.settings.claim("", {name: value_of(text) for name, text in settings.items()})
+            if rows:
+                with store._write() as connection:
+                    add(connection, store.name, rows)
+    except BaseException:
+        out.unlink(missing_ok=True)
+        raise
+    if len(settings) < len(every):
+        warnings.warn(f"{len(every) - len(settings)} of {len(every)} settings are lost.", ClueWarning, stacklevel=2)
+    return len(rows), top - len(rows)
+
+
+def _rows(old: sqlite3.Connection, table: str, gap: int) -> Iterator[tuple[Any, ...]]:
+    """Each row that can be read, one by one, because a damaged page ends a query."""
+    number = missing = 0
+    while missing <= gap:
+        number += 1
+        row = _fetch(old, f"SELECT * FROM {table} WHERE rowid = ?", number)
+        missing = missing + 1 if row is None else 0
+        if row is not None:
+            yield row
+
+
+def _fetch(old: sqlite3.Connection, query: str, *values: int) -> Any:
+    try:
+        return old.execute(query, values).fetchone()
+    except (sqlite3.Error, MemoryError, OverflowError):
+        return None
+
+
+def _is_entry(row: tuple[Any, ...]) -> bool:
+    """Whether an entry is what was saved; of older versions, which have fewer columns, whether it can be read."""
+    if len(row) > 6:
+        return bool(row[6] == checksum(*row[:6]))
+    try:
+        moment_of(row[2])
+    except (TypeError, ValueError):
+        return False
+    return isinstance(row[1], str) and _is_json(row[3]) and _is_json(row[4])
+
+
+def _is_setting(row: tuple[Any, ...]) -> bool:
+    """The same of a setting."""
+    return row[2] == checksum(*row[:2]) if len(row) > 2 else isinstance(row[0], str) and _is_json(row[1])
+
+
+def _is_json(text: Any) -> bool:
+    try:
+        value_of(text)
+    except (TypeError, ValueError):
+        return False
+    return True

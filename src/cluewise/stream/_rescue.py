@@ -1,0 +1,102 @@
+"""The clues in a damaged folder, written into a file of clues."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cluewise import tables
+from cluewise._typing import Array
+from cluewise.clues import _io
+from cluewise.clues._io_lines import FIELDS, split_kind
+from cluewise.ensemble import _state
+from cluewise.exceptions import ClueError
+from cluewise.stream._journal import records
+from cluewise.stream._lines import cells_of
+from cluewise.stream._lock import locked
+from cluewise.stream._stream import JOURNAL, read_ids
+
+__all__ = ["rescue"]
+
+
+def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
+    """Write every clue that is whole in a damaged folder into a file of clues; the folder is left as it is.
+
+    What was applied comes from the saved model, where that can be read, and otherwise from the journal. Lines that are
+    not of the form of a clue are left out.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder of a `StreamingClues`.
+    out : str or path
+        The new file (CSV, Parquet, NPZ or JSON), for ``cluewise update`` or `Clues.read`.
+
+    Returns
+    -------
+    saved, lost : int
+        How many clues were saved, and how many lines are lost as far as that can be known.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise import SCSC
+    >>> from cluewise.stream import StreamingClues, rescue
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> SCSC.from_partitions([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]]).save(folder)
+    >>> with StreamingClues(folder) as stream:
+    ...     stream.append(["1,2,must", "2,3,cannot"], source="ann")
+    >>> (folder / "state.json").unlink()
+    >>> rescue(folder, folder / "clues.csv")
+    (2, 0)
+    >>> (folder / "clues.csv").read_text().splitlines()[1]
+    '1,2,must,,,ann:1'
+    """
+    folder, out = Path(path), Path(out)
+    if out.exists():
+        raise tables.FileError(f"'{out}' is there already; choose the name of a new file.")
+    with locked(folder):
+        try:
+            told, kept = _state.load_told(folder)
+            applied = _io.rows(told.clues(), read_ids(folder, kept)).columns
+        except ValueError:  # then the journal has to tell all of it
+            kept, applied = {}, {}
+        count = max(map(len, applied.values()), default=0)
+        columns = {field: _texts(applied, field, count) for field in FIELDS}
+        lost = _add_lines(folder / JOURNAL, kept, columns)
+    saved = sum(kind != "rows" for kind in columns["kind"])
+    if not saved:
+        raise tables.FileError(f"nothing in '{folder}' is whole enough to be saved.")
+    tables.write(out, columns)
+    return saved, lost
+
+
+def _texts(columns: Mapping[str, Array], field: str, count: int) -> list[str]:
+    """A column of a table of clues as text, empty where there is nothing."""
+    return ["" if cell is None or cell != cell else str(cell) for cell in columns.get(field, [None] * count)]
+
+
+def _add_lines(journal: Path, kept: dict[str, Any], columns: dict[str, list[str]]) -> int:
+    """Add the lines that are not applied yet; how many of them are lost."""
+    headers = dict(kept.get("headers", {}))
+    first = {key: place[1] for key, place in kept.get("positions", {}).items()}
+    last, found, damaged = dict(first), 0, 0
+    for record in records(journal, kept.get("applied", 0)) if journal.exists() else ():
+        if record.line is None:
+            damaged += record.complete
+            continue
+        line = record.line
+        found += line.number > last.get(line.key, 0)
+        last[line.key] = max(line.number, last.get(line.key, 0))
+        with suppress(ClueError):
+            cells = cells_of(line, headers)
+            kind = None if cells is None else split_kind(cells[2])
+            if cells is not None and kind is not None:
+                cells[2:3] = [":".join(filter(None, kind))]
+                cells[-1] = cells[-1] or f"{line.source}:{line.number}"
+                for column, cell in zip(columns.values(), cells):
+                    column.append(cell)
+    # A damaged stretch may be many lines; a source counts its lines without gaps.
+    return max(damaged, sum(last.values()) - sum(first.values()) - found)
