@@ -130,7 +130,7 @@ def _begin(connection: Connection) -> None:
 
 _RESCUE = "'cluewise rescue' saves every answer that is whole."
 _SENTENCES = {
-    "SQLITE_NOTADB": "'{}' is not a cluewise project, or its first bytes are damaged and nothing can be saved.",
+    "SQLITE_NOTADB": "'{}' is not a cluewise project; if it was one, " + _RESCUE,
     "SQLITE_CORRUPT": "'{}' is damaged: part of it was overwritten or is missing; " + _RESCUE,
     "SQLITE_READONLY": "'{}' is write-protected, and a project saves every answer.",
     "SQLITE_FULL": "'{}' cannot grow, the disk is full; this was not saved, everything before it is.",

@@ -65,10 +65,10 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
         if log.exists():
             shutil.copyfile(log, copy.with_name("copy-wal"))
         gap = path.stat().st_size // LEAST
-        with closing(sqlite3.connect(copy)) as old:
-            entries = [(*row, None)[:6] for row in _rows(old, "answers", gap) if _is_entry(row)]
-            every = list(_rows(old, "settings", gap))
-            given = _fetch(old, "SELECT seq FROM sqlite_sequence WHERE name = 'answers'")
+        entries, every, given = _read(copy, gap)
+        if not entries:
+            _mend(copy)
+            entries, every, given = _read(copy, gap)
     settings = {row[0]: row[1] for row in every if _is_setting(row)}
     last = entries[-1][0] if entries else 0
     top = given[0] if given and isinstance(given[0], int) and last <= given[0] <= last + gap else last
@@ -94,6 +94,26 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
     if len(settings) < len(every):
         warnings.warn(f"{len(every) - len(settings)} of {len(every)} settings are lost.", ClueWarning, stacklevel=2)
     return len(rows), top - len(rows)
+
+
+def _read(path: Path, gap: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], Any]:
+    """Entries that are whole, all settings, and how many entries there should be."""
+    with closing(sqlite3.connect(path)) as old:
+        entries = [(*row, None)[:6] for row in _rows(old, "answers", gap) if _is_entry(row)]
+        every = list(_rows(old, "settings", gap))
+        return entries, every, _fetch(old, "SELECT seq FROM sqlite_sequence WHERE name = 'answers'")
+
+
+def _mend(path: Path) -> None:
+    """Give a file the first page of a new project, whose tables begin on the same pages, and its own true length."""
+    fresh = path.with_name("fresh")
+    Store.open(fresh, create=True).close()
+    first = bytearray(fresh.read_bytes())
+    page = int.from_bytes(first[16:18], "big")
+    with path.open("rb+") as stream:
+        first[28:32] = (stream.seek(0, os.SEEK_END) // page).to_bytes(4, "big")
+        stream.seek(0)
+        stream.write(first[:page])
 
 
 def _rows(old: sqlite3.Connection, table: str, gap: int) -> Iterator[tuple[Any, ...]]:
