@@ -7,6 +7,8 @@ import pytest
 
 from cluewise import Clues
 from cluewise.active import Answer, Project, Question, RandomPairs, SimulatedOracle, interview
+from cluewise.exceptions import ClueWarning
+from cluewise.tables import FileError
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 Y = (X[:, 0] > 0).astype(int)
@@ -144,7 +146,7 @@ def test_what_makes_no_sense_is_not_saved(path):
 
 def test_refusals(path, tmp_path):
     Project.begin(path, RandomPairs(), X, budget=1, random_state=0).close()
-    with pytest.raises(ValueError, match=r"there is a conversation in .* already"):
+    with pytest.raises(ValueError, match=r"talk.cluewise' already, begun with RandomPairs, seed \d+ and a budget"):
         Project.begin(path, RandomPairs(), X, budget=1)
     with pytest.raises(ValueError, match="not what this conversation is about"):
         Project.open(path, RandomPairs(), X + 1)
@@ -158,3 +160,35 @@ def test_refusals(path, tmp_path):
     Store.open(tmp_path / "empty", create=True).close()
     with pytest.raises(ValueError, match="there is no conversation in"):
         Project.peek(tmp_path / "empty")
+
+
+def test_a_damaged_snapshot_is_not_believed(path):
+    with Project.begin(path, RandomPairs(), X, budget=5, random_state=0) as project:
+        project.tell(SimulatedOracle(Y)(project.ask()))
+        state = project.state
+    before = path.read_bytes()
+    assert before.count(b'"who":"simulated"') == 1  # in the snapshot
+    path.write_bytes(before.replace(b'"who":"simulated"', b'"who":"emulated!"'))
+    with Project.open(path, RandomPairs(), X) as project:
+        assert project.store.last_snapshot() is None
+        assert project.state == state
+
+
+def test_a_snapshot_that_cannot_be_saved_is_no_loss(path, monkeypatch):
+    project = Project.begin(path, RandomPairs(), X, budget=5, random_state=0)
+    project.tell(SimulatedOracle(Y)(project.ask()))
+
+    def full(*_, **__):
+        raise FileError("the disk is full.")
+
+    monkeypatch.setattr(project.store, "snapshot", full)
+    with pytest.warns(ClueWarning, match=r"every answer is saved, but the disk is full\."):
+        project.close()
+    with Project.open(path, RandomPairs(), X) as project:
+        assert project.state.asked == 1
+
+
+def test_a_lost_budget_is_that_of_the_beginning(path):
+    with Project.begin(path, RandomPairs(), X, budget=5, random_state=0) as project:
+        del project.store.settings["budget"]
+        assert project.state.budget == 5

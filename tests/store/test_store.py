@@ -20,7 +20,8 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from cluewise.store import Entry, Record, Snapshot, Store, _engine, _schema
+from cluewise.exceptions import ClueWarning
+from cluewise.store import Entry, Record, Snapshot, Store, _engine, _rescue, _schema, rescue
 from cluewise.store._ledger import Ledger
 from cluewise.tables import FileError
 
@@ -447,6 +448,137 @@ def test_a_file_from_the_future(path, version, sentence):
     with pytest.raises(FileError, match=sentence):
         Store.open(path, create=True)
     assert path.read_bytes() == content
+
+
+# Damage
+
+
+def filled(path, count=6):
+    with Store.open(path, create=True) as store:
+        store.settings["budget"] = 50
+        for i in range(count):
+            store.append({"pair": [0, i]}, "yes", who="Ann")
+        store.undo()
+        store.snapshot({"heard": 5}, count + 1)
+        return store.entries()
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("UPDATE answers SET answer = '\"no\"' WHERE id = 3", "entry 3 is not what was saved"),
+        ("UPDATE answers SET who = 'Bob' WHERE id = 3", "entry 3 is not what was saved"),
+        ("UPDATE answers SET takes_back = 2 WHERE id = 7", "entry 7 is not what was saved"),
+        ("UPDATE answers SET crc32 = NULL WHERE id = 3", "entry 3 is not what was saved"),
+        ("UPDATE answers SET at = x'00' WHERE id = 3", "entry 3 is not what was saved"),
+        ("DELETE FROM answers WHERE id = 4", "of the entries 1 to 7 only 6 are there"),
+        ("DELETE FROM answers WHERE id = 7", "of 7 entries the last is number 6"),
+    ],
+)
+def test_a_changed_or_lost_entry_is_noticed(path, script, sentence):
+    filled(path)
+    by_hand(path, script)
+    with Store.open(path) as store:
+        for read in (store.entries, store.standing, store.undo, store.last_snapshot):
+            with pytest.raises(FileError, match=rf"project.cluewise' is damaged: {sentence}; 'cluewise rescue' saves"):
+                read()
+
+
+def test_entries_that_nobody_can_read_and_that_had_no_checksum(path):
+    by_hand(path, VERSION_1.replace('"yes"', '"yes'))
+    with Store.open(path) as store, pytest.raises(FileError, match="entry 1 is not what was saved"):
+        store.entries()
+
+
+def test_changed_settings_are_noticed_and_changed_snapshots_ignored(path):
+    filled(path)
+    by_hand(path, "UPDATE snapshots SET state = '{\"heard\":6}'")
+    with Store.open(path) as store:
+        assert store.last_snapshot() is None
+        assert store.settings["budget"] == 50
+    by_hand(path, "UPDATE settings SET value = '51'")
+    with Store.open(path) as store, pytest.raises(FileError, match="a setting is not what was saved"):
+        store.settings.get("budget")
+    by_hand(path, "UPDATE cluewise SET version = 2; ALTER TABLE settings DROP COLUMN crc32")
+    by_hand(path, "ALTER TABLE answers DROP COLUMN crc32; ALTER TABLE snapshots DROP COLUMN crc32")
+    by_hand(path, "UPDATE settings SET value = '5x'")
+    with Store.open(path) as store, pytest.raises(FileError, match="setting 'budget' is not what was saved"):
+        store.settings.get("budget")
+
+
+def test_settings_are_claimed_once(store):
+    assert store.settings.claim("seed", {"seed": 3, "budget": 50})
+    assert not store.settings.claim("seed", {"seed": 4, "more": 1})
+    assert dict(store.settings) == {"seed": 3, "budget": 50}
+
+
+def test_rescue(path, tmp_path):
+    entries = filled(path)
+    out = tmp_path / "out"
+    assert rescue(path, out) == (7, 0)
+    with Store.open(out) as store:
+        assert store.entries() == entries
+        assert dict(store.settings) == {"budget": 50}
+    with pytest.raises(FileError, match="out' is there already"):
+        rescue(path, out)
+    with pytest.raises(FileError, match="there is no project"):
+        rescue(tmp_path / "no", tmp_path / "new")
+    out.unlink()
+    before = path.read_bytes()
+    by_hand(path, "UPDATE answers SET answer = '\"no\"' WHERE id = 3; UPDATE settings SET value = '51'")
+    damaged = path.read_bytes()
+    assert before != damaged
+    with pytest.warns(ClueWarning, match="1 of 1 settings are lost"):
+        assert rescue(path, out) == (6, 1)
+    assert path.read_bytes() == damaged
+    with Store.open(out) as store:
+        found = store.entries()
+        assert [e.question for e in found] == [e.question for e in entries if e.id != 3]
+        assert found[-1].takes_back == 5  # the answer that was number 6
+        assert dict(store.settings) == {}
+
+
+def test_who_took_back_a_lost_answer_is_lost_with_it(path, tmp_path):
+    filled(path)
+    by_hand(path, "UPDATE answers SET answer = '\"no\"' WHERE id = 6")
+    assert rescue(path, tmp_path / "out") == (5, 2)
+
+
+def test_rescue_of_an_older_version(path, tmp_path):
+    by_hand(path, VERSION_1.replace('"no"', '"no').replace("'50'", "'x'"))
+    with pytest.warns(ClueWarning, match="1 of 1 settings are lost"):
+        assert rescue(path, tmp_path / "out") == (1, 1)
+    with Store.open(tmp_path / "out") as store:
+        assert [(e.who, e.answer) for e in store.entries()] == [("Ann", "yes")]
+
+
+@pytest.mark.parametrize("size", [16, 100, 4096])
+def test_rescue_of_a_file_without_its_beginning(path, tmp_path, size):
+    entries = filled(path)
+    path.write_bytes(bytes(size) + path.read_bytes()[size:])
+    with pytest.raises(FileError, match="is not a cluewise project; if it was one, 'cluewise rescue' saves"):
+        Store.open(path)
+    assert rescue(path, tmp_path / "out") == (7, 0)
+    with Store.open(tmp_path / "out") as store:
+        assert store.entries() == entries
+
+
+def test_rescue_of_nothing(path, tmp_path, monkeypatch):
+    path.write_text("a,b,kind\n" * 1000)
+    with pytest.raises(FileError, match=r"nothing in '.*project.cluewise' is whole enough"):
+        rescue(path, tmp_path / "out")
+    path.unlink()
+    filled(path)
+    monkeypatch.setattr(_rescue, "add", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        rescue(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_rescue_of_what_is_still_in_the_log(path, tmp_path):
+    with Store.open(path, create=True) as store:
+        store.append("q", "yes")
+        assert rescue(path, tmp_path / "out") == (1, 0)
 
 
 # Several at once

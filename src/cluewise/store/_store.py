@@ -27,7 +27,9 @@ class Store:
 
     Open one with `Store.open`. Nothing is ever deleted from the list of answers: undoing is one more entry. When
     `append` returns, the answer is on disk and survives a kill and a power cut. Several processes and threads may use
-    one project at once. Questions, answers and states are any JSON; a tuple comes back as a list.
+    one project at once. Questions, answers and states are any JSON; a tuple comes back as a list. Everything is read
+    with its checksum: an answer that was damaged or lost is an error, never another answer (`cluewise.store.rescue`
+    saves the others).
 
     Parameters
     ----------

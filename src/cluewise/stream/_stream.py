@@ -47,7 +47,9 @@ class StreamingClues:
     Lines are written to a journal before anything else happens. A batch is applied by saving, in one step, the new
     weights together with the place in the journal up to which lines are in them. So a process may be killed at any
     moment: started again, it goes on with the first line that is not yet applied. Lines that cannot be used are set
-    aside with the reason; they stop nothing.
+    aside with the reason; they stop nothing. Lines and files have checksums: weights that were damaged are rebuilt from
+    the journal, and what cannot be rebuilt is refused with the name of the file (`cluewise.stream.rescue` saves the
+    clues).
 
     Parameters
     ----------
@@ -168,7 +170,7 @@ class StreamingClues:
         Parameters
         ----------
         lines : iterable of str
-            They are on disk when this returns.
+            They are on disk when this returns; after an error, none of them is.
         source : str, default="stdin"
             Who says so; lines are counted on from the last one of the same source.
         """
