@@ -1,7 +1,12 @@
-"""Blocks over a pool: results in order, few waiting, nothing new after an error."""
+"""Blocks over threads: results in order, few waiting, nothing new after an error, nothing left behind."""
 
+import gc
+import os
+import signal
+import sys
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -138,3 +143,157 @@ def test_the_real_controller():
 
     with one_blas_thread():
         assert {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"} == {1}
+
+
+def helpers():
+    return {thread for thread in threading.enumerate() if thread.name == "cluewise"}
+
+
+def test_all_runs_share_their_threads():
+    with cw.threads(3):
+        list(map_blocks(abs, range(20)))
+        before = helpers()
+        for _ in range(50):
+            list(map_blocks(abs, range(20)))
+        assert helpers() == before
+    assert len(before) >= 3
+
+
+def test_a_run_that_is_dropped_runs_no_code_and_keeps_nothing():
+    """`zip` leaves its last iterator suspended; a KeyboardInterrupt while that is closed would be swallowed."""
+
+    class Result:
+        pass
+
+    def work(i):
+        made.append(weakref.ref(result := Result()))
+        return result
+
+    made, ran = [], []
+    blocks = range(10)
+    with cw.threads(2):
+        results = map_blocks(work, blocks)
+        assert sum(1 for _ in zip(blocks, results)) == len(blocks)
+        half = map_blocks(work, blocks)
+        next(half)
+        while len(made) < 2 * len(blocks) - 2:  # as far ahead as the helpers go
+            time.sleep(0.001)
+        sys.setprofile(lambda frame, event, _: ran.append(frame.f_code.co_name) if event == "call" else None)
+        try:
+            del results, half
+        finally:
+            sys.setprofile(None)
+        assert set(ran) <= {"_in_order"}  # its frame is unwound; nothing is called
+        deadline = time.monotonic() + 60
+        while any(kept() is not None for kept in made) and time.monotonic() < deadline:
+            time.sleep(0.001)  # a helper may just be dropping its own
+    assert [kept() for kept in made if kept() is not None] == []
+
+
+def test_an_exception_keeps_nothing_alive():
+    class Data:
+        pass
+
+    def fail(data, i):
+        raise KeyError(i)
+
+    data = Data()
+    kept = weakref.ref(data)
+    gc.disable()
+    try:
+        with cw.threads(2), pytest.raises(KeyError):
+            list(map_blocks(lambda i, data=data: fail(data, i), range(10)))
+        del data
+        deadline = time.monotonic() + 60
+        while kept() is not None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert kept() is None
+    finally:
+        gc.enable()
+
+
+def test_blocks_within_blocks():
+    """Helpers that waited for each other would wait for ever."""
+
+    def work(i):
+        with cw.threads(2):
+            return sum(map_blocks(lambda j: i * j, range(10)))
+
+    with cw.threads(2):
+        assert list(map_blocks(work, range(20))) == [45 * i for i in range(20)]
+
+
+def test_ctrl_c_while_waiting():
+    """It arrives at the caller, and then no block runs any more."""
+    running, begun = [], threading.Event()
+
+    def work(i):
+        running.append(i)
+        begun.set()
+        time.sleep(0.02)
+        running.remove(i)
+
+    def press():
+        begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    other = threading.Thread(target=press)
+    with cw.threads(2):
+        other.start()
+        with pytest.raises(KeyboardInterrupt):
+            list(map_blocks(work, range(10_000)))
+    assert running == []
+    other.join()
+
+
+def in_child(act):
+    """Exit code of ``act`` in a fork of this process; -SIGALRM when it hangs."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(60)
+            act()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_fork_has_helpers_and_locks_of_its_own():
+    """The child has none of the parent's helpers, and a lock that another thread held would stay held."""
+
+    def act():
+        assert list(map_blocks(abs, range(20))) == list(range(20))
+        with one_blas_thread():
+            pass
+
+    with cw.threads(2):
+        act()
+        with module._process.lock:
+            assert in_child(act) == 0
+
+
+def test_a_fork_restores_what_blas_had(monkeypatch):
+    """The limit that a fit in the parent has set is not taken for what was there before."""
+    state = {"limit": 4}
+
+    class Controller:
+        def limit(self, limits, user_api):
+            self.before, state["limit"] = state["limit"], limits
+            return self
+
+        def restore_original_limits(self):
+            state["limit"] = self.before
+
+    monkeypatch.setattr(module, "_controller", Controller)
+
+    def act():
+        with one_blas_thread():
+            assert state["limit"] == 1
+        assert state["limit"] == 4
+
+    with one_blas_thread():
+        assert in_child(act) == 0
+    assert state["limit"] == 4

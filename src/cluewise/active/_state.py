@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from cluewise._lazy import lazy
 from cluewise._typing import Array
 from cluewise.active._dialog import INFERRED, Answer
 from cluewise.active._known import resolved
@@ -82,7 +82,7 @@ class State:
         """Questions that may still be asked."""
         return max(self.budget - self.asked, 0)
 
-    @cached_property
+    @lazy
     def clues(self) -> Clues:
         """What was known before together with what the answers say.
 

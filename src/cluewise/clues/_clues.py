@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cluewise._lazy import lazy
 from cluewise._typing import Array, ArrayLike, Floats, Ints
 from cluewise.clues import _closure, _conflicts
 from cluewise.clues._check import count, size_bounds, source_list
@@ -355,7 +355,7 @@ class Clues(Record):
 
     # --- what follows from it -----------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _joined(self) -> tuple[Ints, int]:
         return _closure.components(self.n, self._must, list(self.together), self.labels)
 
@@ -372,22 +372,22 @@ class Clues(Record):
         """Number of components, single rows included."""
         return self._joined[1]
 
-    @cached_property
+    @lazy
     def graph(self) -> _closure.Graph:
         """Cannot-links between components."""
         return _closure.lift_links(self._cannot, self.components, self.n_components)
 
-    @cached_property
+    @lazy
     def cliques(self) -> _closure.Cliques:
         """Apart groups and label classes as sets of components that exclude each other."""
         return _closure.lift_cliques(self.apart, self.labels, self.components)
 
-    @cached_property
+    @lazy
     def contradictions(self) -> tuple[_conflicts.Conflict, ...]:
         """Rows that must be together and apart, each with the chain that proves it."""
         return _conflicts.find_conflicts(self)
 
-    @cached_property
+    @lazy
     def tied(self) -> Ints:
         """Rows that a label, link, group or partition speaks of."""
         mask = self.labels >= 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cluewise._lazy import lazy
 from cluewise.clues._links import GIVEN
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Conflict:
     source: str
     clues: Clues
 
-    @cached_property
+    @lazy
     def chain(self) -> tuple[tuple[int, int, str], ...]:
         """Steps (row, row, why) of a shortest way from ``first`` to ``second`` along must-links."""
         return _chain(self.clues, self.first, self.second)

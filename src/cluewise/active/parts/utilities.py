@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import entr
 from scipy.stats import rankdata
 
+from cluewise._lazy import lazy
 from cluewise._typing import Array, Bools, Floats, Ints
 
 __all__ = [
@@ -49,7 +50,7 @@ class View:
     cannot: Ints  # (·, 2) pairs that somebody said no to
     clustering: Callable[[], Ints]  # makes the current clustering
 
-    @cached_property
+    @lazy
     def labels(self) -> Ints:
         """(p,) the current clustering; made when a utility asks for it."""
         return self.clustering()

@@ -1,0 +1,77 @@
+"""Ctrl-C is held back while something must be completed, and never lost."""
+
+import signal
+import threading
+
+import pytest
+
+from cluewise._interrupts import deferred
+
+
+def test_it_comes_afterwards():
+    done = []
+
+    def act():
+        with deferred():
+            signal.raise_signal(signal.SIGINT)
+            done.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        act()
+    assert done == [1]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_does_not_hide_it():
+    def act():
+        with deferred():
+            signal.raise_signal(signal.SIGINT)
+            raise OSError("full")
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        act()
+    assert isinstance(caught.value.__context__, OSError)
+
+
+def test_within_each_other():
+    done = []
+
+    def act():
+        with deferred():
+            with deferred():
+                signal.raise_signal(signal.SIGINT)
+            done.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        act()
+    assert done == [1]
+
+
+def test_without_a_signal_nothing_happens():
+    before = signal.getsignal(signal.SIGINT)
+    with deferred():
+        pass
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_other_threads_leave_the_handler_alone():
+    seen = []
+
+    def act():
+        with deferred():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    other = threading.Thread(target=act)
+    other.start()
+    other.join()
+    assert seen == [signal.default_int_handler]
+
+
+def test_ignored_stays_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with deferred():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
