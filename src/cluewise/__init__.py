@@ -5,14 +5,15 @@ Public names are loaded when they are first used, so that ``import cluewise`` st
 
 from __future__ import annotations
 
-import logging
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from cluewise._homes import HOMES
 from cluewise._version import __version__
 
+TYPE_CHECKING = False  # nor is typing imported: the command line wants to answer Ctrl-C from its first moment
 if TYPE_CHECKING:
+    from typing import Any
+
     from cluewise import active, checks, datasets, exceptions, metrics, plots, store
     from cluewise.advice import ClueSearchCV, check, compare, propagate, suggest, suspects
     from cluewise.alternative import (
@@ -154,8 +155,6 @@ __all__ = [
     "suspects",
     "threads",
 ]
-
-logging.getLogger("cluewise").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:

@@ -204,7 +204,7 @@ def test_a_failure_while_writing_keeps_the_old_files(run, folder, monkeypatch, o
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [
-        (KeyboardInterrupt(), 130, "cluewise: interrupted; nothing was written.\n"),
+        (KeyboardInterrupt(), 130, "cluewise: interrupted; no file is half-written.\n"),
         (MemoryError(), 2, "cluewise: there is not enough memory for this.\n"),
         (ValueError("two\nlines"), 2, "cluewise: two lines\n"),
     ],

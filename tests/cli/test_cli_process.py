@@ -56,5 +56,5 @@ def test_ctrl_c_ends_a_long_fit_with_code_130_and_leaves_nothing(tmp_path):
     time.sleep(1.0)
     os.kill(running.pid, signal.SIGINT)
     out, err = running.communicate(timeout=60)
-    assert (running.returncode, out, err) == (130, "", "cluewise: interrupted; nothing was written.\n")
+    assert (running.returncode, out, err) == (130, "", "cluewise: interrupted; no file is half-written.\n")
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]

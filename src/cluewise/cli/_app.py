@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from cluewise._version import __version__
+from cluewise.cli import _interrupt
 from cluewise.cli.ask import ask
 from cluewise.cli.check import check
 from cluewise.cli.compare import compare
@@ -24,10 +25,9 @@ from cluewise.cli.rescue import rescue
 from cluewise.cli.update import update
 from cluewise.cli.warmup import warmup
 
-__all__ = ["app", "main"]
+__all__ = ["app", "run"]
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 # Older versions of typer use click, newer ones carry it inside; this is the same class in both.
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
@@ -50,14 +50,15 @@ class Commands(TyperGroup):
 @contextmanager
 def _one_sentence() -> Iterator[None]:
     try:
-        yield
+        with _recognized():
+            yield
     except _UsageError as error:
         where = error.ctx.command_path if error.ctx is not None else "cluewise"
         _say(f"{error.format_message().rstrip('.')}. See {where} --help.")
         raise typer.Exit(BAD_INPUT) from None
     except KeyboardInterrupt:
-        _say("interrupted; nothing was written.")
-        raise typer.Exit(INTERRUPTED) from None
+        _say("interrupted; no file is half-written.")
+        raise typer.Exit(_interrupt.INTERRUPTED) from None
     except BrokenPipeError:
         raise  # whoever reads our output has seen enough
     except MemoryError:
@@ -66,6 +67,19 @@ def _one_sentence() -> Iterator[None]:
     except (ValueError, OSError, ImportError) as error:
         _say(str(error))
         raise typer.Exit(BAD_INPUT) from None
+
+
+@contextmanager
+def _recognized() -> Iterator[None]:
+    """After Ctrl-C every error is taken for its consequence: imports that it stops fail in many ways."""
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except Exception:
+        if _interrupt.heard():
+            raise KeyboardInterrupt from None
+        raise
 
 
 @contextmanager
@@ -131,22 +145,8 @@ def _cluewise(
         typer.echo(context.get_help())
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code: 0, 1 (check found a problem), 2 (bad input), 130 (Ctrl-C).
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Words of the command line; those of the process by default.
-
-    Examples
-    --------
-    >>> from cluewise.cli import main
-    >>> main(["--version"])
-    Traceback (most recent call last):
-    ...
-    SystemExit: 0
-    """
+def run(arguments: Sequence[str] | None) -> None:
+    """Run a command and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "…" is no reason to fail

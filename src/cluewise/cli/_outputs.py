@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from cluewise import tables
+from cluewise._interrupts import deferred
+from cluewise.cli._interrupt import heard
 
 __all__ = ["as_json", "picture_format", "reserved", "table_format"]
 
@@ -28,7 +30,7 @@ def reserved(wanted: Mapping[str, Path | None], inputs: Iterable[Path | None]) -
     read = {path.resolve() for path in inputs if path is not None}
     asides: dict[str, Path] = {}
     taken: dict[Path, str] = {}
-    with ExitStack() as stack:
+    with ExitStack() as ending, ExitStack() as stack:
         for option, path in wanted.items():
             if path is None:
                 continue
@@ -38,7 +40,12 @@ def reserved(wanted: Mapping[str, Path | None], inputs: Iterable[Path | None]) -
                 raise tables.FileError(f"{option} '{path}' is also written as {taken[path.resolve()]}.")
             taken[path.resolve()] = option
             asides[option] = stack.enter_context(tables.atomic(path))
-        yield asides
+        try:
+            yield asides
+            if heard():  # and lost on the way
+                raise KeyboardInterrupt
+        finally:
+            ending.enter_context(deferred())  # the files take their places, or are removed, all together
 
 
 def table_format(path: Path | None) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cluewise.cli import _options as opt
+from cluewise.cli._interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from cluewise.active import Project, Question
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ask"]
 
-INTERRUPTED = 130
 USUAL = 50  # questions, unless somebody says
 
 Strategy = Annotated[

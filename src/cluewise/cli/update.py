@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cluewise.cli import _options as opt
+from cluewise.cli._interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from cluewise.stream import Batch, StreamingClues
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["update"]
 
 PAUSE = 0.2  # seconds without a line after which the lines that are there are applied
-INTERRUPTED = 130
 
 Folder = Annotated[Path, typer.Argument(metavar="STATE", help="Folder of the model; --data begins a new one.")]
 NewClues = Annotated[

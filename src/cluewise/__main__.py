@@ -1,0 +1,5 @@
+"""``python -m cluewise``."""
+
+from cluewise.cli import main
+
+main()
