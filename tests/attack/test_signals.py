@@ -146,12 +146,20 @@ def test_a_fit_in_another_process(patience, sweep):
     process = started(STOPPED)
     for _ in range(sweep(16, 200)):
         patience(process)
-        assert process.stdout.readline() == b"ready\n"
+        expect(process, b"ready\n")
         time.sleep(moments.uniform(0, 0.15))
         process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == b"stopped\n", "Ctrl-C was swallowed"
+        expect(process, b"stopped\n")
     process.kill()
     assert process.stderr.read() == b""
+
+
+def expect(process: subprocess.Popen[bytes], line: bytes) -> None:
+    if process.stdout.readline() != line:
+        said = process.communicate()[1].decode()
+        raise AssertionError(
+            f"no {line!r}: {'it hung' if process.returncode == -signal.SIGKILL else 'it died'}\n{said}"
+        )
 
 
 def test_a_fit_in_this_process(sweep):
@@ -174,8 +182,8 @@ def test_a_fit_in_this_process(sweep):
 
 def press(seconds: float, sent: threading.Event) -> None:
     time.sleep(seconds)
-    sent.set()
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+    sent.set()
 
 
 def attacked(other: threading.Thread, sent: threading.Event, fit: object) -> None:

@@ -7,13 +7,20 @@ else: sums keep their order, so equal seeds give equal labels at any thread coun
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 from numba import njit
+from numba.core import serialize
 
 __all__ = ["fma", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# A kernel that returns an array calls this function of numba, which looks something up, while it packs its results.
+# Written in Python it answers Ctrl-C in there, and a SystemError comes out; a cache written in C does not.
+if hasattr(serialize, "_numba_unpickle"):
+    serialize._numba_unpickle = cache(serialize._numba_unpickle)
 
 
 def kernel(function: F) -> F:
