@@ -144,7 +144,7 @@ def test_a_fit_in_another_process(patience, sweep):
     """Every KeyboardInterrupt arrives at the caller, and nothing is said about another that does not."""
     moments = random.Random(1)
     process = started(STOPPED)
-    for _ in range(sweep(8, 200)):
+    for _ in range(sweep(4, 200)):
         patience(process)
         expect(process, b"ready\n")
         time.sleep(moments.uniform(0, 0.15))
@@ -171,7 +171,7 @@ def test_a_fit_in_this_process(sweep):
     moments, lost = random.Random(2), []
     before, sys.unraisablehook = sys.unraisablehook, lost.append
     try:
-        for turn in range(sweep(4, 100)):
+        for turn in range(sweep(2, 100)):
             sent = threading.Event()
             other = threading.Thread(target=press, args=(moments.uniform(0, 0.15), sent))
             with pytest.raises(KeyboardInterrupt):
@@ -236,7 +236,7 @@ def test_a_command(files, patience, sweep):
 
 def test_forks_while_other_threads_fit(sweep):
     """The child fits as well, gets the same labels, and ends."""
-    forks = sweep(4, 90)
+    forks = sweep(2, 90)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", FORKED, str(forks), "4"], capture_output=True, text=True, check=True
     )
