@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from cluewise import Clues
-from cluewise.core.probability.pair_evidence import Noise, of_links, pairs_of
+from cluewise.core.probability.pair_evidence import Noise, of_links, pairs_of, reliabilities
 from strategies import PAIR_KINDS, cases
 
 
@@ -75,6 +75,13 @@ def test_logarithms_and_divergence_by_integration():
 
 def test_reliability_is_bayes_rule():
     """30 of 100 pairs are together; p = .8, q = .9: 24 right and 7 wrong must, 63 right and 6 wrong cannot."""
-    must, cannot = Noise(8, 2, 9, 1).reliabilities(0.3)
+    must, cannot = reliabilities(np.array([0.8]), np.array([0.9]), np.array([0.3]))
     assert must == pytest.approx(24 / 31)
     assert cannot == pytest.approx(63 / 69)
+
+
+def test_reliability_counts_the_reports_of_all_draws():
+    """As likely: 90 of 100 pairs are together, p = .8, q = .5, or 10 of 100, p = .2, q = .9."""
+    must, cannot = reliabilities(np.array([0.8, 0.2]), np.array([0.5, 0.9]), np.array([0.9, 0.1]))
+    assert must == pytest.approx((72 + 2) / (72 + 2 + 5 + 9))
+    assert cannot == pytest.approx((5 + 81) / (5 + 81 + 18 + 8))

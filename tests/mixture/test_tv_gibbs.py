@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from cluewise.clues import Clues
 from cluewise.core.probability.pair_evidence import Noise, pairs_of
 from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
-from cluewise.mixture import _gibbs_slots, _tv_gibbs
+from cluewise.mixture import TVClust, _gibbs_slots, _tv_gibbs
 from cluewise.mixture._gibbs_draws import Rates, Record, numbered
 from cluewise.mixture._tv_gibbs import clusters_of, sample
 
@@ -165,6 +165,31 @@ def test_posterior_of_six_rows(base, collapsed, noise, sweep, monkeypatch):
     p, q = exact @ np.array(after)
     assert abs(scores(draws.must_reliability, p)) < 4
     assert abs(scores(draws.cannot_reliability, q)) < 4
+
+
+def test_rates_of_the_sampler_are_posterior_means(sweep):
+    """Nine must-links between two triples that may be one cluster: p and q by enumeration of all 203 partitions.
+
+    The partition is uncertain, so that rates at the expected number of right clues, (0.845, 0.152), are far off.
+    """
+    X = np.array([-0.1, 0, 0.1, 0.3, 0.4, 0.5])[:, None]
+    base, flat = NormalInverseWishart(np.array([0.2]), 0.1, np.array([[0.1]]), 3.0), Noise(1.0, 1.0, 1.0, 1.0)
+    clues = Clues(6, must=[(i, j) for i in range(3) for j in range(3, 6)])
+    every, exact = posterior(X, clues, base, flat)
+    first, second = clues.must.T
+    right = (every[:, first] == every[:, second]).sum(axis=1)
+    p, q, h = (right + 1) / (right + 2), 1 / (9 - right + 2), right / 9
+    assert (exact @ p, exact @ q) == pytest.approx((0.746, 0.246), abs=5e-4)
+    must, cannot = exact @ (p * h), exact @ (q * (1 - h))
+    reliable = must / (must + exact @ ((1 - q) * (1 - h))), cannot / (cannot + exact @ ((1 - p) * h))
+    settings = {"engine": "gibbs", "base": base, "must_prior": (1, 1), "cannot_prior": (1, 1), "burn_in": 50}
+    found = np.empty((sweep(6, 60), 4))
+    for seed, row in enumerate(found):
+        model = TVClust(sweeps=500, random_state=seed, **settings).fit(X, clues=clues)
+        row[:] = *model.report_rates_, model.must_reliability_, model.cannot_reliability_
+    error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
+    assert error.max() < 0.025
+    assert (np.abs(found.mean(axis=0) - (exact @ p, exact @ q, *reliable)) < 5 * error).all()
 
 
 @pytest.mark.parametrize("collapsed", ENGINES)

@@ -13,7 +13,7 @@ from cluewise._typing import Floats
 from cluewise.base import Card, MixtureClusterer, Problem
 from cluewise.core import loop
 from cluewise.core.order import visiting_order
-from cluewise.core.probability.pair_evidence import Noise, of_links, pairs_of
+from cluewise.core.probability.pair_evidence import Noise, of_links, pairs_of, reliabilities
 from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.core.rows import Rows
 from cluewise.mixture import _tv_gibbs as gibbs
@@ -107,7 +107,7 @@ class TVClust(MixtureClusterer):
     cannot_reliability_ : float
         Probability that a cannot-link is right: P(apart | cannot).
     report_rates_ : tuple of float
-        Posterior means of p and q.
+        Posterior means of p and q, for "variational" under its approximation of the posterior.
     doubt_ : ndarray
         Probability that each clue is wrong, for ``clues_.must``, then ``clues_.cannot``.
     clues_ : Clues
@@ -132,10 +132,13 @@ class TVClust(MixtureClusterer):
     clues one at a time; the bound never falls. A must adds :math:`\langle\log p/(1-q)\rangle` to the log-odds that its
     rows are together, a cannot takes :math:`\langle\log q/(1-p)\rangle` away.
 
-    A clue can be trusted as far as p, q *and* the base rate say: with h the expected share of reported pairs that
-    are together, ``must_reliability_`` is :math:`ph / (ph + (1-q)(1-h))` and ``cannot_reliability_`` is
-    :math:`q(1-h) / (q(1-h) + (1-p)h)`, at the posterior means. ``doubt_`` is that of the two rows of a clue given
-    everything else, the clue itself included once.
+    A clue can be trusted as far as p, q *and* the base rate say: with h the share of reported pairs that are together,
+    ``must_reliability_`` is :math:`\langle ph\rangle / \langle ph + (1-q)(1-h)\rangle` and ``cannot_reliability_`` is
+    :math:`\langle q(1-h)\rangle / \langle q(1-h) + (1-p)h\rangle`. Means are over the posterior: for "gibbs" over the
+    draws, each of which contributes the means of p and q given its partition; for "variational" p, q and h are
+    independent and p and q follow Beta distributions with expected counts, so that where the partition itself is
+    uncertain the rates are too confident. ``doubt_`` is that of the two rows of a clue given everything else, the clue
+    itself included once.
 
     ==================== ==================================
     paper                code
@@ -164,7 +167,7 @@ class TVClust(MixtureClusterer):
     --------
     >>> import numpy as np
     >>> from cluewise import Clues, TVClust
-        >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(0)
     >>> X, y = np.vstack([rng.normal(size=(40, 2)), rng.normal(size=(40, 2)) + 5]), np.repeat([0, 1], 40)
     >>> clues = Clues.sample(y, pairs=100, noise=0.2, random_state=0)
     >>> model = TVClust(random_state=0).fit(X, clues=clues)
@@ -379,11 +382,9 @@ class TVClust(MixtureClusterer):
         means = model.base.means(found.clusters)
         self.means_ = means if setup.axes is None else setup.axes.back(means)
         self.n_clusters_probability_ = found.count_probability
-        self.report_rates_ = found.noise.means()
-        near = np.where(pairs.is_must, 1 - found.wrong, found.wrong)
-        total = pairs.weight.sum()
-        share = float(near @ pairs.weight / total) if total > 0 else float((found.weights**2).sum())
-        self.must_reliability_, self.cannot_reliability_ = found.noise.reliabilities(share)
+        p, q = found.rates.T
+        self.report_rates_ = float(p.mean()), float(q.mean())
+        self.must_reliability_, self.cannot_reliability_ = reliabilities(p, q, found.near)
         self.doubt_ = of_links(found.wrong, pairs, setup.clues)
         self._clusters, self._axes, self._base = found.clusters, setup.axes, model.base
 

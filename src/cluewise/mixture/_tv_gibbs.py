@@ -22,7 +22,7 @@ from cluewise.mixture._gibbs_draws import GibbsDraws, Rates, Record, Sample, num
 from cluewise.mixture._gibbs_normal import NormalClusters
 from cluewise.mixture._gibbs_slots import Links
 
-__all__ = ["GibbsDraws", "Rates", "log_joint", "sample"]
+__all__ = ["GibbsDraws", "Rates", "log_joint", "sample", "together"]
 
 REFRESH = 10
 """Sweeps after which the statistics of the collapsed sampler are computed anew: rounding has no time to add up."""
@@ -220,12 +220,13 @@ def _rates(noise: Noise | Rates, pairs: Pairs, labels: Ints, rng: np.random.Gene
     """Draw p ~ Beta(a_p + n_11, b_p + n_01) and q ~ Beta(a_q + n_00, b_q + n_10), unless they are known."""
     if isinstance(noise, Rates):
         return noise
-    now = noise.updated(pairs, _together(pairs, labels))
+    now = noise.updated(pairs, together(pairs, labels))
     p, q = rng.beta(now.must_right, now.must_wrong), rng.beta(now.cannot_right, now.cannot_wrong)
     return Rates(*(float(np.clip(rate, SURE, 1 - SURE)) for rate in (p, q)))
 
 
-def _together(pairs: Pairs, labels: Ints) -> Floats:
+def together(pairs: Pairs, labels: Ints) -> Floats:
+    """(m,) 1 for every report about two rows of one cluster, else 0."""
     return (labels[pairs.first] == labels[pairs.second]).astype(np.float64)
 
 
@@ -234,7 +235,7 @@ def log_joint(clusters: Clusters, pairs: Pairs, noise: Noise | Rates, labels: In
     size = clusters.counts[clusters.counts > 0]
     value = len(size) * np.log(concentration) + gammaln(size).sum()
     value += gammaln(concentration) - gammaln(concentration + len(labels)) + clusters.log_evidence()
-    now = Noise(0, 0, 0, 0).updated(pairs, _together(pairs, labels))
+    now = Noise(0, 0, 0, 0).updated(pairs, together(pairs, labels))
     if isinstance(noise, Rates):
         logs = np.log([noise.must, 1 - noise.must, noise.cannot, 1 - noise.cannot])
         return float(value + logs @ np.array(now))

@@ -8,8 +8,8 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.core.probability.coclustering import aligned, central
-from cluewise.core.probability.pair_evidence import Noise
-from cluewise.mixture._tv_gibbs import GibbsDraws
+from cluewise.core.probability.pair_evidence import share_together
+from cluewise.mixture._tv_gibbs import GibbsDraws, together
 from cluewise.mixture._tv_variational import Beliefs, Model, doubts, occupied
 
 __all__ = ["Findings", "from_draws", "from_memberships"]
@@ -23,7 +23,8 @@ class Findings(NamedTuple):
     weights: Floats  # (k,)
     clusters: Any  # posterior of the base for k clusters
     count_probability: Floats  # [c] = probability of c clusters
-    noise: Noise  # beliefs about p and q
+    rates: Floats  # (s, 2) expected p and q given each draw; one row for the variational engine
+    near: Floats  # (s,) share of the reported pairs that are together
     wrong: Floats  # (m,) probability that each report is wrong
 
 
@@ -33,14 +34,18 @@ def from_memberships(membership: Floats, names: Ints, beliefs: Beliefs, model: M
     alive = np.argsort(names)[old]
     clusters = type(beliefs.clusters)(*(part[alive] for part in beliefs.clusters))
     share, weights = membership[:, alive], beliefs.sticks.weights()[alive]
+    weights /= weights.sum()
+    wrong = doubts(membership, beliefs.noise, model.pairs)
+    near = np.where(model.pairs.is_must, 1 - wrong, wrong)
     return Findings(
         labels.astype(np.int32),
         share / share.sum(axis=1, keepdims=True),
-        weights / weights.sum(),
+        weights,
         clusters,
         occupied(membership),
-        beliefs.noise,
-        doubts(membership, beliefs.noise, model.pairs),
+        np.array([beliefs.noise.means()]),
+        np.array([share_together(near, model.pairs, weights)]),
+        wrong,
     )
 
 
@@ -52,13 +57,19 @@ def from_draws(draws: GibbsDraws, model: Model) -> Findings:
     members = np.zeros((n, k))
     members[np.arange(n), labels] = 1.0
     clusters = base.posterior(base.statistics(model.X, members))
-    near = np.where(model.pairs.is_must, 1 - draws.pair_wrong, draws.pair_wrong)
+    weights = members.mean(axis=0)
+    rates, near = np.empty((len(draws.labels), 2)), np.empty(len(draws.labels))
+    for s, draw in enumerate(draws.labels):
+        linked = together(model.pairs, draw)
+        rates[s] = model.noise.updated(model.pairs, linked).means()
+        near[s] = share_together(linked, model.pairs, weights)
     return Findings(
         labels.astype(np.int32),
         aligned(draws.labels, labels),
-        members.mean(axis=0),
+        weights,
         clusters,
         np.bincount(draws.n_clusters) / len(draws.n_clusters),
-        model.noise.updated(model.pairs, near),
+        rates,
+        near,
         draws.pair_wrong,
     )

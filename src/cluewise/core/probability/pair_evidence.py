@@ -15,7 +15,7 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.kernels import graphs
 
-__all__ = ["Noise", "Pairs", "of_links", "pairs_of"]
+__all__ = ["Noise", "Pairs", "of_links", "pairs_of", "reliabilities", "share_together"]
 
 LIMIT = 10**7
 """Labels and groups that make more pairs than this are refused."""
@@ -61,6 +61,25 @@ def of_links(values: Floats, pairs: Pairs, clues: Clues) -> Floats:
     return values[np.searchsorted(key, wanted)]
 
 
+def share_together(together: Floats, pairs: Pairs, weights: Floats) -> float:
+    """Share of the reported pairs that are together; of any two rows, by the weights of clusters, without reports."""
+    total = pairs.weight.sum()
+    return float(together @ pairs.weight / total) if total > 0 else float((weights**2).sum())
+
+
+def reliabilities(p: Floats, q: Floats, near: Floats) -> tuple[float, float]:
+    """Probability that another must report, and another cannot report, is right, by Bayes' rule.
+
+    p and q say how often pairs that are together, or apart, are reported as such; how far a report can be trusted
+    depends on ``near``, the share of reported pairs that are together, as well. Each argument has an element for each
+    draw from the posterior. P(together | must) is E[p h] / E[p h + (1 − q)(1 − h)]: a quotient of means over draws,
+    because p, q and h go together in the posterior.
+    """
+    must, cannot = np.mean(p * near), np.mean(q * (1 - near))
+    false_must, false_cannot = np.mean((1 - q) * (1 - near)), np.mean((1 - p) * near)
+    return float(must / (must + false_must)), float(cannot / (cannot + false_cannot))
+
+
 class Noise(NamedTuple):
     """Beta beliefs about p and q, before or after the reports."""
 
@@ -90,16 +109,6 @@ class Noise(NamedTuple):
         """Posterior means of p and q."""
         a, b, c, e = self
         return a / (a + b), c / (c + e)
-
-    def reliabilities(self, near: float) -> tuple[float, float]:
-        """Probability that a must report, and that a cannot report, is right, by Bayes' rule.
-
-        p and q say how often pairs that are together, or apart, are reported as such; how far a report can be trusted
-        depends on ``near``, the share of reported pairs that are together, as well.
-        """
-        p, q = self.means()
-        must, cannot = p * near, q * (1 - near)
-        return must / (must + (1 - q) * (1 - near)), cannot / (cannot + (1 - p) * near)
 
     def divergence(self, prior: Noise) -> float:
         """KL(this belief ‖ prior) for p and q together."""
