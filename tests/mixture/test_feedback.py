@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,6 +16,7 @@ from sklearn.naive_bayes import MultinomialNB
 from cluewise import Clues
 from cluewise.core.rows import rows_of
 from cluewise.datasets import load
+from cluewise.exceptions import NotDescending
 from cluewise.mixture import _documents as documents
 from cluewise.mixture._documents import Feedback
 from cluewise.mixture._feedback import FeedbackNaiveBayes, State, step
@@ -105,6 +108,16 @@ def test_em_descends_at_any_weights_of_words(case):
         np.testing.assert_allclose(state.memberships.sum(axis=1), 1)
         np.testing.assert_allclose(state.words.sum(axis=1), 1)
         before, memberships = info.objective, state.memberships
+
+
+@pytest.mark.parametrize("shift", [1e6, 1e8, 1e10])
+def test_em_descends_at_large_counts(shift):
+    """The objective is near 1e11 at 1e8, where one unit in the last place is above the slack of small counts."""
+    y = np.repeat([0, 1, 2], 30)
+    X = np.random.default_rng(0).poisson(np.array([[1, 9, 5, 2, 3], [9, 1, 2, 5, 3], [4, 4, 1, 1, 9]])[y]) + shift
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotDescending)
+        FeedbackNaiveBayes(3, random_state=0).fit(X, clues=Clues.sample(y, pairs=40, random_state=0))
 
 
 def test_weights_in_the_e_step_alone_do_not_descend():

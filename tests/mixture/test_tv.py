@@ -1,5 +1,7 @@
 """TVClust: what it publishes, both engines, recovery of wrong clues, published numbers, degenerate input."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -11,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from cluewise import Clues
 from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.datasets import load
+from cluewise.exceptions import NotDescending
 from cluewise.mixture._tv import TVClust
 
 QUICK = {"sweeps": 40, "burn_in": 20}
@@ -297,6 +300,15 @@ def test_clues_that_are_all_wrong_are_turned_around():
     assert adjusted_rand_score(y, model.labels_) == 1
     assert model.doubt_.min() > 0.9
     assert max(model.must_reliability_, model.cannot_reliability_) < 0.1
+
+
+def test_large_counts_descend():
+    """The bound is near 1e12, where one unit in the last place is above the slack of a bound near zero."""
+    rng, y = np.random.default_rng(4), np.arange(120) % 4
+    X = np.round(1e6 * (rng.random((4, 6))[y] + rng.random((120, 6)))) + 1e8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotDescending)
+        TVClust(4, base="multinomial", random_state=0, n_init=2).fit(X)
 
 
 def test_rows_without_words():

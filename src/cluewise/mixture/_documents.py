@@ -12,7 +12,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.core.rows import Rows, SparseRows
 from cluewise.core.threads import map_blocks
 
-__all__ = ["Feedback", "counts", "gradient", "lead", "log_joint", "memberships", "moved", "refuse_negative"]
+__all__ = ["Feedback", "counts", "gradient", "lead", "log_joint", "memberships", "moved", "refuse_negative", "rounding"]
 
 ENTRIES = 2**16
 """Words of pairs of documents that are looked at in one go."""
@@ -47,6 +47,11 @@ def memberships(rows: Rows, shares: Floats, words: Floats, emphasis: Floats) -> 
         return float(total.sum() if rows.weight is None else total @ rows.weights(block))
 
     return labels, out, sum(map_blocks(work, rows.blocks(len(shares))))
+
+
+def rounding(words: float, smoothing: float) -> float:
+    """How far rounding may move the log-likelihood of so many words, each of them about −ln p ≤ ln(1 + words / a)."""
+    return float(1e-12 * words * np.log1p(words / smoothing))
 
 
 def lead(joint: Floats) -> Floats:

@@ -203,6 +203,11 @@ class FeedbackNaiveBayes(MixtureClusterer):
         sign = np.concatenate([-pull, push])
         return documents.Feedback(np.concatenate([must, cannot])[sign != 0], sign[sign != 0])
 
+    def _slack(self, problem: Problem) -> float:
+        rows = problem.rows
+        ones = np.ones((rows.n, 1)) if rows.weight is None else rows.weight[:, None]
+        return super()._slack(problem) + documents.rounding(float(documents.counts(rows, ones).sum()), self.smoothing)
+
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[State]:
         # Objectives at different weights of words do not compare, so that broken clues come first.
         problem = problem._replace(shared=self._prepare(problem))

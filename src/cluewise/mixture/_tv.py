@@ -20,6 +20,7 @@ from cluewise.mixture import _tv_gibbs as gibbs
 from cluewise.mixture import _tv_results as results
 from cluewise.mixture import _tv_starts as starts
 from cluewise.mixture import _tv_variational as variational
+from cluewise.mixture._documents import rounding
 from cluewise.mixture._tv_moves import State, begin, plain_step, step
 from cluewise.mixture._tv_setup import Found, Setup, axes_of, beta_of, kept, prior_of, watched
 
@@ -300,7 +301,11 @@ class TVClust(MixtureClusterer):
         return 1 if self.engine == "gibbs" or self._published else super()._n_starts(problem)
 
     def _slack(self, problem: Problem) -> float:
-        return 1e-9 * (1 + problem.rows.n * problem.rows.d + len(problem.shared.model.pairs))
+        model = problem.shared.model
+        slack = 1e-9 * (1 + problem.rows.n * problem.rows.d + len(model.pairs))
+        if isinstance(model.base, DirichletMultinomial):
+            slack += rounding(float(model.X.sum()), float(model.base.counts.min()))
+        return slack
 
     def _best_start(self, problem: Problem, progress: Any) -> loop.Result[Any]:
         """All starts roughly, then the best of them to the end."""
