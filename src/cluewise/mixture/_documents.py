@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import logsumexp
 
 from cluewise._typing import Floats, Ints
+from cluewise.core.probability.gaussians import normalize
 from cluewise.core.rows import Rows, SparseRows
 from cluewise.core.threads import map_blocks
 
@@ -30,9 +30,13 @@ def counts(rows: Rows, belonging: Floats) -> Floats:
 
 
 def log_joint(rows: Rows, block: Any, shares: Floats, words: Floats, emphasis: Floats) -> Floats:
-    """(rows, k) log of share times probability of the document, words counting as often as they weigh (Eq. 68)."""
+    """(k, rows) log of share times probability of the document, words counting as often as they weigh (Eq. 68)."""
+    weights = emphasis * np.log(words)
+    # One row for each cluster: NumPy is several times as fast along long rows as along short ones.
+    joint = np.ascontiguousarray((rows.X[block] @ weights.T).T)
     with np.errstate(divide="ignore"):  # a cluster without share has no rows
-        return np.asarray(rows.X[block] @ (emphasis * np.log(words)).T + np.log(shares))
+        joint += np.log(shares)[:, None]
+    return joint
 
 
 def memberships(rows: Rows, shares: Floats, words: Floats, emphasis: Floats) -> tuple[Ints, Floats, float]:
@@ -41,9 +45,9 @@ def memberships(rows: Rows, shares: Floats, words: Floats, emphasis: Floats) -> 
 
     def work(block: slice) -> float:
         joint = log_joint(rows, block, shares, words, emphasis)
-        total = logsumexp(joint, axis=1)
-        labels[block] = joint.argmax(axis=1)
-        out[block] = np.exp(joint - total[:, None])
+        labels[block] = joint.argmax(axis=0)
+        total = normalize(joint)
+        out[block] = joint.T
         return float(total.sum() if rows.weight is None else total @ rows.weights(block))
 
     return labels, out, sum(map_blocks(work, rows.blocks(len(shares))))

@@ -46,7 +46,7 @@ def step(state: State, *, rows: Rows, smoothing: float, published: bool) -> tupl
     words = seen / seen.sum(axis=1, keepdims=True)
     labels, memberships, fit = documents.memberships(rows, shares, words, state.emphasis)
     value = -(fit + smoothing * float(np.log(words).sum()))
-    moved = np.count_nonzero(np.abs(memberships - state.memberships).max(axis=1) > 1e-12)
+    moved = np.count_nonzero(np.abs(memberships - state.memberships) > 1e-12)
     new = state._replace(labels=labels, memberships=memberships, shares=shares, words=words)
     return new, loop.Info(value, int(moved))
 
@@ -279,7 +279,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
 
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
         documents.refuse_negative(rows.X[block], block.start)
-        return documents.log_joint(rows, block, self.weights_, self.word_probability_, self.word_weight_).T
+        return documents.log_joint(rows, block, self.weights_, self.word_probability_, self.word_weight_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,8 +23,8 @@ __all__ = ["Base", "DirichletMultinomial", "Dirichlets", "Moments", "NormalInver
 ROWS = 2048
 """Rows per block: a block with its scores stays in the caches."""
 
-UNSEEN = 1e-14
-"""A row that belongs to a cluster with less than this probability does not change its scatter."""
+ROOT_UNSEEN = 1e-7
+"""A row that belongs to a cluster with less than the square of this does not change its scatter."""
 
 FLAT = 1e-6
 """A column that varies less than this share of the widest one is given that share: a constant column has no scale."""
@@ -137,12 +137,21 @@ class NormalInverseWishart:
         return Moments(mass, mean, scatter)
 
     def _scatter(self, X: Floats, weight: Floats, mean: Floats) -> Floats:
-        def work(t: int) -> Floats:
-            mine = np.flatnonzero(weight[:, t] > UNSEEN)
-            moved = (X[mine] - mean[t]) * np.sqrt(weight[mine, t])[:, None]
-            return moved.T @ moved
+        def work(block: slice) -> Floats:
+            x, root = X[block], np.sqrt(weight[block].T)
+            out = np.empty((len(mean), *self.scatter.shape))
+            for t, center in enumerate(mean):
+                mine = np.flatnonzero(root[t] > ROOT_UNSEEN)
+                few = 4 * len(mine) < len(x)  # otherwise rows that do not count cost less than picking those that do
+                moved = x[mine] - center if few else x - center
+                moved *= (root[t][mine] if few else root[t])[:, None]
+                out[t] = moved.T @ moved
+            return out
 
-        return np.array(list(map_blocks(work, range(weight.shape[1])))).reshape(len(mean), *self.scatter.shape)
+        scatter = np.zeros((len(mean), *self.scatter.shape))
+        for part in map_blocks(work, _blocks(len(X))):
+            scatter += part
+        return scatter
 
     def merged(self, moments: Moments, first: Ints, second: Ints) -> Moments:
         """Moments of clusters that are made by joining cluster ``first[p]`` and cluster ``second[p]``."""
