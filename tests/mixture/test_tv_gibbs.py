@@ -318,12 +318,35 @@ def test_splits_and_merges_alone_have_the_right_target(base, sweep):
     clusters = clusters_of(X, base, 1.0, 4)
     links = Record(pairs, 1, 6).links(KNOWN)
     labels, found, accepted = np.zeros(6, np.int32), [], 0
+    clusters.gather(labels)
     for _ in range(sweep(2500, 20000)):
-        accepted += _tv_gibbs._leap(clusters, pairs, labels, links, rng)
+        accepted += _tv_gibbs._leap(clusters, pairs, labels, labels, links, 1.0, rng)
         found.append(numbered(labels))
         assert set(labels) == set(range(labels.max() + 1))
     assert accepted > 500
     agree(SimpleNamespace(labels=np.array(found)), every, exact)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_gain_of_two_clusters_is_that_of_their_rows(base):
+    """What refuses a merger before the rows are visited is the gain that a visit to all of them adds up."""
+    X, pairs = SIX[base], pairs_of(six_clues())
+    labels = np.array([0, 0, 2, 2, 0, 1], np.int32)
+    clusters, links = clusters_of(X, base, 1.5, 6), Record(pairs, 1, 6).links(KNOWN)
+    clusters.gather(labels)
+    side, wanted = np.full(6, -1, np.int8), np.array([0, 0, 1], np.int8)
+    _, exact = clusters.split(np.array([0, 2]), np.array([1, 4, 3]), wanted, np.zeros(3), side, links)
+    numbers = numbered(labels)
+    assert numbers.tolist() != labels.tolist()
+    assert _tv_gibbs._gain(clusters, pairs, numbers, (0, 2), labels, links, 1.5) == pytest.approx(exact)
+
+
+def test_gain_that_rounding_hides():
+    """Rows on a line, far from the origin of the prior: the sum of squares is not positive definite any more."""
+    X = np.array([[1e9, 1e9], [1e9 + 1, 1e9 + 1], [2e9, 2e9], [2e9 + 1, 2e9 + 1]])
+    clusters = clusters_of(X, NormalInverseWishart(np.zeros(2), 1.0, np.eye(2), 4.0), 1.0, 4)
+    clusters.gather(np.array([0, 0, 1, 1], np.int32))
+    assert clusters.merging(0, 1) == np.inf
 
 
 @pytest.mark.parametrize("collapsed", ENGINES)

@@ -19,6 +19,9 @@ __all__ = ["gather_normal", "split_normal", "visit_normal"]
 THIN = 1e-6
 """A determinant that falls below this share when a row leaves is not trusted: the cluster is gathered anew."""
 
+LANES = 4
+"""Clusters are compared with a row so many at a time."""
+
 
 @kernel
 def _join(x: Floats, count: int, strength: float, mean: Floats, upper: Floats, away: Floats) -> None:
@@ -76,6 +79,35 @@ def _squared(x: Floats, mean: Floats, upper: Floats, away: Floats) -> float:
 
 
 @kernel
+def _mirror(k: int, mean: Floats, upper: Floats, centers: Floats, factors: Floats) -> None:
+    """Copy a cluster to column k of all centers and factors; what the diagonal is divided by is multiplied with."""
+    for j in range(mean.shape[0]):
+        centers[j, k] = mean[j]
+        factors[j, j, k] = 1 / upper[j, j]
+        for before in range(j):
+            factors[j, before, k] = upper[before, j]
+
+
+@kernel
+def _all_squared(x: Floats, centers: Floats, factors: Floats, white: Floats, squared: Floats) -> None:
+    """(x − m)ᵀ Ψ⁻¹ (x − m) for all clusters at once: the inner loops run over clusters, so that they vectorize."""
+    columns = squared.shape[0]
+    squared[:] = 0.0
+    for j in range(x.shape[0]):
+        now, factor = white[j], factors[j]
+        for k in range(columns):
+            now[k] = x[j] - centers[j, k]
+        for before in range(j):
+            earlier, share = white[before], factor[before]
+            for k in range(columns):
+                now[k] -= earlier[k] * share[k]
+        scale = factor[j]
+        for k in range(columns):
+            now[k] *= scale[k]
+            squared[k] += now[k] * now[k]
+
+
+@kernel
 def gather_normal(
     X: Floats,
     labels: Ints,
@@ -130,6 +162,12 @@ def visit_normal(
     slots, d = means.shape
     score = np.empty(slots + 1)
     away, mean, upper = np.empty(d), np.empty(d), np.empty((d, d))
+    columns = (slots + LANES - 1) // LANES * LANES
+    centers, factors = np.zeros((d, columns)), np.zeros((d, d, columns))
+    white, distances = np.empty((d, columns)), np.empty(columns)
+    for k in range(slots):
+        if counts[k] > 0:
+            _mirror(k, means[k], uppers[k], centers, factors)
     for r in range(start, rows.shape[0]):
         i = rows[r]
         x = X[i]
@@ -138,13 +176,14 @@ def visit_normal(
         if free < 0 and used < limit:
             return r
         gathered = False
+        _all_squared(x, centers, factors, white, distances)
         for k in range(slots):
             n = counts[k] - (1 if k == own else 0)
             if n <= 0:
                 score[k] = -np.inf
                 continue
             kappa = prior[2] + n
-            squared, half = _squared(x, means[k], uppers[k], away), half_log_det[k]
+            squared, half = distances[k], half_log_det[k]
             if k == own:
                 grown = (kappa + 1) / kappa
                 share = 1 - grown * squared  # of |Ψ|, what is left without the row
@@ -171,12 +210,14 @@ def visit_normal(
                 means[own] = mean
                 uppers[own] = upper
                 half_log_det[own] = _half_log_det(upper)
+                _mirror(own, mean, upper, centers, factors)
             counts[own] -= 1
         if counts[target] == 0:
             means[target] = prior[0]
             uppers[target] = prior[1]
         _join(x, counts[target], prior[2], means[target], uppers[target], away)
         half_log_det[target] = _half_log_det(uppers[target])
+        _mirror(target, means[target], uppers[target], centers, factors)
         counts[target] += 1
         labels[i] = target
     return rows.shape[0]

@@ -93,6 +93,11 @@ class CountClusters:
         """Σ over clusters of the log marginal of their rows."""
         return float(self.base.log_marginal(self.words[self.counts > 0]).sum())
 
+    def merging(self, a: int, b: int) -> float:
+        """Log marginal of the rows of two clusters as one, less those of both."""
+        words = self.words[[a, b]]
+        return float(self.base.log_marginal(words.sum(axis=0)[None])[0] - self.base.log_marginal(words).sum())
+
     def draw(self, rng: np.random.Generator) -> None:
         """Parameters of every cluster from their posterior."""
         for k in np.flatnonzero(self.counts):

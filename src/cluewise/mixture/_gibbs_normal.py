@@ -98,6 +98,21 @@ class NormalClusters:
         n = self.counts[used]
         return float((self.level[n] - (self.base.degrees + n) * self.half_log_det[used]).sum())
 
+    def merging(self, a: int, b: int) -> float:
+        """Log marginal of the rows of two clusters as one, less those of both, roughly; ∞ where rounding hides it."""
+        center, upper, strength = self.prior
+        n = self.counts[[a, b]]
+        kappa = strength + n
+        away, factors = self.means[[a, b]] - center, np.triu(self.uppers[[a, b]])
+        mean = kappa @ away / (strength + n.sum())
+        moments = np.einsum("ki,k,kj->ij", away, kappa, away) - (strength + n.sum()) * np.outer(mean, mean)
+        scatter = np.einsum("kji,kjl->il", factors, factors) - upper.T @ upper + moments
+        sign, log_det = np.linalg.slogdet(scatter)
+        if not sign > 0:
+            return np.inf
+        value = self.level[n.sum()] - 0.5 * (self.base.degrees + n.sum()) * log_det
+        return float(value - (self.level[n] - (self.base.degrees + n) * self.half_log_det[[a, b]]).sum())
+
     def draw(self, rng: np.random.Generator) -> None:
         """Parameters of every cluster from their posterior."""
         for k in np.flatnonzero(self.counts):

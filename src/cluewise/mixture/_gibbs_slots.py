@@ -1,8 +1,8 @@
 """Slots: what the clusters of a Gibbs sampler have in common, whatever their base.
 
 Clusters live in slots, of which some are free (see `kernels.gibbs`). Both kinds of clusters offer the same: ``gather``
-and ``visit`` (parameters integrated out), ``draw``, ``open`` and ``likelihood`` (given the parameters), ``split`` and
-``log_evidence``.
+and ``visit`` (parameters integrated out), ``draw``, ``open`` and ``likelihood`` (given the parameters), ``split``,
+``merging`` and ``log_evidence``.
 """
 
 from __future__ import annotations

@@ -123,9 +123,12 @@ def sample(
         else:
             clusters.draw(rng)
             _given(clusters, labels, links, rng)
+        if not collapsed:
+            labels = numbered(labels)
+            clusters.gather(labels)
         leapt = numbered(labels)
-        moved = _leap(clusters, pairs, leapt, links, rng)
-        if moved or not collapsed or sweep % REFRESH == 0:
+        moved = _leap(clusters, pairs, leapt, labels, links, concentration, rng)
+        if moved or (collapsed and sweep % REFRESH == 0):
             labels = numbered(leapt)
             clusters.gather(labels)
         rates = _rates(noise, pairs, labels, rng)
@@ -179,12 +182,20 @@ def _given(clusters: Clusters, labels: Ints, links: Links, rng: np.random.Genera
             known[at:, slot] = clusters.likelihood(rows[at:], np.array([slot]))[:, 0]
 
 
-def _leap(clusters: Clusters, pairs: Pairs, labels: Ints, links: Links, rng: np.random.Generator) -> int:
+def _leap(
+    clusters: Clusters,
+    pairs: Pairs,
+    labels: Ints,
+    slots: Ints,
+    links: Links,
+    concentration: float,
+    rng: np.random.Generator,
+) -> int:
     """Propose to split or to merge clusters [Dahl2005]_; changes the labels, returns how often that was accepted.
 
     Two rows are chosen, half of the time the ends of a clue. If they are together their cluster is split: the other
     rows join one of the two, one after the other. If they are apart their clusters are merged; what is accepted depends
-    on the chance that a split would have given back what was there.
+    on the chance that a split would have given back what was there. ``slots`` says where the clusters of the rows are.
     """
     n, accepted = len(labels), 0
     for _ in range(LEAPS if n > 1 else 0):
@@ -203,9 +214,14 @@ def _leap(clusters: Clusters, pairs: Pairs, labels: Ints, links: Links, rng: np.
             continue
         side = np.full(n, -1, np.int8)
         wanted = np.full(len(rows), -1, np.int8) if together else (labels[rows] == two).astype(np.int8)
-        chance, gain = clusters.split(np.array([i, j]), rows, wanted, rng.random(len(rows)), side, links)
+        uniforms, bar = rng.random(len(rows)), np.log(1 - rng.random())
+        # A merger is accepted if chance − gain is above the bar. Chance is at most 0, so a large gain refuses
+        # most mergers before their rows are visited; half of it decides, so that rounding does not.
+        if not together and -0.5 * _gain(clusters, pairs, labels, (i, j), slots, links, concentration) <= bar:
+            continue
+        chance, gain = clusters.split(np.array([i, j]), rows, wanted, uniforms, side, links)
         odds = gain - chance
-        if np.log(1 - rng.random()) >= (odds if together else -odds):
+        if bar >= (odds if together else -odds):
             continue
         accepted += 1
         if together:
@@ -213,7 +229,28 @@ def _leap(clusters: Clusters, pairs: Pairs, labels: Ints, links: Links, rng: np.
         else:
             labels[labels == two] = one
             labels[labels == k - 1] = two  # numbers stay without gaps
+        clusters.gather(labels)
+        slots = labels
     return accepted
+
+
+def _gain(
+    clusters: Clusters,
+    pairs: Pairs,
+    labels: Ints,
+    rows: tuple[int, int],
+    slots: Ints,
+    links: Links,
+    concentration: float,
+) -> float:
+    """Log joint of the clusters of two rows less that of one cluster of both, roughly (see ``merging``)."""
+    a, b = (int(slots[i]) for i in rows)
+    one, two = (int(labels[i]) for i in rows)
+    sizes = clusters.counts[[a, b]]
+    value = np.log(concentration) + gammaln(sizes).sum() - gammaln(sizes.sum()) - clusters.merging(a, b)
+    first, second = labels[pairs.first], labels[pairs.second]
+    across = ((first == one) & (second == two)) | ((first == two) & (second == one))
+    return float(value - links.pull[across].sum())
 
 
 def _rates(noise: Noise | Rates, pairs: Pairs, labels: Ints, rng: np.random.Generator) -> Rates:

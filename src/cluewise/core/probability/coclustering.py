@@ -12,11 +12,6 @@ MOST = 200
 """Draws that are compared with each other; more are thinned, evenly."""
 
 
-def _table(a: Ints, b: Ints, width: int) -> Ints:
-    """Rows that two partitions put into each two of their clusters, flat."""
-    return np.bincount(a.astype(np.int64) * width + b)
-
-
 def squared_losses(draws: Ints) -> Floats:
     """(s,) Σ_ij ([z_i = z_j] − π_ij)² up to a constant, π_ij the share of draws that put i and j together.
 
@@ -26,8 +21,9 @@ def squared_losses(draws: Ints) -> Floats:
     count, width = len(draws), int(draws.max(initial=0)) + 1
     shared = np.zeros((count, count))
     for a in range(count):
+        cell = draws[a].astype(np.int64) * width
         for b in range(a + 1):
-            table = _table(draws[a], draws[b], width)
+            table = np.bincount(cell + draws[b])  # rows in each two clusters of the two
             shared[a, b] = shared[b, a] = float(table @ table)
     return np.diag(shared) - 2 * shared.mean(axis=1)
 
