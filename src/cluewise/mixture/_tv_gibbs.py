@@ -217,7 +217,7 @@ def _leap(
         uniforms, bar = rng.random(len(rows)), np.log(1 - rng.random())
         # A merger is accepted if chance − gain is above the bar. Chance is at most 0, so a large gain refuses
         # most mergers before their rows are visited; half of it decides, so that rounding does not.
-        if not together and -0.5 * _gain(clusters, pairs, labels, (i, j), slots, links, concentration) <= bar:
+        if not together and -0.5 * _gain(clusters, pairs, labels, (int(i), int(j)), slots, links, concentration) <= bar:
             continue
         chance, gain = clusters.split(np.array([i, j]), rows, wanted, uniforms, side, links)
         odds = gain - chance
