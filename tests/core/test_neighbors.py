@@ -53,9 +53,28 @@ def test_few_rows(seed, n, d, k):
     np.testing.assert_array_equal(found.squared, squared)
 
 
-def test_numbers_beyond_single_precision():
-    X = np.random.default_rng(0).normal(size=(600, 10)) * 1e30
-    np.testing.assert_array_equal(nearest_rows(X, 3).rows, nearest_rows(X / 2**100, 3).rows)
+@pytest.mark.parametrize("power", [-190, -100, -70, 100, 190])
+@pytest.mark.parametrize("d", [3, 10])
+def test_numbers_beyond_single_precision(power, d):
+    X = np.random.default_rng(0).normal(size=(600, d))
+    np.testing.assert_array_equal(nearest_rows(np.ldexp(X, power), 3).rows, nearest_rows(X, 3).rows)
+
+
+def test_rows_beside_one_that_is_far_away():
+    X = np.random.default_rng(0).normal(size=(600, 10))
+    far = np.vstack([np.ldexp(X, -90), np.full((1, 10), -1.0), np.full((1, 10), 1.0)])
+    np.testing.assert_array_equal(nearest_rows(far, 3).rows[:600], nearest_rows(X, 3).rows)
+
+
+@pytest.mark.parametrize("n", [20, 600])
+@pytest.mark.parametrize("X", [0.0, 1.0, 5e-324])
+def test_equal_rows_have_neighbors(n, X):
+    for d in (3, 10):
+        rows = np.full((n, d), X)
+        rows[::2] = 0
+        found = nearest_rows(rows, 3)
+        assert found.rows.min() >= 0 and found.rows.max() < n
+        np.testing.assert_array_equal(found.squared, 0 if X != 1 else found.squared)
 
 
 @pytest.mark.parametrize("d", [3, 12])

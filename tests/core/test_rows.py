@@ -150,3 +150,13 @@ def test_rows_are_taken_contiguous_and_the_data_stay():
     assert taken.flags.c_contiguous
     taken[:] = 0
     assert (before == X).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_of_the_smallest_numbers_are_moved_without_a_warning(dtype):
+    X = np.zeros((6, 3), dtype=dtype)
+    X[:, 0] = np.arange(6) * np.finfo(dtype).smallest_subnormal
+    X[:, 1] = np.arange(6)
+    with np.errstate(all="raise", under="ignore"):
+        assert np.isfinite(coarse_mean(X)).all()
+        assert np.isfinite(Rows(X).take(slice(0, 6))).all()

@@ -1,68 +1,174 @@
-"""Squares that exceed all numbers are refused by name of the column."""
+"""Numbers whose squares are none are refused in one sentence, the same everywhere, which names a way out that works."""
+
+import re
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, csr_matrix
 
-from cluewise import Clues
-from cluewise.core.squares import require_squares
-from cluewise.density import ConstrainedDBSCAN, ConstrainedHDBSCAN
-from cluewise.hierarchy import ConstrainedAgglomerative
-from cluewise.margin import MaxMarginClusterer
-from cluewise.spectral import E2CP, FlexibleSpectral, RelationalSpectral, SpectralKernelKMeans
+import cluewise as cw
+from cluewise import Clues, COPKMeans, PCKMeans, SizedKMeans
+from cluewise._squares import LARGEST, largest, negligible, require_squares
+from cluewise.density import ConstrainedDBSCAN
+from cluewise.exceptions import ClueError
+from cluewise.metric_learning import RCA
 
-KINDS = [np.asarray, csr_array, csr_matrix]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_widest_column_is_named(kind):
-    X = np.array([[1.0, -2e160, 3e155], [1.0, 2e160, 0.0]])
-    with pytest.raises(ValueError, match=r"column 1 of X, from -2e\+160 to 2e\+160, is too large to be squared"):
-        require_squares(kind(X))
-    require_squares(kind(X * 1e-10))
+KINDS = [np.asarray, np.asfortranarray, csr_array, csr_matrix]
+X = np.random.default_rng(0).normal(size=(60, 4))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_far_from_the_origin_only_lengths_are_large(kind):
-    X = np.array([[0.0, 1e160], [1.0, 1e160]])
-    require_squares(kind(X))
-    with pytest.raises(ValueError, match="column 1 of X"):
-        require_squares(kind(X), from_origin=True)
-    with pytest.raises(ValueError, match="column 1 of X"):  # whose mean is no number
-        require_squares(kind(X * 1e148))
-
-
-def test_single_precision_is_not_the_limit():
-    require_squares(np.array([[3e38], [-3e38]], dtype=np.float32))
+def divisor(error):
+    """What the sentence says to divide by."""
+    (found,) = re.findall(r"divide it by (\S+) first\.$", str(error.value))
+    return float(found)
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("size", "dtype", "sentence"),
     [
-        ConstrainedAgglomerative(2),
-        ConstrainedAgglomerative(2, linkage="centroid"),
-        ConstrainedDBSCAN(1e155),
-        ConstrainedHDBSCAN(2),
-        *(
-            method(2, affinity=affinity)
-            for method in (E2CP, FlexibleSpectral, SpectralKernelKMeans)
-            for affinity in ("local", "nearest_neighbors", "rbf")
+        (
+            1e160,
+            "float64",
+            "X reaches 1e+160, and squares of numbers beyond 1e+60 may overflow float64; divide it by 1e+160 first.",
         ),
-        RelationalSpectral(2),
-        RelationalSpectral(2, affinity="rbf"),
-        MaxMarginClusterer(2),
+        (
+            1e-200,
+            "float64",
+            "X stays within 1e-200 of zero, and squares of numbers below 1e-60 may vanish in float64; "
+            "divide it by 1e-200 first.",
+        ),
+        (
+            1e30,
+            "float32",
+            "X reaches 1e+30, and squares of numbers beyond 1e+12 may overflow float32; "
+            "convert it to float64 or divide it by 1e+30 first.",
+        ),
     ],
-    ids=repr,
 )
-@pytest.mark.parametrize("size", [1e154, 1e160, 1e308])
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_methods_that_square_say_so(model, size):
-    X = size * np.random.default_rng(0).uniform(-1, 1, size=(40, 3))
-    with pytest.raises(ValueError, match=r"column \d of X, from .* scale the columns\."):
-        model.fit(X, clues=Clues(40, must=[(0, 1)]))
+def test_the_sentence(size, dtype, sentence):
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        require_squares(size, dtype, "X")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scale", [5e-324, 1e-200, 1e70, 1e160, 1e307])
+def test_what_the_sentence_says_helps(kind, scale):
+    big = np.random.default_rng(1).integers(-9, 10, size=(40, 3)) * scale
+    with pytest.raises(ValueError, match=r"^X (reaches|stays within)") as error:
+        PCKMeans(2).fit(kind(big))
+    smaller = kind(big / divisor(error))
+    again = PCKMeans(2, random_state=0).fit(smaller)
+    plain = PCKMeans(2, random_state=0).fit(kind(np.round(big / scale)))
+    assert cw.metrics.ari(plain.labels_, again.labels_) == 1
+
+
+def test_single_precision_has_limits_of_its_own_and_double_helps():
+    big = (X * 1e30).astype(np.float32)
+    with pytest.raises(ValueError, match="convert it to float64"):
+        PCKMeans(2).fit(big)
+    labels = PCKMeans(2, random_state=0).fit(big.astype(np.float64)).labels_
+    assert cw.metrics.ari(labels, PCKMeans(2, random_state=0).fit(X.astype(np.float32)).labels_) == 1
+
+
+@pytest.mark.parametrize("model", [COPKMeans(3), SizedKMeans(3)])
+@pytest.mark.parametrize("scale", [1e60, 1e154, 1e160, 1e300])
+def test_nothing_is_called_infeasible_for_its_scale(model, scale):
+    with pytest.raises(ValueError, match="^X reaches"):
+        model.fit(X * scale)
+
+
+@pytest.mark.parametrize("model", [PCKMeans(3), RCA()])
+def test_new_rows_may_lie_at_the_origin_but_not_beyond_all_squares(model):
+    clues = Clues(60, must=[(0, 1), (2, 3)])
+    model.fit(X, clues=clues)
+    near = model.transform(np.full((1, 4), 1e-200))
+    np.testing.assert_allclose(near, model.transform(np.zeros((1, 4))), atol=1e-100)
+    with pytest.raises(ValueError, match="^X reaches"):
+        model.transform(X * 1e70)
+
+
+def test_zeros_have_no_scale():
+    require_squares(0.0, "float64", "X")
+    with pytest.warns(match="only 1 of 2 clusters"):
+        assert PCKMeans(2).fit(np.zeros((9, 2))).n_clusters_ == 1
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_limits_are_taken(dtype):
+    limit = LARGEST[dtype]
+    for size in (limit, 1 / limit):
+        require_squares(size, dtype, "X")
+    for size in (limit * 1.001, 0.999 / limit):
+        with pytest.raises(ValueError, match="^X "):
+            require_squares(size, dtype, "X")
+
+
+def test_starts_are_checked_as_well():
+    with pytest.raises(ValueError, match=r"^init reaches 1e\+200"):
+        PCKMeans(2, init=[[1e200] * 4, [0.0] * 4]).fit(X)
+
+
+@pytest.mark.parametrize("model", [PCKMeans(2), ConstrainedDBSCAN()])
+@pytest.mark.parametrize("weight", [1e300, 1e-300])
+def test_weights_of_rows(model, weight):
+    with pytest.raises(ValueError, match=r"^sample_weight (reaches|stays within) 1e[+-]300"):
+        model.fit(X, sample_weight=np.full(60, weight))
+    mixed = np.ones(60)
+    mixed[:5] = 1e-300  # as good as nothing beside the others
+    zero = np.where(mixed == 1, 1.0, 0.0)
+    if isinstance(model, PCKMeans):
+        a, b = (model.set_params(random_state=0).fit(X, sample_weight=w).cluster_centers_ for w in (mixed, zero))
+        np.testing.assert_allclose(a, b)
+
+
+def test_weights_of_clues():
+    heavy = Clues(60, must=[(0, 1)], must_weight=[1e300])
+    with pytest.raises(ClueError, match=r"^a clue has weight 1e\+300, and beside weights beyond 1e\+12"):
+        PCKMeans(2).fit(X, clues=heavy)
+    labels = COPKMeans(2, random_state=0).fit(X, clues=heavy).labels_  # takes every clue as hard
+    assert labels[0] == labels[1]
+    light = Clues(60, must=[(0, 1)], must_weight=[1e-300])
+    PCKMeans(2).fit(X, clues=light)
+
+
+LINKS = Clues(60, must=[(0, 1), (2, 3)], cannot=[(0, 2), (1, 3)])
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        lambda rows: cw.propagate(rows, LINKS, radius=1.0),
+        lambda rows: cw.check(LINKS, rows),
+        lambda rows: Clues.from_distance(rows, delta=1.0),
+        lambda rows: Clues.from_distance(rows, epsilon=1.0),
+        lambda rows: cw.metrics.coherence(rows, LINKS),
+        lambda rows: cw.active.RandomPairs().start(rows, budget=3),
+    ],
+)
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_entries_beside_the_estimators(entry, scale):
+    with pytest.raises(ValueError, match=r"^X (reaches|stays within) .* divide it by"):
+        entry(X * scale)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, lambda x: x[::-2, ::-1]])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (7, 3), (70_000, 3), (3, 400_000)])
+def test_largest_magnitude(kind, shape):
+    values = np.random.default_rng(2).normal(size=shape)
+    rows = kind(values)
+    assert largest(rows) == np.abs(rows).max(initial=0.0)
+    if rows.size:
+        for bad in (np.nan, np.inf, -np.inf):
+            copy = np.array(rows)
+            copy[-1, -1] = bad
+            np.testing.assert_equal(largest(copy), abs(bad))
+
+
+def test_negligible_columns():
+    assert negligible(np.array([0.0, 1e-130, 1e-110, 1.0]), np.float64).tolist() == [True, True, False, False]
+    assert negligible(np.array([1e-26, 1e-22]), np.float32).tolist() == [True, False]
 
 
 def test_any_radius_will_do():
-    X = np.random.default_rng(0).normal(size=(20, 2))
     for rows in (X, np.hstack([X] * 5), csr_array(X)):
         assert ConstrainedDBSCAN(1e200).fit(rows).n_clusters_ == 1

@@ -60,3 +60,13 @@ def test_nearest_exactly(seed, n, d, grid, dtype):
         found.append((near, squared))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-12)
+
+
+def test_rows_infinitely_far_away_are_neighbors_where_there_are_no_others():
+    X = np.array([[0.0], [1e200], [-1e200], [1.0]])
+    for module in (neighbors, reference_neighbors):
+        near, squared = np.full((1, 3), 77, dtype=np.int32), np.empty((1, 3))
+        with np.errstate(over="ignore"):
+            module.nearest_exactly(X, np.array([0]), near, squared)
+        assert near.tolist() == [[3, 1, 2]]
+        assert squared.tolist() == [[1.0, np.inf, np.inf]]

@@ -34,7 +34,7 @@ def test_without_clues_it_is_scikit_learns(name, weights):
         assert cw.metrics.ari(theirs.labels_, ours.labels_) == 1
         scale = np.linalg.norm(embedding, axis=0) / np.linalg.norm(ours.embedding_, axis=0)
         np.testing.assert_allclose(np.abs(ours.embedding_ * scale), np.abs(embedding), atol=1e-6 * embedding.max())
-    assert np.isnan(ours.threshold_)
+    assert ours.threshold_ == 0
     name = "nearest_neighbors" if weights == "equal" else "local"
     own = FlexibleSpectral(k, affinity=name, n_neighbors=8, random_state=0).fit(X)
     assert (own.labels_ == ours.labels_).all()

@@ -16,7 +16,6 @@ from cluewise.active._known import Known, resolved
 from cluewise.active._recheck import doubtful
 from cluewise.active._state import State, fingerprint
 from cluewise.base import as_clues, checked_data, generator
-from cluewise.core.squares import require_squares
 
 __all__ = ["Scene", "Strategy"]
 
@@ -220,9 +219,7 @@ class Strategy(BaseEstimator, ABC):
         return scene
 
     def _checked(self, X: Any) -> Any:
-        checked = checked_data(self, X, reset=True, sparse=self.card.sparse)
-        require_squares(checked)
-        return checked
+        return checked_data(self, X, reset=True, sparse=self.card.sparse)
 
     def _check_state(self, state: State) -> None:
         if not isinstance(state, State):

@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from cluewise._typing import Array, Floats, Ints
+from cluewise.core.assign import nearest, nobody
 from cluewise.core.partitions.given import told
+from cluewise.core.rows import rows_of
 
 __all__ = ["Local", "codes_of", "groups_of", "local_clustering"]
 
@@ -67,12 +69,33 @@ def local_clustering(base: Any, X: Any, rows: Ints, k: int, seed: int) -> Local:
         model.fit(X[rows])
         if not hasattr(model, "predict") and not hasattr(model, "labels_"):
             raise TypeError(f"estimator={base!r} has neither predict nor labels_, so that it labels no rows.")
-        rule = model if hasattr(model, "predict") else _vote(X[rows], model.labels_)
+        rule = _rule_of(model, X, rows)
         found = np.array(rule.predict(X), dtype=np.int64)
     if hasattr(model, "labels_"):
         found[rows] = model.labels_
     names = np.unique(found[found >= 0])
     return Local(model, rule, codes_of(found, names), names, len(rows))
+
+
+class _Nearest(NamedTuple):
+    """The nearest center; far from the origin, too, where that of scikit-learn's k-means loses its digits."""
+
+    centers: Floats
+
+    def predict(self, X: Any) -> Ints:
+        """Number of the center of each row."""
+        rows = rows_of(X)
+        labels = nobody(rows.n)
+        nearest(rows, self.centers.astype(np.float64) - rows.shift, labels)
+        return labels
+
+
+def _rule_of(model: Any, X: Any, rows: Ints) -> Any:
+    from sklearn.cluster import KMeans
+
+    if isinstance(model, KMeans):
+        return _Nearest(model.cluster_centers_)
+    return model if hasattr(model, "predict") else _vote(X[rows], model.labels_)
 
 
 def _vote(X: Any, labels: Any) -> Any:

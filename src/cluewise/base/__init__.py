@@ -3,7 +3,7 @@
 from cluewise.base._card import Card
 from cluewise.base._centroid import CentroidClusterer
 from cluewise.base._clusterer import Clusterer, FitPredictMixin
-from cluewise.base._given import as_clues, checked_data, class_clusters, generator
+from cluewise.base._given import as_clues, checked_data, checked_weight, class_clusters, generator
 from cluewise.base._informed import Informed
 from cluewise.base._metric import MetricLearner
 from cluewise.base._mixture import MixtureClusterer
@@ -23,6 +23,7 @@ __all__ = [
     "StartedClusterer",
     "as_clues",
     "checked_data",
+    "checked_weight",
     "class_clusters",
     "generator",
 ]

@@ -9,15 +9,17 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from cluewise._typing import UNASSIGNED, Ints
+from cluewise._sklearn import check_sample_weight
+from cluewise._squares import largest, require_squares
+from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError, Infeasible, UnusedClueWarning
 
-__all__ = ["as_clues", "checked_data", "class_clusters", "generator", "warn_of_partial"]
+__all__ = ["as_clues", "checked_data", "checked_weight", "class_clusters", "generator", "warn_of_partial"]
 
 
 def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
-    """X as a matrix of finite floats, dense or CSR; what is wrong with it is said with its row and column."""
+    """X as a matrix of finite floats whose squares are numbers, dense or CSR; an error names the row and column."""
     try:
         X = validate_data(
             estimator,
@@ -34,18 +36,26 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
             raise
         raise type(error)(why) from None
     values = X if isinstance(X, np.ndarray) else X.data
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum()
-    # A sum without infinity or nan has no such terms; the reverse is not true for large numbers.
-    if not np.isfinite(total):
-        _require_finite(X, values)
+    size = largest(values)
+    if not np.isfinite(size):
+        _refuse_infinite(X, values)
+    # New rows may all lie at the origin of the rows that were fitted.
+    require_squares(size, X.dtype, "X", small=reset)
     return X
 
 
-def _require_finite(X: Any, values: Any) -> None:
+def checked_weight(sample_weight: Any, X: Any) -> Floats:
+    """One weight per row of X, finite and not negative, whose products with squares of X are numbers."""
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    size = largest(weight)
+    if size == 0:
+        raise ValueError("sample_weight is zero for every row.")
+    require_squares(size, X.dtype, "sample_weight")
+    return weight
+
+
+def _refuse_infinite(X: Any, values: Any) -> None:
     bad = ~np.isfinite(values)
-    if not bad.any():
-        return
     if isinstance(X, np.ndarray):
         row, column = (int(i) for i in np.argwhere(bad)[0])
     else:

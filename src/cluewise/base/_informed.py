@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from cluewise._squares import largest
 from cluewise.base._card import Card
 from cluewise.base._given import as_clues, warn_of_partial
 from cluewise.clues import Clues
@@ -15,6 +16,9 @@ from cluewise.exceptions import ClueError, SoftClueWarning, UnusedClueWarning
 
 __all__ = ["Informed"]
 
+
+HEAVIEST = 1e12
+"""The most that a soft clue may weigh: squared distances that are added to it keep a few digits."""
 
 ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 
@@ -101,10 +105,17 @@ class Informed(BaseEstimator):
                     SoftClueWarning,
                     stacklevel=5,
                 )
-        elif np.isinf(weights).any() and not self.card.mixes:
+            return
+        if np.isinf(weights).any() and not self.card.mixes:
             raise ClueError(
                 f"{type(self).__name__} cannot mix hard and soft clues: a weight is infinite. "
                 "Give it a finite weight, or use a method whose card says hard or mixes."
+            )
+        heaviest = largest(weights[np.isfinite(weights)])
+        if heaviest > HEAVIEST:
+            raise ClueError(
+                f"a clue has weight {heaviest:.3g}, and beside weights beyond {HEAVIEST:g} the rows are lost in "
+                "rounding; divide all weights, or use a method whose card says hard."
             )
 
     def __sklearn_tags__(self) -> Any:

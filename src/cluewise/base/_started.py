@@ -9,10 +9,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cluewise._sklearn import Interval, check_sample_weight, fit_context
+from cluewise._sklearn import Interval, fit_context
+from cluewise._squares import largest, require_squares
 from cluewise._typing import Floats
 from cluewise.base._clusterer import Clusterer
-from cluewise.base._given import checked_data, class_clusters, generator
+from cluewise.base._given import checked_data, checked_weight, class_clusters, generator
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
 from cluewise.core.progress import Progress
@@ -86,11 +87,7 @@ class StartedClusterer(Clusterer):
         n = X.shape[0]
         self._check_count(n)
         known = self._check_clues(clues, n)
-        weight = None
-        if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
-            if not weight.any():
-                raise ValueError("sample_weight is zero for every row.")
+        weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
@@ -171,6 +168,7 @@ class StartedClusterer(Clusterer):
             raise ValueError(f"init needs shape (n_clusters, n_features) = ({k}, {rows.d}); it has {chosen.shape}.")
         if not np.isfinite(chosen).all():
             raise ValueError("init holds nan or infinity.")
+        require_squares(largest(chosen), rows.dtype, "init", small=False)
         return chosen - rows.shift
 
     def _publish_state(self, rows: Rows, state: Any, trace: list[float]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._squares import largest, require_squares
 from cluewise._typing import ArrayLike, Floats, Ints
 from cluewise.clues._neighbors import Search, nearest_distance
 from cluewise.exceptions import ClueError
@@ -121,6 +122,7 @@ def _rows(X: Any) -> Floats:
     bad = np.argwhere(~np.isfinite(rows))
     if len(bad):
         raise ClueError(f"X holds {rows[tuple(bad[0])]} in row {bad[0][0]}, column {bad[0][1]}.")
+    require_squares(largest(rows), rows.dtype, "X")
     return np.ascontiguousarray(rows)
 
 

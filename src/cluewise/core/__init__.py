@@ -1,7 +1,7 @@
 """The functional core: plain functions and small states, driven by one loop that knows nothing of clustering.
 
 ================= =======================================================================================
-for everybody     `loop`, `progress`, `threads`, `clock`, `rows` (blocks of X), `order`, `squares`
+for everybody     `loop`, `progress`, `threads`, `clock`, `rows` (blocks of X), `order`
 k-means           `seeding`, `assign`, `centers`, `lloyd`, `objective`, `price` of a broken link
 clues as forces   `pulls` (on rows), `links` (pairs), `nodes` (what must-links join)
 one family each   `margin`, `boosting`

@@ -190,9 +190,10 @@ def coarse_mean(X: Array) -> Floats:
     if X.nbytes > SMALL and _close_to_origin(X, mean):
         return np.zeros(X.shape[1], dtype=X.dtype)
     scale = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
-    grid = np.exp2(np.floor(np.log2(np.where(scale > 0, scale, 1.0)))) / 4
+    varies = scale > np.finfo(np.float64).tiny  # a grid for less than that would have steps of zero
+    grid = np.exp2(np.floor(np.log2(np.where(varies, scale, 1.0)))) / 4
     # A constant column is moved to the origin exactly.
-    shift = np.where(scale > 0, np.round(mean / grid) * grid, mean)
+    shift = np.where(varies, np.round(mean / grid) * grid, mean)
     return shift.astype(X.dtype)
 
 

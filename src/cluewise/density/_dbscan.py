@@ -7,15 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from cluewise._sklearn import Interval, StrOptions, check_sample_weight, fit_context
+from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import UNASSIGNED, Array, Ints
-from cluewise.base import Card, Clusterer, checked_data
+from cluewise.base import Card, Clusterer, checked_data, checked_weight
 from cluewise.clues import Clues
 from cluewise.core.graphs import density
 from cluewise.core.graphs.radius import neighbors_from_distances, neighbors_within, require_given_distances
 from cluewise.core.order import permutation
 from cluewise.core.progress import Progress
-from cluewise.core.squares import require_squares
 from cluewise.core.threads import one_blas_thread
 from cluewise.metrics import broken
 
@@ -187,12 +186,8 @@ class ConstrainedDBSCAN(Clusterer):
         n = X.shape[0]
         if self.metric == "precomputed":
             require_given_distances(X)
-        else:
-            require_squares(X)
         known = self._check_clues(clues, n)
-        weight = None
-        if sample_weight is not None:
-            weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = None if sample_weight is None else checked_weight(sample_weight, X)
         if not isinstance(self.order, str):
             permutation(self.order, n, "'index', 'density'")
         if known.contradictions:

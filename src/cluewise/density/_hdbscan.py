@@ -14,7 +14,6 @@ from cluewise.clues import Clues
 from cluewise.core.graphs import condensed
 from cluewise.core.graphs.condensed import Tree
 from cluewise.core.progress import Progress
-from cluewise.core.squares import require_squares
 from cluewise.core.threads import one_blas_thread
 from cluewise.metrics import broken
 
@@ -163,7 +162,6 @@ class ConstrainedHDBSCAN(Clusterer):
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
-        require_squares(X)
         known = self._check_clues(clues, len(X))
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
             progress.begin_start(0)

@@ -14,7 +14,6 @@ from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import require_distances, require_memory
 from cluewise.core.progress import Progress
-from cluewise.core.squares import require_squares
 from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
 from cluewise.core.trees.linkage_detours import detoured
@@ -247,9 +246,7 @@ class ConstrainedAgglomerative(Clusterer):
                 f"linkage={self.linkage!r} works on means and needs metric='euclidean', not {self.metric!r}; "
                 "take linkage 'complete', 'average' or 'single'."
             )
-        if by_means:
-            require_squares(X)
-        elif self.metric == "precomputed":
+        if self.metric == "precomputed":
             require_distances(X)
         if self.n_clusters is not None and self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={len(X)}.")

@@ -56,7 +56,8 @@ def select_lowest(scores: Floats, first: int, own: int, best: Floats, who: Ints)
 def recheck(X: Floats, own: int, best: Floats, who: Ints, slack: float, near: Ints, squared: Floats) -> int:
     """Write the k nearest of the candidates ``who`` of each line, by exact distances; line i is row ``own + i``.
 
-    ``best`` has computed scores ½‖y‖² − x·y, the highest in front; each is off by at most ``slack``·(‖x‖ + ‖x − y‖)².
+    ``best`` has computed scores ½‖y‖² − x·y, the highest in front; each is off by at most ``slack``·(‖x‖ + ‖x − y‖)²,
+    and by what is too small for single precision.
     A line whose k-th neighbor might be a row outside the candidates gets ``near[i, 0] = -1``; returns how many do.
     """
     lines, k = near.shape
@@ -91,7 +92,7 @@ def recheck(X: Floats, own: int, best: Floats, who: Ints, slack: float, near: In
             squared[i, a] = exact[a]
         reach = np.sqrt(norm) + np.sqrt(exact[k - 1])
         # Candidates that fill the heap may have pushed others out.
-        if who[i, 0] >= 0 and best[i, 0] <= 0.5 * (exact[k - 1] - norm) + slack * reach * reach:
+        if who[i, 0] >= 0 and best[i, 0] <= 0.5 * (exact[k - 1] - norm) + slack * reach * reach + 1e-36:
             near[i, 0] = -1
             doubtful += 1
     return doubtful
@@ -105,16 +106,18 @@ def nearest_exactly(X: Floats, rows: Ints, near: Ints, squared: Floats) -> None:
     for i in range(rows.shape[0]):
         x = X[rows[i]]
         names, found = near[i], squared[i]
-        for a in range(k):
-            found[a] = np.inf
+        count = 0
         for j in range(n):
+            if j == rows[i]:
+                continue
             total = 0.0
             for c in range(d):
                 gap = np.float64(x[c]) - np.float64(X[j, c])
                 total += gap * gap
             # Rows come by rising number, so that an equal one never comes first.
-            if total < found[k - 1] and j != rows[i]:
-                place = k - 1
+            if count < k or total < found[k - 1]:
+                place = min(count, k - 1)
+                count += 1
                 while place > 0 and found[place - 1] > total:
                     found[place] = found[place - 1]
                     names[place] = names[place - 1]

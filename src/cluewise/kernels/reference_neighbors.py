@@ -32,7 +32,7 @@ def recheck(X: Floats, own: int, best: Floats, who: Ints, slack: float, near: In
         near[i], squared[i] = names[order], exact[order]
         last = exact[order[-1]]
         reach = np.linalg.norm(x) + np.sqrt(last)
-        if who[i, 0] >= 0 and best[i, 0] <= 0.5 * (last - x @ x) + slack * reach**2:
+        if who[i, 0] >= 0 and best[i, 0] <= 0.5 * (last - x @ x) + slack * reach**2 + 1e-36:
             near[i, 0] = -1
             doubtful += 1
     return doubtful
@@ -43,6 +43,6 @@ def nearest_exactly(X: Floats, rows: Ints, near: Ints, squared: Floats) -> None:
     k = near.shape[1]
     for i, row in enumerate(rows):
         exact = ((X[row].astype(np.float64) - X.astype(np.float64)) ** 2).sum(axis=1)
-        exact[row] = np.inf
-        order = np.argsort(exact, kind="stable")[:k]
+        order = np.argsort(exact, kind="stable")
+        order = order[order != row][:k]
         near[i], squared[i] = order, exact[order]

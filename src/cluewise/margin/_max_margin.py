@@ -17,7 +17,6 @@ from cluewise.core import lloyd, loop, margin, seeding
 from cluewise.core.assign import nobody
 from cluewise.core.margin import Chosen, Prices, Table
 from cluewise.core.rows import Rows, rows_of
-from cluewise.core.squares import require_squares
 from cluewise.core.threads import map_blocks, one_blas_thread
 
 __all__ = ["MaxMarginClusterer"]
@@ -195,7 +194,6 @@ class MaxMarginClusterer(StartedClusterer):
         self.random_state = random_state
 
     def _prepare(self, problem: Problem) -> Table:
-        require_squares(problem.rows.X)
         return margin.table_of(problem.rows, problem.clues, problem.total)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cluewise._squares import largest, require_squares
 from cluewise._typing import Floats, Ints
 from cluewise.exceptions import ClueError
 
@@ -90,6 +91,7 @@ def rows_of(X: Any, rows: Ints, n: int) -> Floats:
     if not np.isfinite(points).all():
         first = int(rows[np.flatnonzero(~np.isfinite(points).all(axis=1))[0]])
         raise ValueError(f"X holds nan or infinite numbers in row {first}; fill them in or leave that row out.")
+    require_squares(largest(points), points.dtype, "X")
     return points
 
 

@@ -20,6 +20,9 @@ ENTRIES = 2**16
 PAIRS = 4096
 """Of more broken pairs an even selection moves the weights: labels stand for very many pairs that say the same."""
 
+TINY = 1e-300
+"""A word of a smaller share of a document is not in it: its mean with another share might be zero."""
+
 
 def counts(rows: Rows, belonging: Floats) -> Floats:
     """(k, d) how often each word occurs in each cluster."""
@@ -113,9 +116,9 @@ def gradient(X: Any, feedback: Feedback) -> Floats:
         pair = np.repeat(np.tile(np.arange(len(pairs)), 2), np.diff(both.indptr))
         document = np.repeat(np.arange(2 * len(pairs)), np.diff(both.indptr))
         count, word = both.data.astype(np.float64), both.indices
-        present = count > 0
-        pair, document, count, word = pair[present], document[present], count[present], word[present]
-        share = count / np.bincount(document, weights=count)[document]
+        share = np.divide(count, np.bincount(document, weights=count)[document], out=count * 0, where=count > 0)
+        present = share > TINY
+        pair, count, word, share = pair[present], count[present], word[present], share[present]
         _, place = np.unique(pair * X.shape[1] + word, return_inverse=True)
         mean = np.bincount(place, weights=share)[place] / 2  # Eq. 65
         out += np.bincount(word, weights=sign[pair] * count * np.log(share / mean), minlength=len(out))

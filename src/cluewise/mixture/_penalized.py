@@ -19,6 +19,9 @@ __all__ = ["PenalizedGMM"]
 RIGHT = 0.9
 """How often a link of weight 1 is taken to be right when nobody says."""
 
+HEAVIEST = 1e8
+"""The most that a soft link weighs: sums of logarithms keep half of their digits beside it."""
+
 
 def weighted(clues: Clues, penalty: float) -> tuple[Ints, Floats]:
     """Pairs of rows and their weights w in g(Z): > 0 together, < 0 apart, −∞ apart for certain.
@@ -28,7 +31,7 @@ def weighted(clues: Clues, penalty: float) -> tuple[Ints, Floats]:
     """
     links = links_of(clues)
     must, cannot = (np.where(np.isinf(w), 0.0, w) for w in (links.must, links.cannot))
-    weights = np.where(np.isinf(links.cannot), -np.inf, penalty * (must - cannot))
+    weights = np.where(np.isinf(links.cannot), -np.inf, np.clip(penalty * (must - cannot), -HEAVIEST, HEAVIEST))
     return links.rows[links.ends].astype(np.int64), weights
 
 
@@ -146,10 +149,11 @@ class PenalizedGMM(LinkedMixture):
 
     *Deviations.* The E-step uses the posterior given the data (erratum E20 of the survey). The prior is not normalized:
     dividing by :math:`\sum_Z P(Z) g(Z)` would need a numerical step for the weights, and leaves the other parameters
-    alone. Each pair counts once. Labels are the most likely ones of linked rows together instead of row by row; links
-    of infinite weight hold in them. In mean field weight -8 stands for minus infinity. Gibbs sampling also swaps two
-    clusters within connected sets of rows. With ``inference="auto"`` soft networks of more than 16 links per node
-    that are too large for exact inference go to mean field at once; approximations make at most 200 sweeps.
+    alone. Each pair counts once, and a weight beyond 1e8 as 1e8, beside which rows still have their digits. Labels are
+    the most likely ones of linked rows together instead of row by row; links of infinite weight hold in them. In mean
+    field weight -8 stands for minus infinity. Gibbs sampling also swaps two clusters within connected sets of rows.
+    With ``inference="auto"`` soft networks of more than 16 links per node that are too large for exact inference go to
+    mean field at once; approximations make at most 200 sweeps.
 
     References
     ----------

@@ -301,11 +301,13 @@ class TVClust(MixtureClusterer):
         return 1 if self.engine == "gibbs" or self._published else super()._n_starts(problem)
 
     def _slack(self, problem: Problem) -> float:
-        model = problem.shared.model
-        slack = 1e-9 * (1 + problem.rows.n * problem.rows.d + len(model.pairs))
+        rows, model = problem.rows, problem.shared.model
+        slack = 1e-9 * (1 + rows.n * rows.d + len(model.pairs))
         if isinstance(model.base, DirichletMultinomial):
-            slack += rounding(float(model.X.sum()), float(model.base.counts.min()))
-        return slack
+            return slack + rounding(float(model.X.sum()), float(model.base.counts.min()))
+        # What far from the origin rounds off a mean, in standard deviations.
+        lost = np.finfo(np.float64).eps * (np.abs(model.base.mean) / np.sqrt(np.diag(model.base.scatter))).max()
+        return slack + float(rows.n * rows.d * lost**2)
 
     def _best_start(self, problem: Problem, progress: Any) -> loop.Result[Any]:
         """All starts roughly, then the best of them to the end."""

@@ -19,7 +19,6 @@ from cluewise.core.graphs.laplacian import leading
 from cluewise.core.lloyd import State
 from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows, rows_of
-from cluewise.core.squares import require_squares
 from cluewise.core.threads import one_blas_thread
 
 __all__ = ["EmbeddedClusterer", "embedded"]
@@ -86,7 +85,6 @@ class EmbeddedClusterer(StartedClusterer):
     def _affinity_of(self, X: Any) -> Any:
         if self.affinity == "precomputed":
             return given_affinity(X)
-        require_squares(X)
         if self.affinity == "rbf":
             return dense_affinity(X, self.gamma)
         return neighbor_affinity(X, self.n_neighbors, "local" if self.affinity == "local" else "equal")

@@ -65,7 +65,7 @@ class FlexibleSpectral(EmbeddedClusterer):
     embedding_ : ndarray of shape (n, m)
         The points that k-means has seen.
     threshold_ : float
-        :math:`\beta`, what each vector satisfies at least; nan without links.
+        :math:`\beta`, what each vector satisfies at least; 0 without links, or with one cluster.
     costs_ : ndarray
         :math:`v^T \bar L v / \mathrm{vol}` of each vector, the part of the graph that it cuts.
     objective_ : float
@@ -171,7 +171,7 @@ class FlexibleSpectral(EmbeddedClusterer):
         n, k = affinity.shape[0], self.n_clusters
         links = link_matrix(*clues.pairs(expand=True), n)
         if not links.nnz or k == 1:
-            self.threshold_, self.costs_ = np.nan, np.empty(0)
+            self.threshold_, self.costs_ = 0.0, np.empty(0)
             return embedded(affinity, k)
         if self.n_components is None and n > ALL:
             raise ValueError(f"n_components=None takes all eigenvectors, for at most {ALL} rows; X has {n}.")

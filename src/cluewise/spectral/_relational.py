@@ -17,7 +17,6 @@ from cluewise.core.graphs.affinity import dense_affinity
 from cluewise.core.graphs.relational import Linear, Relational, association, halfway, leading, linked
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows
-from cluewise.core.squares import require_squares
 from cluewise.spectral._embedded import EmbeddedClusterer
 
 __all__ = ["RelationalSpectral"]
@@ -177,8 +176,6 @@ class RelationalSpectral(EmbeddedClusterer):
 
     def _affinity_of(self, X: Any) -> Any:
         """The kernel of all rows, as something that multiplies."""
-        if self.affinity != "precomputed":
-            require_squares(X, from_origin=self.affinity == "linear")
         if self.affinity == "linear":
             return Linear(X.astype(np.float64, copy=False))
         if self.affinity == "rbf":

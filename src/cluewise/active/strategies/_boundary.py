@@ -16,7 +16,6 @@ from cluewise.active._placing import Neighborhoods, PlacingStrategy
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
 from cluewise.core.graphs.neighbors import nearest_rows
-from cluewise.core.squares import require_squares
 
 __all__ = ["BoundaryDBSCAN"]
 
@@ -144,7 +143,6 @@ class BoundaryDBSCAN(PlacingStrategy):
         self.questions = questions
 
     def _prepare(self, X: Any, state: State) -> Regions:
-        require_squares(X)
         rows = np.arange(len(X))
         if len(X) > SAMPLE:
             rng = np.random.default_rng([state.seed, 1])

@@ -20,7 +20,6 @@ from cluewise.active._state import State
 from cluewise.active._strategy import Scene, Strategy
 from cluewise.active.parts import ig_kmeans as ig
 from cluewise.clues import Clues
-from cluewise.core.squares import require_squares
 from cluewise.core.threads import one_blas_thread
 
 __all__ = ["InformationGain"]
@@ -164,7 +163,6 @@ class InformationGain(Strategy):
 
     def _prepare(self, X: Any, state: State) -> Ready:
         lifted = self.similarity == "distance" or (self.similarity == "auto" and not sparse.issparse(X))
-        require_squares(X, from_origin=not lifted)
         rng = np.random.default_rng([state.seed, 0, 1])
         rows = _asked_about(X.shape[0], state.given, rng)
         place = np.full(X.shape[0], -1)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_array
 
+from cluewise._squares import largest, require_squares
 from cluewise._typing import ArrayLike, Bools, Floats, Ints
 from cluewise.advice.propagation._propagate_closure import Growing
 from cluewise.advice.propagation._propagate_radius import agreed_radius
@@ -131,6 +132,7 @@ def propagate(
     [[0, 4], [1, 4]]
     """
     data: Floats = check_array(X, dtype=[np.float64, np.float32])
+    require_squares(largest(data), data.dtype, "X")
     known = as_clues(clues, len(data))
     _check(radius, n_neighbors, limit)
     must, must_weight, cannot, cannot_weight = known.pairs(expand=True, limit=LINKS)

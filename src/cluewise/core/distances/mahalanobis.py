@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cluewise._squares import negligible
 from cluewise._typing import Floats, Ints
 from cluewise.core import centers as means
 from cluewise.core.distances.distortions import Broken, Found, Linear, Metric, Settled, products
@@ -247,9 +248,8 @@ def _moments_of_all(rows: Rows, full: bool) -> tuple[Floats, Floats, Floats]:
     covariance = second / rows.mass - (np.outer(mean, mean) if full else mean**2)
     variance = np.diag(covariance).copy() if full else covariance
     square = np.diag(second) if full else second
-    variance[variance <= 1e-12 * square / rows.mass] = (
-        1.0  # constant up to rounding: whatever it counts, it costs nothing
-    )
+    # Constant up to rounding: whatever such a column counts, it costs nothing.
+    variance[(variance <= 1e-12 * square / rows.mass) | negligible(variance, rows.dtype)] = 1.0
     return second, variance, covariance if full else variance
 
 

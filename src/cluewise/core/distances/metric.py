@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cluewise._squares import negligible
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core import seeding
@@ -119,7 +120,7 @@ def scale_of(rows: Rows) -> Scale:
     for first, second in map_blocks(work, rows.blocks(1)):
         total, square = total + first, square + second
     variance = np.maximum(square / rows.n - (total / rows.n) ** 2, 0)
-    varying = variance > 1e-12 * square / rows.n  # constant up to rounding
+    varying = (variance > 1e-12 * square / rows.n) & ~negligible(variance, rows.dtype)  # constant up to rounding
     return Scale(varying, np.where(varying, np.sqrt(variance), 1.0))
 
 

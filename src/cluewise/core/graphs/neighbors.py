@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cluewise._squares import largest
 from cluewise._typing import Floats, Ints
 from cluewise.core.rows import coarse_mean
 from cluewise.core.threads import map_blocks, one_blas_thread, usable_threads
@@ -48,6 +49,9 @@ def nearest_rows(X: Floats, k: int) -> Neighbors:
     if k == 0:
         return found
     moved = np.subtract(X, coarse_mean(X), order="C", dtype=np.float64)
+    # By a power of two to a size of which single precision has all squares: no digit changes.
+    unit = np.ldexp(1.0, int(np.frexp(largest(moved))[1]))
+    moved /= unit
     doubtful: Ints
     if n <= FEW or k > n // 8:
         doubtful = np.arange(n)
@@ -56,6 +60,7 @@ def nearest_rows(X: Floats, k: int) -> Neighbors:
     else:
         doubtful = _by_products(moved, found)
     _plainly(moved, doubtful, found)
+    found.squared[:] *= unit**2
     return found
 
 
@@ -94,10 +99,7 @@ def _by_products(X: Floats, found: Neighbors) -> Ints:
     d = X.shape[1]
     m = k + SPARE
     norms = 0.5 * np.einsum("ij,ij->i", X, X, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        right = np.vstack([-X.T.astype(np.float32), norms[None].astype(np.float32)])
-    if not np.isfinite(right).all():  # beyond single precision
-        return np.arange(n)
+    right = np.vstack([-X.T.astype(np.float32), norms[None].astype(np.float32)])
     tiles = [np.ascontiguousarray(right[:, start : start + COLUMNS]) for start in range(0, n, COLUMNS)]
     # Rounding of the inputs, of d + 1 products and of their sum: each by half an ulp of at most (‖x‖ + ‖x − y‖)².
     slack = (d + 8) * float(np.finfo(np.float32).eps)
