@@ -73,7 +73,7 @@ def test_single_precision_has_limits_of_its_own_and_double_helps():
 @pytest.mark.parametrize("model", [COPKMeans(3), SizedKMeans(3)])
 @pytest.mark.parametrize("scale", [1e60, 1e154, 1e160, 1e300])
 def test_nothing_is_called_infeasible_for_its_scale(model, scale):
-    with pytest.raises(ValueError, match="^X reaches"):
+    with pytest.raises(ValueError, match=r"^X reaches"):
         model.fit(X * scale)
 
 
@@ -83,7 +83,7 @@ def test_new_rows_may_lie_at_the_origin_but_not_beyond_all_squares(model):
     model.fit(X, clues=clues)
     near = model.transform(np.full((1, 4), 1e-200))
     np.testing.assert_allclose(near, model.transform(np.zeros((1, 4))), atol=1e-100)
-    with pytest.raises(ValueError, match="^X reaches"):
+    with pytest.raises(ValueError, match=r"^X reaches"):
         model.transform(X * 1e70)
 
 
@@ -99,7 +99,7 @@ def test_the_limits_are_taken(dtype):
     for size in (limit, 1 / limit):
         require_squares(size, dtype, "X")
     for size in (limit * 1.001, 0.999 / limit):
-        with pytest.raises(ValueError, match="^X "):
+        with pytest.raises(ValueError, match=r"^X "):
             require_squares(size, dtype, "X")
 
 
