@@ -89,9 +89,12 @@ def test_bad_data(bad, message):
 
 
 def test_large_numbers_are_finite():
-    """Their sum is not, in single precision."""
+    """Their squares are not, in single precision."""
     big = np.array([[3e38, 3e38], [0, 0], [3e38, 3e38]], np.float32)
-    assert checked_data(PCKMeans(2), big, reset=True) is big
+    with pytest.raises(ValueError, match=r"^X reaches 3e\+38, .* convert it to float64"):
+        checked_data(PCKMeans(2), big, reset=True)
+    double = big.astype(np.float64)
+    assert checked_data(PCKMeans(2), double, reset=True) is double
 
 
 def test_prediction_checks_its_rows_too():

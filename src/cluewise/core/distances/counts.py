@@ -60,7 +60,7 @@ class GeneralizedI(Linear):
         self.reference = _to_mean(*box(rows, counted))[None]
         mean = whole.tally.sums[0] / rows.mass
         mean = (1 - BACKGROUND) * mean + BACKGROUND * mean.mean()
-        self.mean = np.maximum(mean, np.finfo(np.float32).tiny)
+        self.mean = np.maximum(mean, float(np.finfo(self.rows.dtype).tiny))
         self.held = BACKGROUND * rows.mass / self.k
         apart = float(self._scatter(whole, self.mean[None]).sum()) / rows.mass
         self.strength = rows.mass
