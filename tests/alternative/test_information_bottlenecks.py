@@ -343,3 +343,29 @@ def test_an_interrupted_fit_leaves_the_last_complete_state():
     assert len(model.trace_) == 6
     assert len(model.labels_) == 6
     assert model.coordination_ > 0
+
+
+@pytest.mark.parametrize("cls", ALL)
+@pytest.mark.parametrize("rate", [1.0, 0.03])  # most cells filled, and few
+def test_sparse_counts_give_the_bits_of_dense_ones(cls, rate):
+    """How many cells are filled decides how to compute, and not the type of the matrix."""
+    rng = np.random.default_rng(3)
+    topics = rng.gamma(1.0, size=(6, 30))[rng.integers(6, size=250)]
+    X, avoid = rng.poisson(rate * topics) * rng.random(topics.shape), rng.integers(2, size=250)
+    dense = fit(cls(5, n_init=1, random_state=0), X, avoid)
+    ordered = csr_array(X)
+    halves = csr_array((ordered.data / 2, ordered.indices, ordered.indptr), shape=X.shape)
+    halves = csr_array(  # every entry in two pieces, one after all others
+        (
+            np.concatenate([part for row in range(250) for part in [halves[[row]].data] * 2]),
+            np.concatenate([part for row in range(250) for part in [halves[[row]].indices] * 2]),
+            2 * halves.indptr,
+        ),
+        shape=X.shape,
+    )
+    for table in (ordered, halves, np.asfortranarray(X)):
+        other = fit(cls(5, n_init=1, random_state=0), table, avoid)
+        np.testing.assert_array_equal(other.memberships_, dense.memberships_)
+        assert other.objective_ == dense.objective_
+        if cls is InformationBottleneck:
+            np.testing.assert_array_equal(other.predict(table), dense.predict(X))

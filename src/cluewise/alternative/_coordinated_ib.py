@@ -54,7 +54,8 @@ class CoordinatedConditionalIB(Bottleneck):
     max_iter : int, default=100
         Most iterations at each temperature.
     tol : float, default=1e-3
-        At each temperature, stop when no membership changes by more than this (at least 1e-5).
+        Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
+        when the objective changes by at most a millionth of its value.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts.
 

@@ -11,7 +11,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.alternative._bottleneck import Bottleneck
 from cluewise.base import Card, Problem, checked_data
 from cluewise.core.information.bottleneck import Pull
-from cluewise.core.information.bottleneck_joint import Joint, log, moderate, refuse_negative
+from cluewise.core.information.bottleneck_joint import Joint, counts_of, log, moderate, refuse_negative, scored
 from cluewise.core.threads import one_blas_thread
 
 __all__ = ["InformationBottleneck"]
@@ -40,7 +40,8 @@ class InformationBottleneck(Bottleneck):
     max_iter : int, default=100
         Most iterations at each temperature.
     tol : float, default=1e-3
-        At each temperature, stop when no membership changes by more than this (at least 1e-5).
+        Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
+        when the objective changes by at most a millionth of its value.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts.
 
@@ -157,10 +158,12 @@ class InformationBottleneck(Bottleneck):
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)
         refuse_negative(X, type(self).__name__)
-        X = moderate(X)
-        total = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+        counts = counts_of(moderate(X))
+        total = counts.totals()
+        profiles, prior = log(self.profiles_), self.temperature_ * log(self.weights_)
+        labels = np.empty(X.shape[0], dtype=np.int32)
         with one_blas_thread():
-            score = np.asarray(X @ log(self.profiles_).T)
-        score /= np.where(total > 0, total, 1.0)[:, None]
-        score += self.temperature_ * log(self.weights_)
-        return score.argmax(axis=1).astype(np.int32)
+            for rows in counts.blocks():
+                score = scored(counts.block(rows), profiles) / np.where(total[rows] > 0, total[rows], 1.0)
+                labels[rows] = (score + prior[:, None]).argmax(axis=0)
+        return labels

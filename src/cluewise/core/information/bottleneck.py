@@ -16,9 +16,12 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.core import loop
-from cluewise.core.information.bottleneck_joint import Joint, Part, conditional, log, summed
+from cluewise.core.information.bottleneck_joint import Joint, Part, conditional, log, scored, summed
 
 __all__ = ["Pull", "State", "advance", "begin", "lead", "minus_gain", "ordered", "step"]
+
+NOTHING = -600.0
+"""Logarithm of a share of the largest membership below which one is 0: processors are slow with numbers near 1e-308."""
 
 
 class Pull(NamedTuple):
@@ -34,19 +37,30 @@ class State(NamedTuple):
     joint: Joint
     pull: Pull
     rho: float  # temperature
-    memberships: Floats  # (n, k) q(c|x)
+    q: list[Floats]  # q(c|x), (k, rows) for each part of the joint distribution
     shares: Floats  # (k,) p(c)
     about: Floats  # (k, d) log p(y|c)
     inside: Floats  # (groups, k, d) log p(y|c,z)
     told: tuple[float, float, float]  # I(C;X), I(C;Y), I(C;Y|Z)
 
     @property
+    def memberships(self) -> Floats:
+        """(n, k) q(c|x)."""
+        out = np.empty((self.joint.n, len(self.shares)))
+        for part, own in zip(self.joint.parts, self.q):
+            out[part.rows] = own.T
+        return out
+
+    @property
     def labels(self) -> Ints:
         """The most likely cluster of each row."""
-        return self.memberships.argmax(axis=1).astype(np.int32)
+        out = np.empty(self.joint.n, dtype=np.int32)
+        for part, own in zip(self.joint.parts, self.q):
+            out[part.rows] = own.argmax(axis=0)
+        return out
 
 
-def _state(base: tuple[Joint, Pull, float], memberships: Floats, shares: Floats, tables: Floats, sharp: float) -> State:
+def _state(base: tuple[Joint, Pull, float], q: list[Floats], shares: Floats, tables: Floats, sharp: float) -> State:
     """The state of new memberships, whose sum of p(x) q log q is ``sharp``."""
     joint = base[0]
     cells, both = joint.cells(tables), tables.sum(axis=0)
@@ -57,14 +71,15 @@ def _state(base: tuple[Joint, Pull, float], memberships: Floats, shares: Floats,
         max(float((both * about).sum()) + joint.rest[0], 0.0),
         max(float((cells * inside).sum()) + joint.rest[1], 0.0),
     )
-    return State(*base, memberships, shares, about, inside, told)
+    return State(*base, q, shares, about, inside, told)
 
 
 def begin(joint: Joint, pull: Pull, rho: float, memberships: Floats) -> State:
     """The state of given memberships (n, k)."""
-    tables = summed(joint, lambda part: memberships[part.rows] * joint.share[part.rows, None])
+    q = [np.ascontiguousarray(memberships[part.rows].T) for part in joint.parts]
+    tables = summed(joint, lambda part: q[part.number] * joint.share[part.rows])
     sharp = float(joint.share @ (memberships * log(memberships)).sum(axis=1))
-    return _state((joint, pull, rho), memberships, joint.share @ memberships, tables, sharp)
+    return _state((joint, pull, rho), q, joint.share @ memberships, tables, sharp)
 
 
 def _evidence(state: State) -> Floats:
@@ -77,35 +92,45 @@ def advance(state: State, nudge: Floats | None = None) -> State:
 
     ``nudge`` (k, d) is added to the evidence of every group alike.
     """
+    return _advance(state, nudge, np.inf)[0]
+
+
+def _advance(state: State, nudge: Floats | None, tol: float) -> tuple[State, int]:
+    """The same, and the number of rows that have a membership which changed by more than ``tol``."""
     joint = state.joint
     speaks = _evidence(state) / state.rho
     if nudge is not None:
         speaks += nudge
     with np.errstate(divide="ignore"):  # a cluster without mass stays without
-        prior = np.log(state.shares)
-    new = np.empty_like(state.memberships)
+        prior = np.log(state.shares)[:, None]
 
-    def work(part: Part, x: Any) -> tuple[Floats, Floats, float]:
-        score = np.asarray(x @ speaks[part.pattern].T) * joint.scale[part.rows, None]
+    def work(part: Part, x: Any) -> tuple[Floats, Floats, Floats, Floats]:
+        share = joint.share[part.rows]
+        score = scored(x, speaks[part.pattern])
+        score *= joint.scale[part.rows]
         score += prior
-        score -= score.max(axis=1, keepdims=True)
+        score -= score.max(axis=0)
+        np.maximum(score, NOTHING, out=score)
         q = np.exp(score)
-        total = q.sum(axis=1, keepdims=True)
+        q *= score > NOTHING
+        total = q.sum(axis=0)
         q /= total
-        new[part.rows] = q
-        # q log q, where 0 times minus infinity is 0
-        sharp = np.einsum("ik,ik->i", q, np.maximum(score, -1e300)) - np.log(total[:, 0])
-        weighted = q * joint.share[part.rows, None]
-        table = np.asarray((weighted * joint.scale[part.rows, None]).T @ x)
-        return table, weighted.sum(axis=0), float(sharp @ joint.share[part.rows])
+        score *= q
+        sharp = score.sum(axis=0) @ share - np.log(total) @ share
+        np.subtract(q, state.q[part.number], out=score)
+        moved = np.abs(score, out=score).max(axis=0) > tol
+        np.multiply(q, share * joint.scale[part.rows], out=score)
+        return np.asarray(score @ x), q, q @ share, np.array([sharp, moved.sum()])
 
     tables = np.zeros_like(speaks)
-    shares, sharp = np.zeros(len(prior)), 0.0
-    for part, (table, held, own) in joint.each(work):
+    shares, sums = np.zeros(len(prior)), np.zeros(2)
+    new: list[Floats] = []
+    for part, (table, q, held, own) in joint.each(work):
         tables[part.pattern] += table
+        new.append(q)
         shares += held
-        sharp += own
-    return _state((joint, state.pull, state.rho), new, shares, tables, sharp)
+        sums += own
+    return _state((joint, state.pull, state.rho), new, shares, tables, float(sums[0])), int(sums[1])
 
 
 def minus_gain(state: State) -> float:
@@ -116,16 +141,15 @@ def minus_gain(state: State) -> float:
 
 def step(state: State, *, tol: float) -> tuple[State, loop.Info]:
     """One round of the self-consistent equations; a row has moved when a membership changed by more than ``tol``."""
-    new = advance(state)
-    moved = np.count_nonzero(np.abs(new.memberships - state.memberships).max(axis=1) > tol)
-    return new, loop.Info(minus_gain(new), int(moved))
+    new, moved = _advance(state, None, tol)
+    return new, loop.Info(minus_gain(new), moved)
 
 
 def ordered(state: State, key: Floats) -> State:
     """The same clusters, in the order of a function of the columns: starts that end alike then call them alike."""
     order = np.argsort(np.exp(state.about) @ key, kind="stable")
     return state._replace(
-        memberships=state.memberships[:, order],
+        q=[own[order] for own in state.q],
         shares=state.shares[order],
         about=state.about[order],
         inside=state.inside[:, order],
@@ -139,9 +163,9 @@ def lead(state: State) -> Floats:
     prior = state.rho * log(state.shares)
 
     def work(part: Part, x: Any) -> Floats:
-        score = np.asarray(x @ speaks[part.pattern].T) * joint.scale[part.rows, None] + prior
-        second, first = np.partition(score, -2, axis=1)[:, -2:].T
-        return first - second
+        score = scored(x, speaks[part.pattern]) * joint.scale[part.rows] + prior[:, None]
+        second, first = np.partition(score, -2, axis=0)[-2:]
+        return np.asarray(first - second)
 
     if len(prior) > 1:
         for part, own in joint.each(work):

@@ -23,6 +23,13 @@ ROUNDING = 1e-12
 HARD = 1e-3
 """Share of the largest possible entropy of memberships below which they count as hard."""
 
+STALLED = 1e-6
+"""Change of the objective, as a share of it, at which a temperature above the last is left.
+
+Of many rows some always lie between two clusters and keep changing; waiting for them took more than half of all
+iterations and ended no lower.
+"""
+
 
 class Schedule(NamedTuple):
     """How to cool."""
@@ -62,9 +69,9 @@ def _smoothed(joint: Joint, pull: Pull, f: Floats) -> Floats:
 
     def both(part: Part, x: Any) -> Floats:
         share = joint.share[part.rows] * joint.scale[part.rows]
-        return np.asarray(np.column_stack([share * f[part.rows], share]).T @ x)
+        return np.asarray(np.stack([share * f[part.rows], share]) @ x)
 
-    tables = np.zeros((joint.patterns, 2, joint.X.shape[1]))
+    tables = np.zeros((joint.patterns, 2, joint.d))
     for part, table in joint.each(both):
         tables[part.pattern] += table
     whole, cells = tables.sum(axis=0), joint.cells(tables)
@@ -99,7 +106,7 @@ def anneal(
     One nudge, the same for all temperatures and groups, decides which way clusters split: it speaks of columns, so
     that groups in which the same columns tell rows apart split the same way, and the order of rows does not matter.
     """
-    nudge = NUDGE * rng.uniform(-1, 1, size=(k, joint.X.shape[1]))
+    nudge = NUDGE * rng.uniform(-1, 1, size=(k, joint.d))
     state = begin(joint, pull, schedule.first, np.full((joint.n, k), 1 / k))
     move = partial(step, tol=schedule.tol)
     slack = 1e-10 * (1 + pull.lam + pull.mu)
@@ -114,7 +121,7 @@ def anneal(
     while not stop:
         last = state.rho <= schedule.last
         start = state if last else advance(state, nudge)
-        ran = loop.run(move, start, max_iter=schedule.max_iter, tol=0.0, watch=heard, slack=slack)
+        ran = loop.run(move, start, max_iter=schedule.max_iter, tol=0.0 if last else STALLED, watch=heard, slack=slack)
         state, before, converged = ran.state, before + ran.trace, ran.converged
         if last:
             break

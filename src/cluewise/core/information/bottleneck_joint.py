@@ -13,7 +13,8 @@ from cluewise.core.rows import BLOCK_BYTES, SMALL
 from cluewise.core.threads import map_blocks
 
 __all__ = [
-    "FLOOR", "Joint", "Part", "conditional", "joint_of", "log", "moderate", "patterns_of", "refuse_negative", "summed",
+    "FLOOR", "Counts", "Joint", "Part", "conditional", "counts_of", "joint_of", "log", "moderate", "patterns_of",
+    "refuse_negative", "scored", "summed",
 ]  # fmt: skip
 
 R = TypeVar("R")
@@ -24,10 +25,60 @@ FLOOR = 1e-300
 TABLES = 2**30
 """Bytes that one set of tables of clusters by columns by groups may take."""
 
+FILLED = 0.1
+"""Share of cells that are not zero above which products of dense blocks are faster than those of sparse ones."""
+
+
+class Counts(NamedTuple):
+    """Counts in the form that suits them, whether they were given dense or sparse.
+
+    Sums of dense and sparse blocks are rounded differently, and annealing makes other clusters of that. So the
+    number of cells that are not zero decides how to compute, and not the type of the matrix.
+    """
+
+    X: Any  # (n, d), dense or CSR
+    dense: bool  # whether blocks are dense
+    width: int  # mean number of cells that a row of a block holds
+
+    def block(self, rows: Any) -> Any:
+        """Some rows, dense or CSR."""
+        some = self.X[rows]
+        return np.ascontiguousarray(some.toarray() if hasattr(some, "toarray") else some) if self.dense else some
+
+    def blocks(self) -> list[slice]:
+        """Runs of rows that fit into the caches."""
+        n = self.X.shape[0]
+        size = min(max(BLOCK_BYTES // (8 * self.width), 64), 8192)
+        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+    def totals(self) -> Floats:
+        """Sum of each row."""
+        sums = [np.asarray(self.block(rows).sum(axis=1, dtype=np.float64)).ravel() for rows in self.blocks()]
+        return np.concatenate(sums)
+
+
+def counts_of(X: Any) -> Counts:
+    """Counts from a dense or CSR matrix; copied only where a matrix is not in the form that suits it."""
+    given_dense = isinstance(X, np.ndarray)
+    if not given_dense and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    n, d = X.shape
+    filled = int(np.count_nonzero(X if given_dense else X.data))
+    if filled >= FILLED * n * d:
+        return Counts(X, True, d)
+    return Counts(csr_array(X) if given_dense else X, False, 1 + filled // n)
+
+
+def scored(x: Any, table: Floats) -> Floats:
+    """(k, rows) product of a (k, d) table with a block of rows; clusters first, as all that follows runs over rows."""
+    return np.asarray(table @ x.T) if isinstance(x, np.ndarray) else np.ascontiguousarray((x @ table.T).T)
+
 
 class Part(NamedTuple):
     """Some rows that the known clusterings do not tell apart."""
 
+    number: int
     pattern: int
     rows: Any  # slice, or row numbers
     piece: Any  # these rows of X, where keeping them costs little
@@ -36,7 +87,7 @@ class Part(NamedTuple):
 class Joint(NamedTuple):
     """p(x, y, z)."""
 
-    X: Any  # (n, d) counts, dense or CSR
+    counts: Counts
     share: Floats  # (n,) p(x); 0 for a row without counts, or in no known group: they are only labeled
     scale: Floats  # (n,) 1 / sum of the row, so that p(y|x) = scale X
     mix: Any  # (patterns, groups) CSR: p(z|x), the same for all rows of one pattern
@@ -49,6 +100,11 @@ class Joint(NamedTuple):
         return len(self.share)
 
     @property
+    def d(self) -> int:
+        """Number of columns."""
+        return int(self.counts.X.shape[1])
+
+    @property
     def patterns(self) -> int:
         """Number of ways in which the known clusterings speak of a row."""
         return int(self.mix.shape[0])
@@ -57,7 +113,7 @@ class Joint(NamedTuple):
         """``work`` on every part and its rows of X, in threads; results in the order of the parts."""
 
         def on(part: Part) -> R:
-            return work(part, self.X[part.rows] if part.piece is None else part.piece)
+            return work(part, self.counts.block(part.rows) if part.piece is None else part.piece)
 
         return zip(self.parts, map_blocks(on, self.parts))
 
@@ -134,8 +190,9 @@ def _identity(size: int) -> Any:
 
 def joint_of(X: Any, weight: Floats | None, known: Sequence[Array], k: int, by_mass: bool) -> Joint:
     """The joint distribution of rows, columns and known groups, for k clusters."""
+    counts = counts_of(X)
     n, d = X.shape
-    total = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    total = counts.totals()
     total[total < 1 / np.finfo(np.float64).max] = 0.0  # has no inverse; as good as a row of zeros
     share = np.where(total > 0, 1.0 if weight is None else weight, 0.0) * (total if by_mass else 1.0)
     scale = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
@@ -149,34 +206,32 @@ def joint_of(X: Any, weight: Floats | None, known: Sequence[Array], k: int, by_m
             f"the clusterings to avoid make {mix.shape[0]} groups; tables of {k} clusters, {d} columns and so many "
             f"groups would take more than {TABLES / 2**30:.0f} GiB."
         )
-    joint = Joint(X, share, scale, mix, _parts(X, place, mix.shape[0], k), (0.0, 0.0))
-    everything = summed(joint, lambda part: share[part.rows, None])
+    joint = Joint(counts, share, scale, mix, _parts(counts, place, mix.shape[0], k), (0.0, 0.0))
+    everything = summed(joint, lambda part: share[None, part.rows])
     both, inside = everything.sum(axis=0), joint.cells(everything)
     entropies = (-float((both * log(both)).sum()), -float((inside * conditional(inside)).sum()))
     return joint._replace(rest=entropies)
 
 
-def _parts(X: Any, place: Ints, patterns: int, k: int) -> list[Part]:
+def _parts(counts: Counts, place: Ints, patterns: int, k: int) -> list[Part]:
     """The rows, pattern by pattern, in blocks that fit into the caches."""
     n = len(place)
-    dense = isinstance(X, np.ndarray)
-    width = X.shape[1] if dense else 1 + X.nnz // n
-    size = min(max(BLOCK_BYTES // (8 * (width + k)), 64), 8192)
-    small = (X.nbytes if dense else X.data.nbytes) <= SMALL
+    size = min(max(BLOCK_BYTES // (8 * (counts.width + 4 * k)), 64), 8192)
+    small = 8 * n * counts.width <= SMALL
     order = np.argsort(place, kind="stable")
     parts: list[Part] = []
     for pattern, members in enumerate(np.split(order, np.cumsum(np.bincount(place, minlength=patterns))[:-1])):
         for start in range(0, len(members), size):
             rows: Any = slice(start, min(start + size, n)) if patterns == 1 else members[start : start + size]
-            parts.append(Part(pattern, rows, X[rows] if small else None))
+            parts.append(Part(len(parts), pattern, rows, counts.block(rows) if small else None))
     return parts
 
 
 def summed(joint: Joint, values: Callable[[Part], Floats]) -> Floats:
-    """(patterns, k, d) table of sums over rows of value times p(y|x); ``values`` gives (rows, k)."""
+    """(patterns, k, d) table of sums over rows of value times p(y|x); ``values`` gives (k, rows)."""
 
     def work(part: Part, x: Any) -> Floats:
-        return np.asarray((values(part) * joint.scale[part.rows, None]).T @ x)
+        return np.asarray((values(part) * joint.scale[part.rows]) @ x)
 
     tables: dict[int, Floats] = {}
     for part, table in joint.each(work):
