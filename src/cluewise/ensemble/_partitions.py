@@ -130,8 +130,8 @@ def _centers(rows: Any, plan: Plan, max_iter: int) -> Floats:
     some = studied(rows, plan)
     x = np.ascontiguousarray(some.toarray() if hasattr(some, "toarray") else some, dtype=np.float64)
     n, k = len(x), len(plan.quantiles)
-    order = np.argsort(x @ plan.directions, axis=0, kind="stable")
-    starts = order[(plan.quantiles * n).astype(np.int64), np.arange(k)]
+    places = (plan.quantiles * n).astype(np.int64)
+    starts = [int(np.argpartition(x @ own, at)[at]) for own, at in zip(plan.directions.T, places.tolist())]
     centers = np.ascontiguousarray(x[starts].T)
     labels = np.full(n, k, dtype=unsigned(k))
     every = np.arange(x.shape[1])

@@ -155,26 +155,45 @@ def add_agreements(first: Array, second: Array, sign: int, total: Ints) -> None:
 def to_nearest(x: Floats, columns: Ints, centers: Floats, labels: Array, sums: Floats, mass: Floats) -> int:
     """Label the rows by their nearest center in some columns of ``x``; how many labels changed.
 
-    ``centers``, (columns, k), are transposed, so that the loop over clusters runs over neighbors in memory. Rows are
-    added to ``sums`` of the same shape and to ``mass``. The lowest cluster wins ties.
+    ``centers`` are transposed, (columns, k). Rows are added to ``sums`` of the same shape and to ``mass``. The lowest
+    cluster wins ties.
     """
     d, k = centers.shape
+    n, size = x.shape[0], 256
+    four = d - d % 4
+    # Rows of a tile lie side by side, so that all loops but the last run over many of them at a time.
+    tile, far = np.zeros((d, size)), np.empty(size)
+    least, best = np.empty(size), np.empty(size, dtype=np.int64)
     moved = 0
-    far = np.empty(k)
-    for i in range(x.shape[0]):
-        far[:] = 0.0
-        for j in range(d):
-            value, center = x[i, columns[j]], centers[j]
-            for h in range(k):
-                far[h] += (value - center[h]) * (value - center[h])
-        best = 0
-        for h in range(1, k):
-            if far[h] < far[best]:
-                best = h
-        if labels[i] != best:
-            moved += 1
-            labels[i] = best
-        mass[best] += 1
-        for j in range(d):
-            sums[j, best] += x[i, columns[j]]
+    for start in range(0, n, size):
+        count = min(size, n - start)
+        for i in range(count):
+            for j in range(d):
+                tile[j, i] = x[start + i, columns[j]]
+        least[:] = np.inf
+        best[:] = 0
+        for h in range(k):
+            far[:] = 0.0
+            for j in range(0, four, 4):  # four columns share one pass over what was added up so far
+                p, q, r, s = tile[j], tile[j + 1], tile[j + 2], tile[j + 3]
+                a, b, c, e = centers[j, h], centers[j + 1, h], centers[j + 2, h], centers[j + 3, h]
+                for i in range(size):
+                    some = far[i] + (p[i] - a) * (p[i] - a) + (q[i] - b) * (q[i] - b)
+                    far[i] = some + (r[i] - c) * (r[i] - c) + (s[i] - e) * (s[i] - e)
+            for j in range(four, d):
+                p, a = tile[j], centers[j, h]
+                for i in range(size):
+                    far[i] += (p[i] - a) * (p[i] - a)
+            for i in range(size):
+                closer = far[i] < least[i]
+                least[i] = far[i] if closer else least[i]
+                best[i] = h if closer else best[i]
+        for i in range(count):
+            h = best[i]
+            if labels[start + i] != h:
+                moved += 1
+                labels[start + i] = h
+            mass[h] += 1
+            for j in range(d):
+                sums[j, h] += tile[j, i]
     return moved
