@@ -248,7 +248,7 @@ def test_long_fits_show_a_bar_on_a_terminal(run, folder, bar, monkeypatch):
     monkeypatch.setattr(_progress.Bar, "_open", lambda self, context: seen.append(context) or fake(self))
 
     class Quiet:
-        def update(self, task, *, completed, words):
+        def update(self, task, *, completed, total, words):
             seen.append((completed, words))
 
         def stop(self):
@@ -260,7 +260,7 @@ def test_long_fits_show_a_bar_on_a_terminal(run, folder, bar, monkeypatch):
     assert run(*FIT, "-k", 2).code == 0
     assert seen[0].estimator_name == "PCKMeans"
     assert seen[1][0] == 1
-    assert seen[1][1].startswith("start 1 of 5, objective ")
+    assert seen[1][1].startswith("iteration 1 of at most 300, start 1 of 5, objective ")
     assert seen[-1] == "stop"
 
 

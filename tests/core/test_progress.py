@@ -191,3 +191,26 @@ def test_without_callbacks_only_the_state_is_kept():
 def test_a_task_knows_when_it_began():
     root = Task("fit", None, "Name", 0, 1)
     assert Task("start", root, "Name", 0, 1).init_time >= root.init_time
+
+
+@pytest.mark.parametrize("model", [cw.KCC(3, n_partitions=5, n_init=2), cw.SCSC(3, n_partitions=5)])
+def test_partitions_are_parts_of_the_first_start(model):
+    """Making them takes most of the time of an ensemble, before there is an iteration to count."""
+    tasks = []
+    model.set_params(random_state=0).set_callbacks(Diary(lambda c: tasks.append(c))).fit(X)
+    parts = [task for task in tasks if task.task_name == "part"]
+    assert [task.task_id for task in parts] == list(range(5))
+    whole = parts[0].parent
+    assert (whole.task_name, whole.max_subtasks, tasks[5]) == ("partitions", 5, whole)
+    assert (whole.parent.task_name, whole.parent.task_id) == ("start", 0)
+    starts = [task.task_id for task in tasks if task.task_name == "start"]
+    assert starts == list(range(tasks[-1].max_subtasks))
+
+
+def test_slices_of_a_spanning_tree_are_parts(monkeypatch):
+    monkeypatch.setattr("cluewise.core.graphs.condensed.SLICE", 2400)  # ten rows of 59
+    tasks = []
+    cw.ConstrainedHDBSCAN().set_callbacks(Diary(lambda c: tasks.append(c))).fit(X)
+    parts = [task for task in tasks if task.task_name == "part"]
+    assert [task.task_id for task in parts] == list(range(6))
+    assert {(task.parent.task_name, task.parent.max_subtasks) for task in parts} == {("spanning tree", 6)}

@@ -283,3 +283,12 @@ def test_pickle_goes_on_where_it_was():
     np.testing.assert_array_equal(found.update(SECOND).gamma_, other.update(SECOND).gamma_)
     np.testing.assert_array_equal(found.labels_, other.labels_)
     np.testing.assert_array_equal(found.changed_, other.changed_)
+
+
+def test_too_many_pairs_are_refused_before_any_partition_is_made():
+    def partitioner(X, **given):
+        pytest.fail("partitions were made first")
+
+    labels = np.zeros(6000, dtype=int)  # 18 million pairs
+    with pytest.raises(ClueError, match="pairs"):
+        SCSC(2, partitioner=partitioner).fit(np.zeros((6000, 1)), clues=labels)

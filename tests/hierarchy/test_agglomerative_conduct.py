@@ -1,12 +1,15 @@
 """Constrained agglomerative clustering: odd input, memory, refits that fail, watching and stopping."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
 from cluewise import Clues
 from cluewise.core.trees import linkage_means, linkage_pairs
-from cluewise.exceptions import Contradiction, Infeasible
+from cluewise.density import ConstrainedHDBSCAN
+from cluewise.exceptions import Contradiction, Infeasible, Undecided
 from cluewise.hierarchy import ConstrainedAgglomerative
 from strategies import random_case
 
@@ -174,3 +177,35 @@ def test_slices_change_nothing_and_can_be_stopped(linkage, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         cut_off.fit(X, clues=clues)
     np.testing.assert_array_equal(cut_off.linkage_, stopped.linkage_)
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_for_detours_ends_with_its_time():
+    """Rows 0 and 1 are closest, and joining them leaves three groups that must be apart."""
+    X = np.array([[0.0], [0.1], [1.0], [3.0]])
+    clues = Clues(4, cannot=[(0, 2), (1, 3), (2, 3)])
+    reached = ConstrainedAgglomerative(2).fit(X, clues=clues)
+    assert reached.n_detours_ > 0
+    with pytest.raises(Undecided, match=r"n_clusters=2 was not reached within time_limit=1e-09 seconds and 0 detours"):
+        ConstrainedAgglomerative(2, time_limit=1e-9).fit(X, clues=clues)
+    assert ConstrainedAgglomerative(None, time_limit=1e-9).fit(X, clues=clues).n_clusters_ == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "other"),
+    [(ConstrainedAgglomerative(2), "COPKMeans"), (ConstrainedHDBSCAN(), "ConstrainedDBSCAN")],
+)
+def test_a_long_fit_is_announced(model, other, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X)
+    monkeypatch.setattr("cluewise.core.distances.distance_matrix.PER_SECOND", 90)  # 5,400 coordinates: a minute
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X)
+    monkeypatch.setattr("cluewise.core.distances.distance_matrix.PER_SECOND", 30)
+    with pytest.warns(UserWarning, match=f"all pairs of 30 rows, which takes about 3 minutes on one core; {other}"):
+        model.fit(X)

@@ -28,12 +28,11 @@ class Bar:
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         """Show an iteration; never asks to stop."""
-        if context.task_name == "iteration" and monotonic() - self.began > _PATIENCE:
+        if context.task_name in ("iteration", "part") and monotonic() - self.began > _PATIENCE:
             if self.progress is None:
                 self._open(context)
-            start, total = context.parent.task_id + 1, context.parent.parent.max_subtasks
-            words = f"start {start} of {total}, objective {context.objective:.6g}"
-            self.progress.update(self.task, completed=context.task_id + 1, words=words)
+            done, most = context.task_id + 1, context.parent.max_subtasks
+            self.progress.update(self.task, completed=done, total=most, words=_words(context, done, most))
         return False
 
     def teardown(self, estimator: Any, context: Any) -> None:
@@ -49,13 +48,21 @@ class Bar:
         self.progress = Progress(
             TextColumn(context.estimator_name),
             BarColumn(),
-            TextColumn("iteration {task.completed} of at most {task.total}, {task.fields[words]}"),
+            TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,
         )
         self.task = self.progress.add_task("", total=context.parent.max_subtasks, words="")
         self.progress.start()
+
+
+def _words(context: Any, done: int, most: int) -> str:
+    """What a bar says about an iteration, or about a part of what comes before the first."""
+    if context.task_name == "part":
+        return f"{context.parent.task_name}, {done} of {most}"
+    start, starts = context.parent.task_id + 1, context.parent.parent.max_subtasks
+    return f"iteration {done} of at most {most}, start {start} of {starts}, objective {context.objective:.6g}"
 
 
 def watch(model: Any, quiet: bool) -> None:

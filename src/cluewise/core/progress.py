@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["Progress", "Task"]
 
+R = TypeVar("R")
+
 
 class Task:
-    """Where in a fit we are: the whole fit, one of its starts, or one iteration.
+    """Where in a fit we are: the whole fit, one of its starts, one iteration, or one part of what comes before it.
 
     Has the attributes of scikit-learn's ``CallbackContext``; an iteration also carries its ``objective``.
     """
@@ -44,6 +46,7 @@ class Progress:
         self.name = type(estimator).__name__
         self.root = Task("fit", None, self.name, 0, n_init)
         self.start: Task | None = None
+        self.started = False  # whether a start has begun and not ended
         self.last: tuple[Any, list[float]] | None = None
         self.earlier: tuple[Any, list[float]] | None = None  # the best of the starts before this one
 
@@ -62,7 +65,10 @@ class Progress:
                 self._call("on_fit_task_end", self.root)
 
     def begin_start(self, number: int) -> None:
-        """A new start begins."""
+        """A new start begins, unless `each` has begun it."""
+        if self.started:
+            return
+        self.started = True
         self.earlier = self.last
         self.start = Task("start", self.root, self.name, number, self.max_iter)
         self._call("on_fit_task_begin", self.start)
@@ -70,7 +76,23 @@ class Progress:
     def end_start(self) -> bool:
         """A start has ended; true when a callback wants no more of them."""
         assert self.start is not None
+        self.started = False
         return self._call("on_fit_task_end", self.start)
+
+    def each(self, name: str, results: Iterable[R], count: int) -> Iterator[R]:
+        """Pass on ``count`` results of work before the first iteration; callbacks see a task with a part for each.
+
+        They cannot stop it, because there is nothing yet that could be published.
+        """
+        self.begin_start(0)
+        whole = Task(name, self.start, self.name, self.max_iter, count)
+        self._call("on_fit_task_begin", whole)
+        for number, result in enumerate(results):
+            part = Task("part", whole, self.name, number, 0)
+            self._call("on_fit_task_begin", part)
+            self._call("on_fit_task_end", part)
+            yield result
+        self._call("on_fit_task_end", whole)
 
     def __call__(self, state: Any, trace: list[float]) -> bool:
         """An iteration is complete; true when a callback wants to stop here."""

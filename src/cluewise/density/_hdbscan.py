@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,6 +12,7 @@ from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import UNASSIGNED, Bools, Floats
 from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
+from cluewise.core.distances.distance_matrix import warn_of_time
 from cluewise.core.graphs import condensed
 from cluewise.core.graphs.condensed import Tree
 from cluewise.core.progress import Progress
@@ -87,7 +89,8 @@ class ConstrainedHDBSCAN(Clusterer):
     ``min_samples=1`` and no equal distances labels are the same. Among equal rows the density is that of half the
     shortest distance. Clusters are numbered by stability.
 
-    The spanning tree is exact and takes O(n² d) time, but only O(nd) memory.
+    The spanning tree is exact and takes O(n² d) time, but only O(nd) memory. Where that is more than about a minute, a
+    warning says so first.
 
     References
     ----------
@@ -163,17 +166,19 @@ class ConstrainedHDBSCAN(Clusterer):
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check_clues(clues, len(X))
+        warn_of_time(len(X), X.shape[1], "ConstrainedHDBSCAN", "ConstrainedDBSCAN with a small eps")
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
             progress.begin_start(0)
-            self._solve(X, known)
+            self._solve(X, known, progress)
             progress(self.labels_, list(self.trace_))
             progress.end_start()
         return self
 
-    def _solve(self, X: Floats, clues: Clues) -> None:
+    def _solve(self, X: Floats, clues: Clues, progress: Progress) -> None:
         links = clues.pairs(expand=True, limit=LIMIT)
         core = condensed.core_distances(X, self.min_samples or self.min_cluster_size)
-        tree = condensed.condensed(*condensed.spanning_tree(X, core), self.min_cluster_size)
+        edges = condensed.spanning_tree(X, core, partial(progress.each, "spanning tree"))
+        tree = condensed.condensed(*edges, self.min_cluster_size)
         stability = tree.stability()
         chosen, worth = self._choose(tree, stability, links)
         owner = condensed.rows_below(tree, chosen)

@@ -16,8 +16,9 @@ from cluewise.core import loop
 from cluewise.core.partitions.consensus import Basis, State, basis_of, begin, step
 from cluewise.core.partitions.labelings import Labelings, costs_in, distinct_rows
 from cluewise.core.partitions.utilities import information, utility_of
+from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows
-from cluewise.ensemble._partitions import Partitioner, partitions
+from cluewise.ensemble._partitions import watched_by
 
 __all__ = ["KCC"]
 
@@ -219,6 +220,9 @@ class KCC(StartedClusterer):
     def _n_starts(self, problem: Problem) -> int:
         return self.n_init
 
+    def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[State]:
+        return super()._best_start(problem._replace(shared=progress), progress)
+
     def _prepare(self, problem: Problem) -> Basis:
         utility = utility_of(self.utility)
         lines = self._made(problem)
@@ -237,16 +241,10 @@ class KCC(StartedClusterer):
         if given is None:
             high = max(k, min(isqrt(rows.n), 50))
             width = min(rows.d, max(20, -(-rows.d // 20)))
-            given = partitions(
-                rows.X,
-                n_partitions=self.n_partitions,
-                n_clusters=(k, high),
-                n_columns=width,
-                random_state=problem.rng,
-            )
+            make = watched_by(problem.shared, n_columns=width)
+            given = make(rows.X, n_partitions=self.n_partitions, n_clusters=(k, high), random_state=problem.rng)
         elif callable(given):
-            make: Partitioner = given
-            given = make(rows.X, n_partitions=self.n_partitions, n_clusters=k, random_state=problem.rng)
+            given = given(rows.X, n_partitions=self.n_partitions, n_clusters=k, random_state=problem.rng)
         lines = given if isinstance(given, np.ndarray) else np.asarray(given)
         if lines.ndim != 2 or not lines.size or lines.dtype.kind not in "iu":
             raise ValueError(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from cluewise._typing import Array, Floats
 from cluewise.base import generator
 from cluewise.core.partitions.given import size_name
+from cluewise.core.progress import Progress
 from cluewise.core.threads import map_blocks
 from cluewise.ensemble._aligned import unsigned
 from cluewise.ensemble._learned import checked_estimator, label_by
 from cluewise.ensemble._plans import Plan, planned, studied
 from cluewise.kernels import consensus
 
-__all__ = ["Partitioner", "partitions"]
+__all__ = ["Partitioner", "partitions", "watched_by"]
+
+Each: TypeAlias = Callable[[Iterable[Floats], int], Iterable[Floats]]
 
 BLOCK = 4096
 """Rows labelled at once by all partitions."""
@@ -26,7 +30,7 @@ BLOCK = 4096
 class Partitioner(Protocol):
     """Whoever makes base partitions: (m, n) whole numbers from 0, one line per partition."""
 
-    def __call__(self, X: Any, *, n_partitions: int, n_clusters: int, random_state: Any) -> Array:
+    def __call__(self, X: Any, *, n_partitions: int, n_clusters: Any, random_state: Any) -> Array:
         """Partitions of the rows of X."""
         ...
 
@@ -94,6 +98,42 @@ def partitions(
     >>> partitions(X, n_partitions=3, n_clusters=2, estimator=GaussianMixture(), random_state=0).shape
     (3, 4)
     """
+    return _partitions(
+        X,
+        n_partitions,
+        n_clusters,
+        n_columns,
+        n_rows,
+        max_iter,
+        estimator,
+        out,
+        random_state,
+        lambda made, _: made,
+    )
+
+
+def watched_by(progress: Progress, *, n_columns: int | None = None) -> Partitioner:
+    """Makes the same `partitions`; callbacks see each of them."""
+    each: Each = partial(progress.each, "partitions")
+
+    def make(X: Any, *, n_partitions: int, n_clusters: int | Sequence[int], random_state: Any) -> Array:
+        return _partitions(X, n_partitions, n_clusters, n_columns, 100_000, 30, None, None, random_state, each)
+
+    return make
+
+
+def _partitions(
+    X: Any,
+    n_partitions: int,
+    n_clusters: int | Sequence[int],
+    n_columns: int | None,
+    n_rows: int,
+    max_iter: int,
+    estimator: Any,
+    out: str | Path | None,
+    random_state: Any,
+    each: Each,
+) -> Array:
     rows: Any = X if hasattr(X, "toarray") else np.asarray(X)
     n, d = rows.shape
     low, high = (n_clusters, n_clusters) if isinstance(n_clusters, (int, np.integer)) else n_clusters
@@ -110,7 +150,8 @@ def partitions(
     by_column = rows.tocsc() if hasattr(X, "toarray") else rows
     labels = _room(n_partitions, n, unsigned(high) if given is None or size_name(given) else np.dtype(np.uint16), out)
     if given is None:
-        centers = list(map_blocks(lambda own: _centers(by_column, own, max_iter), plans))
+        made = map_blocks(lambda own: _centers(by_column, own, max_iter), plans)
+        centers = list(each(made, n_partitions))
         _label(rows, plans, centers, labels)
     else:
         label_by(given, rows, by_column, plans, rng.integers(2**31, size=n_partitions).tolist(), labels)

@@ -18,8 +18,8 @@ from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.ensemble import _sequence
 from cluewise.ensemble._aligned import aligned, checked_partitions
-from cluewise.ensemble._partitions import Partitioner, partitions
-from cluewise.ensemble._told import GROUPS, Reports, Told, only_links, reports_of
+from cluewise.ensemble._partitions import Partitioner, watched_by
+from cluewise.ensemble._told import GROUPS, Pairs, Reports, Told, only_links, reports_of
 from cluewise.ensemble._voted import Voted
 from cluewise.metrics import broken
 
@@ -206,9 +206,10 @@ class SCSC(Voted):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
         known = self._check_clues(clues, n)
         self._reset(y, clues)
-        make: Partitioner = partitions if self.partitioner is None else self.partitioner
+        heard = self._hear(Told(n), reports_of(known), known)  # too many pairs are refused before any work
         with Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress, one_blas_thread():
             progress.begin_start(0)
+            make = watched_by(progress) if self.partitioner is None else self.partitioner
             made = make(
                 X,
                 n_partitions=self.n_partitions,
@@ -217,7 +218,7 @@ class SCSC(Voted):
             )
             self._begin(checked_partitions(made), n, X.dtype)
             if known.kinds:
-                self._learn(reports_of(known), known)
+                self._apply(*heard)
                 self._elect(self._ensemble, X.dtype)  # what the first clues do is no change
                 progress(self.gamma_, list(self.trace_))
             progress.end_start()
@@ -310,10 +311,19 @@ class SCSC(Voted):
 
     def _learn(self, reports: Reports, groups: Clues | None = None) -> Self:
         """Move the weights by reported links, and by labels and groups among the clues."""
-        told = copy(self._told)  # Ctrl-C below leaves weights and memory as they were
+        # Ctrl-C leaves weights and memory as they were.
+        return self._apply(*self._hear(copy(self._told), reports, groups))
+
+    @staticmethod
+    def _hear(told: Told, reports: Reports, groups: Clues | None = None) -> tuple[Told, Pairs]:
+        """A memory that has heard of links, and of labels and groups among the clues; the links that are new."""
         pairs = told.hear(reports)
         if groups is not None and groups.kinds & set(GROUPS):
             pairs = pairs.join(told.hear_groups(groups))
+        return told, pairs
+
+    def _apply(self, told: Told, pairs: Pairs) -> Self:
+        """Move the weights by new links."""
         state, value = _sequence.step(self._state, pairs, self._ensemble, self._rule)
         self._told, self._state = told, state
         self._publish([*self.trace_.tolist(), value])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from time import monotonic
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,11 +13,12 @@ from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
-from cluewise.core.distances.distance_matrix import require_distances, require_memory
+from cluewise.core.distances.distance_matrix import require_distances, require_memory, warn_of_time
 from cluewise.core.progress import Progress
 from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
 from cluewise.core.trees.linkage_detours import detoured
+from cluewise.exceptions import Undecided
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedAgglomerative"]
@@ -48,7 +50,10 @@ class ConstrainedAgglomerative(Clusterer):
     memory_limit : float, default=4.0
         GiB that distances may take; more is refused before any work. "complete", "average" and "single" keep
         4n² bytes (n = 32,000 rows in 4 GiB), "ward" and "centroid" memory proportional to X ("ward" takes 4n² bytes for
-        speed where X has more than 48 columns and the limit allows it).
+        speed where X has more than 48 columns and the limit allows it). Where comparing all pairs takes more than about
+        a minute, a warning says so first.
+    time_limit : float, default=30.0
+        Seconds for the search for detours; building the tree does not count.
 
     Attributes
     ----------
@@ -88,6 +93,8 @@ class ConstrainedAgglomerative(Clusterer):
     Infeasible
         When ``n_clusters`` is above ``k_max_``, when the clues need more clusters (``witness`` then holds clues that
         prove it), or when no way to so few was found.
+    Undecided
+        When ``time_limit`` ended before a way to ``n_clusters`` was found; ``n_clusters=None`` makes no detours.
     MemoryError
         When distances need more than ``memory_limit``.
 
@@ -115,7 +122,8 @@ class ConstrainedAgglomerative(Clusterer):
 
     Joining the closest clusters may end in a dead end, above ``n_clusters``. Then the first union after which
     ``n_clusters`` cannot be had any more (a question of coloring the cannot-links, decided by a short search) is left
-    out, and the tree goes on without it. ``n_clusters=None`` makes no detours.
+    out, and the tree goes on without it, for at most 100 such unions or ``time_limit`` seconds. ``n_clusters=None``
+    makes no detours.
 
     ========================== ============================================
     paper                      code
@@ -173,6 +181,7 @@ class ConstrainedAgglomerative(Clusterer):
         "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
         "max_distance": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Real, 0, None, closed="neither")],
+        "time_limit": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -184,6 +193,7 @@ class ConstrainedAgglomerative(Clusterer):
         distance_threshold: float | None = None,
         max_distance: float | None = None,
         memory_limit: float = 4.0,
+        time_limit: float = 30.0,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -191,6 +201,7 @@ class ConstrainedAgglomerative(Clusterer):
         self.distance_threshold = distance_threshold
         self.max_distance = max_distance
         self.memory_limit = memory_limit
+        self.time_limit = time_limit
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
@@ -263,6 +274,7 @@ class ConstrainedAgglomerative(Clusterer):
             what,
             "take fewer rows, linkage 'ward' or 'centroid' (which keep no distances), or a larger memory_limit",
         )
+        warn_of_time(m, X.shape[1], "ConstrainedAgglomerative", "COPKMeans")
         return known
 
     def _merges(self, X: Floats, known: Clues, watch: Any) -> Merges:
@@ -290,10 +302,18 @@ class ConstrainedAgglomerative(Clusterer):
         if self.n_clusters is None or self.max_distance is not None or tree.k_min <= self.n_clusters:
             return tree, 0
 
-        def join(now: Clues) -> Merges:
-            return self._merges(X, now, lambda _: False)
+        until = monotonic() + self.time_limit
 
-        found = detoured(known, tree, self.n_clusters, join, self.linkage == "centroid")
+        def join(now: Clues) -> Merges:
+            return self._merges(X, now, lambda _: monotonic() > until)
+
+        found = detoured(known, tree, self.n_clusters, join, self.linkage == "centroid", until)
+        if found.merges is None:
+            raise Undecided(
+                f"n_clusters={self.n_clusters} was not reached within time_limit={self.time_limit:g} seconds and "
+                f"{found.detours} detours; allow more time, take n_clusters=None for the level where the tree ends, or "
+                "a method that searches, such as COPKMeans."
+            )
         return tree_of(known.components, found.merges, ordered=True), found.detours
 
     def _chosen(self, tree: Tree) -> int:

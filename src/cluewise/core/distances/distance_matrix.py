@@ -1,18 +1,26 @@
-"""Matrices of distances: those that users hand over, and how much memory one may take."""
+"""Matrices of distances: those that users hand over, how much memory one may take, and how long all pairs take."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 
 from cluewise._typing import Bools, Floats
 
-__all__ = ["require_distances", "require_memory"]
+__all__ = ["require_distances", "require_memory", "warn_of_time"]
 
 ROWS = 256
 """Rows checked at once."""
 
 ROUNDING = 1e-6
 """Share of the largest distance by which the two halves may differ: less than single precision loses."""
+
+PER_SECOND = 1e9
+"""Coordinates of pairs compared in a second: what Ward's linkage and a spanning tree did on a core of 2024."""
+
+PATIENCE = 60.0
+"""Seconds that a fit may take without a warning."""
 
 
 def require_distances(D: Floats) -> None:
@@ -38,4 +46,16 @@ def require_memory(needed: int, limit: float, what: str, instead: str) -> None:
     if needed > limit * 2**30:
         raise MemoryError(
             f"{what} need {needed / 2**30:.3g} GiB, more than memory_limit={limit:g} GiB allows; {instead}."
+        )
+
+
+def warn_of_time(n: int, d: int, name: str, instead: str) -> None:
+    """Warn before a method compares all pairs of n rows with d columns, where that takes more than a minute."""
+    seconds = n * n * (d + 4) / PER_SECOND
+    if seconds > PATIENCE:
+        warnings.warn(
+            f"{name} compares all pairs of {n} rows, which takes about {seconds / 60:.0f} minutes on one core; "
+            f"{instead} takes time proportional to the rows.",
+            UserWarning,
+            stacklevel=4,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -79,8 +80,13 @@ def core_distances(X: Floats, min_samples: int) -> Floats:
     return squared
 
 
-def spanning_tree(X: Floats, core: Floats) -> tuple[Ints, Floats]:
-    """Edges of a minimum spanning tree under the mutual reachability distance, sorted, and their lengths."""
+def spanning_tree(
+    X: Floats, core: Floats, each: Callable[[Iterable[None], int], Iterable[None]] = lambda slices, _: slices
+) -> tuple[Ints, Floats]:
+    """Edges of a minimum spanning tree under the mutual reachability distance, sorted, and their lengths.
+
+    ``each`` passes on the slices of the work, of which it knows the number.
+    """
     n, d = X.shape
     columns = np.array(X.T, dtype=np.float64, order="C")
     edges = np.empty((max(n - 1, 0), 2), dtype=np.int64)
@@ -88,8 +94,14 @@ def spanning_tree(X: Floats, core: Floats) -> tuple[Ints, Floats]:
     reach, source, gaps = np.full(n, np.inf), np.zeros(n, dtype=np.int64), np.empty(n)
     at = np.array([n - 1])
     state = columns, core.copy(), np.arange(n), reach, source, gaps, at, edges, squared
-    while at[0]:
-        density.span(*state, max(SLICE // (n * (d + 2)), 1))
+    steps = max(SLICE // (n * (d + 2)), 1)
+
+    def slices() -> Iterator[None]:
+        while at[0]:
+            yield density.span(*state, steps)
+
+    for _ in each(slices(), -(-len(edges) // steps)):
+        continue
     order = np.argsort(squared, kind="stable")
     return edges[order], np.sqrt(squared[order])
 

@@ -8,6 +8,7 @@ answer is no it stays no; so the first union that turns it into a no is found by
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -23,34 +24,40 @@ MOST = 100
 
 
 class Detoured(NamedTuple):
-    """Unions in their order, and how many were left out."""
+    """Unions in their order (None: the time was over), and how many were left out."""
 
-    merges: Merges
+    merges: Merges | None
     detours: int
 
 
-def detoured(known: Clues, tree: Tree, k: int, join: Callable[[Clues], Merges], ordered: bool) -> Detoured:
+def detoured(
+    known: Clues, tree: Tree, k: int, join: Callable[[Clues], Merges], ordered: bool, until: float
+) -> Detoured:
     """The unions of a tree, or, where it ends before k clusters, others that lead there.
 
-    ``join`` makes all unions of the components of some clues. What precedes a detour is never made again: it is
-    handed over as a group that belongs together.
+    ``join`` makes all unions of the components of some clues, or fewer where the clock passes ``until``. What precedes
+    a detour is never made again: it is handed over as a group that belongs together.
     """
     now, done, detours = known, [], 0
     while tree.k_min > k and detours < MOST:
-        last = _last_good_level(tree, now, k)
+        last = _last_good_level(tree, now, k, until)
+        if monotonic() > until:
+            return Detoured(None, detours)
         done.append(_unions(tree, last, known))
         before = level(tree, last)
         now = now | Clues(known.n, together=before, cannot=[_joined_next(tree, last, before)])
         tree = tree_of(now.components, join(now), ordered=ordered)
         detours += 1
+        if tree.k_min > k and monotonic() > until:
+            return Detoured(None, detours)
     done.append(_unions(tree, tree.k_min, known))
     return Detoured(Merges(*(np.concatenate(parts) for parts in zip(*done))), detours)
 
 
-def _last_good_level(tree: Tree, now: Clues, k: int) -> int:
+def _last_good_level(tree: Tree, now: Clues, k: int, until: float) -> int:
     """Number of clusters at the last level from which k clusters may still be reached, for all that is known."""
     good, bad = tree.k_max, tree.k_min
-    while good - bad > 1:
+    while good - bad > 1 and monotonic() <= until:
         middle = (good + bad) // 2
         if (now | Clues(now.n, together=level(tree, middle))).feasible(k) is False:
             bad = middle
