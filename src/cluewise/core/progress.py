@@ -46,7 +46,7 @@ class Progress:
         self.name = type(estimator).__name__
         self.root = Task("fit", None, self.name, 0, n_init)
         self.start: Task | None = None
-        self.started = False  # whether a start has begun and not ended
+        self.ahead = False  # whether the first start has begun with what comes before its iterations
         self.last: tuple[Any, list[float]] | None = None
         self.earlier: tuple[Any, list[float]] | None = None  # the best of the starts before this one
 
@@ -66,9 +66,9 @@ class Progress:
 
     def begin_start(self, number: int) -> None:
         """A new start begins, unless `each` has begun it."""
-        if self.started:
+        if self.ahead:
+            self.ahead = False
             return
-        self.started = True
         self.earlier = self.last
         self.start = Task("start", self.root, self.name, number, self.max_iter)
         self._call("on_fit_task_begin", self.start)
@@ -76,7 +76,6 @@ class Progress:
     def end_start(self) -> bool:
         """A start has ended; true when a callback wants no more of them."""
         assert self.start is not None
-        self.started = False
         return self._call("on_fit_task_end", self.start)
 
     def each(self, name: str, results: Iterable[R], count: int) -> Iterator[R]:
@@ -84,7 +83,9 @@ class Progress:
 
         They cannot stop it, because there is nothing yet that could be published.
         """
-        self.begin_start(0)
+        if self.start is None:
+            self.begin_start(0)
+            self.ahead = True
         whole = Task(name, self.start, self.name, self.max_iter, count)
         self._call("on_fit_task_begin", whole)
         for number, result in enumerate(results):
