@@ -9,8 +9,9 @@ from hypothesis import given, note, settings
 from cluewise import Card, Clues, COPKMeans, PCKMeans, RDPMeans, SeededKMeans, clusterers
 from cluewise.base import as_clues
 from cluewise.checks import check_clusterer, laws_for, sample_clues
-from cluewise.checks._examples import placed, suited
+from cluewise.checks._examples import blobs, placed, suited
 from cluewise.checks._fits import changed
+from cluewise.checks._laws_data import law_sparse_is_dense
 from cluewise.clues._clues import KINDS
 from cluewise.core.threads import usable_threads
 from strategies import cases
@@ -35,6 +36,15 @@ def test_law(cls, law):
         law(changed(cls(), n_clusters=case.k), suited(cls(), case.X), case.clues, case.rng)
 
     obeys()
+
+
+@pytest.mark.parametrize("name", [name for name, cls in clusterers().items() if cls.card.sparse])
+def test_sparse_is_dense_with_more_rows(name):
+    """Rounding that 40 rows survive, and several blocks of rows or many iterations do not."""
+    cls, rng = clusterers()[name], np.random.default_rng(7)
+    X, y = blobs(240, 8, 5, rng)
+    clues = sample_clues(y, cls.card.accepts, rng)
+    law_sparse_is_dense(changed(cls(), n_clusters=5), suited(cls(), X), clues, rng)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 3.7])
