@@ -201,7 +201,7 @@ BAD_TEXT = [
     ('x,y\n1,"a"b\n', "a.csv line 2: the quotes are not as they should be (',' expected after '\"')."),
     (
         'x,y\n1,"' + "z" * 140000 + "\n",
-        "a.csv line 2: a field is longer than 131072 characters; is a quote left open?",
+        "a.csv line 2: a quote is opened here and never closed; does the file end in the middle?",
     ),
     ("", "a.csv is empty."),
     ("\n\n", "a.csv is empty."),

@@ -195,7 +195,7 @@ def test_a_failure_while_writing_keeps_the_old_files(run, folder, monkeypatch, o
     answer = run("fit", "ok.csv", "-k", 2, *(word for pair in old.items() for word in pair))
     monkeypatch.undo()
     assert answer.code == 2
-    assert "No space left on device" in answer.err
+    assert answer.err == f"cluewise: '{old[output]}' cannot be written: no space left on device.\n"
     os.chdir(folder)
     assert [Path(name).read_text("utf-8") for name in old.values()] == ["old"] * 3
     assert sorted(p.name for p in folder.iterdir()) == ["clues.csv", "data.csv", "m.png", "o.csv", "ok.csv", "r.json"]

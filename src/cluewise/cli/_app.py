@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,7 @@ from cluewise.cli.warmup import warmup
 __all__ = ["app", "run"]
 
 BAD_INPUT = 2
+_HALF_LINE = 1000  # letters of a message
 
 # Older versions of typer use click, newer ones carry it inside; this is the same class in both.
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
@@ -64,7 +66,12 @@ def _one_sentence() -> Iterator[None]:
     except MemoryError:
         _say("there is not enough memory for this.")
         raise typer.Exit(BAD_INPUT) from None
-    except (ValueError, OSError, ImportError) as error:
+    except OSError as error:
+        # Our own errors name the file in words; those of the system need some help.
+        named = error.strerror and f"{error.strerror.lower()}{f': {error.filename!r}' if error.filename else ''}."
+        _say(named or str(error))
+        raise typer.Exit(BAD_INPUT) from None
+    except (ValueError, ImportError) as error:
         _say(str(error))
         raise typer.Exit(BAD_INPUT) from None
 
@@ -98,7 +105,11 @@ def _short_warnings() -> Iterator[None]:
 
 
 def _say(words: str) -> None:
-    typer.echo(f"cluewise: {' '.join(words.split())}", err=True)
+    """One line on standard error, without what would write over it, and not longer than anybody reads."""
+    line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(words.split()))
+    if len(line) > 2 * _HALF_LINE:
+        line = f"{line[:_HALF_LINE]} … {line[-_HALF_LINE:]}"
+    typer.echo(f"cluewise: {line}", err=True)
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
@@ -145,9 +156,22 @@ def _cluewise(
         typer.echo(context.get_help())
 
 
+def _open_streams() -> None:
+    """Fill the places of closed standard streams, which the next file that is opened would take otherwise."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(handle)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
 def run(arguments: Sequence[str] | None) -> None:
     """Run a command and exit with its code."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "…" is no reason to fail
+    if sys.stdout is None:
+        _say("standard output is closed; send it to a file or to /dev/null.")
+        raise SystemExit(BAD_INPUT)
     app(args=None if arguments is None else list(arguments), prog_name="cluewise")

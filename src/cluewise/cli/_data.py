@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,9 +55,15 @@ def names_in(value: str | None) -> list[str]:
     """Names separated by commas, none for None; a name that holds a comma stands in quotes."""
     if value is None:
         return []
-    names = [name.strip() for name in next(csv.reader([value], skipinitialspace=True), [])]
+    try:
+        names = [name.strip() for name in next(csv.reader([value], skipinitialspace=True), [])]
+    except csv.Error:  # a line break
+        names = []
     if not all(names) or not names:
         raise ValueError(f"'{value}' is no list of columns; separate their names by commas.")
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"'{value}' names column '{twice}' more than once.")
     return names
 
 
@@ -83,13 +90,17 @@ def open_data(
         if not clues.kinds:
             raise ClueError(f"{clue_file.name} holds no clues; leave --clues out to do without.")
     if label_column is not None:
-        given = table.columns[label_column]
-        clues = Clues(len(X), labels=given, label_source=table.sources()) | clues
+        try:
+            known = Clues(len(X), labels=table.columns[label_column], label_source=table.sources())
+        except ClueError as error:
+            raise ClueError(f"column '{label_column}' of {table.name}: {error}") from None
+        clues = known | clues
     return Data(table, X, ids, names, clues)
 
 
 def _less(table: tables.Table, names: Sequence[str]) -> tables.Table:
-    columns = {name: column for name, column in table.columns.items() if name not in names}
+    left_out = set(names)
+    columns = {name: column for name, column in table.columns.items() if name not in left_out}
     points = None if table.points is None else tuple(name for name in table.points if name in columns)
     return tables.Table(columns, table.name, table.lines, points)
 

@@ -9,7 +9,7 @@ import typer
 
 __all__ = [
     "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "IdColumn", "Ignore", "LabelColumn", "Method",
-    "Penalty", "Quiet", "Raw", "Seed",
+    "Penalty", "Quiet", "Raw", "RawCells", "Seed",
 ]  # fmt: skip
 
 _DATA, _RESULT = "Data", "Output"
@@ -50,6 +50,15 @@ LabelColumn: TypeAlias = Annotated[
 Raw: TypeAlias = Annotated[
     bool,
     typer.Option("--raw", help="Take the columns as they are, not standardized.", rich_help_panel=_DATA),
+]
+RawCells: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--raw-cells",
+        help="Write text into CSV exactly as it is; otherwise text that a spreadsheet would run as a formula gets an "
+        "apostrophe in front.",
+        rich_help_panel=_RESULT,
+    ),
 ]
 Clusters: TypeAlias = Annotated[
     int | None,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,33 +16,49 @@ from cluewise import tables
 from cluewise._interrupts import deferred
 from cluewise.cli._interrupt import heard
 
-__all__ = ["as_json", "picture_format", "reserved", "table_format"]
+__all__ = ["Reserved", "as_json", "picture_format", "reserved", "table_format"]
 
 _TABLES = (".csv", ".parquet", ".npz", ".json")
 _PICTURES = (".png", ".pdf", ".svg", ".jpg")
 
 
+class Reserved(NamedTuple):
+    """Temporary files for the options that name output files."""
+
+    wanted: Mapping[str, Path | None]
+    asides: dict[str, Path]
+
+    @contextmanager
+    def writing(self, option: str) -> Iterator[Path]:
+        """The temporary file of an option; when it cannot be written, the error names the file that was asked for."""
+        path = self.wanted[option]
+        assert path is not None
+        with tables.writing(path):
+            yield self.asides[option]
+
+
 @contextmanager
-def reserved(wanted: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> Iterator[dict[str, Path]]:
+def reserved(wanted: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> Iterator[Reserved]:
     """Temporary files that take their places when the block ends well; on any error nothing has changed.
 
     Keys are the options that name the files. A file that is read is never written.
     """
-    read = {path.resolve() for path in inputs if path is not None}
+    read = {os.path.realpath(path) for path in inputs if path is not None}
     asides: dict[str, Path] = {}
-    taken: dict[Path, str] = {}
+    taken: dict[str, str] = {}
     with ExitStack() as ending, ExitStack() as stack:
         for option, path in wanted.items():
             if path is None:
                 continue
-            if path.resolve() in read:
+            place = os.path.realpath(path)  # unlike Path.resolve, does not fail on links that lead to themselves
+            if place in read:
                 raise tables.FileError(f"{option} '{path}' is a file that is read; choose another name.")
-            if path.resolve() in taken:
-                raise tables.FileError(f"{option} '{path}' is also written as {taken[path.resolve()]}.")
-            taken[path.resolve()] = option
+            if place in taken:
+                raise tables.FileError(f"{option} '{path}' is also written as {taken[place]}.")
+            taken[place] = option
             asides[option] = stack.enter_context(tables.atomic(path))
         try:
-            yield asides
+            yield Reserved(wanted, asides)
             if heard():  # and lost on the way
                 raise KeyboardInterrupt
         finally:
@@ -72,7 +89,9 @@ def _known(path: Path, suffixes: tuple[str, ...]) -> None:
 
 def as_json(value: Any) -> str:
     """JSON that every reader accepts: no NaN, no numpy."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    # Names of files need not be UTF-8; what is not becomes an escape, which JSON reads back as it was.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _plain(value: Any) -> Any:

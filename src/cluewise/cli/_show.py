@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
@@ -11,9 +13,24 @@ import typer
 __all__ = ["percent", "say", "table"]
 
 
-def say(words: str = "") -> None:
-    """A line of the answer."""
-    typer.echo(words)
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    """Write now, and say so if that is impossible."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # whoever reads our output has seen enough
+    except OSError as error:
+        with suppress(OSError, ValueError):  # else Python would try once more at the end, and fail again
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OSError(f"standard output cannot be written: {(error.strerror or str(error)).lower()}.") from None
+
+
+def say(words: str = "", end: str = "\n") -> None:
+    """A line of the answer, or the beginning of one."""
+    with _standard_output():
+        typer.echo(words + end, nl=False)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -30,7 +47,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for row in cells:
         shown.add_row(*row)
     width: Any = None if sys.stdout.isatty() else 120
-    Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False).print(shown)
+    with _standard_output():
+        Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False).print(shown)
 
 
 def percent(share: float) -> str:

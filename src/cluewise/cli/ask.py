@@ -81,6 +81,7 @@ def ask(
     raw: opt.Raw = False,
     out: Out = None,
     result: Result = None,
+    raw_cells: opt.RawCells = False,
 ) -> None:
     """Ask questions whose answers help to cluster, and keep every answer.
 
@@ -127,9 +128,11 @@ def ask(
             typer.echo(f"\ncluewise: stopped; {saved} saved in {place}.", err=True)
             raise typer.Exit(INTERRUPTED) from None
         with _outputs.reserved(wanted, read) as files:
-            talk.state.clues.write(files["--out"], ids=opened.ids)
+            with files.writing("--out") as aside:
+                talk.state.clues.write(aside, ids=opened.ids, raw_cells=raw_cells)
             if result is not None:
-                tables.write(files["--result"], beside(opened, {"cluster": talk.clustering()}))
+                with files.writing("--result") as aside:
+                    tables.write(aside, beside(opened, {"cluster": talk.clustering()}), raw_cells=raw_cells)
         _goodbye(talk, data, place, target, result)
 
 
@@ -189,8 +192,7 @@ def _typed(question: Question) -> str | None:
     """The line that somebody types; None at the end of the input."""
     from cluewise.cli import _show
 
-    sys.stdout.write(f"{KEYS[question.kind]} > ")
-    sys.stdout.flush()
+    _show.say(f"{KEYS[question.kind]} > ", end="")
     # A process that was started without an input has no sys.stdin at all.
     line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
     if not line:

@@ -49,7 +49,7 @@ def _write(wine: Wine, out: Path) -> None:
         f"With clues: {wine.strays(wine.after)} of {count} wrong",
     )
     picture = plots.compare(wine.X, wine.before, wine.after, wine.clues, truth=wine.truth, titles=titles)
-    with tables.atomic(out / "wine.png") as aside:
+    with tables.atomic(out / "wine.png") as aside, tables.writing(out / "wine.png"):
         picture.savefig(aside)
 
 

@@ -67,6 +67,7 @@ def fit(
     report: Report = None,
     picture: Map = None,
     map_columns: MapColumns = None,
+    raw_cells: opt.RawCells = False,
     json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -103,11 +104,14 @@ def fit(
         if auto:
             told["auto"] = _auto.as_data(found)
         told["output"] = {option: str(path) for option, path in wanted.items() if path is not None}
-        tables.write(files["--out"], _columns(opened, model))
+        with files.writing("--out") as aside:
+            tables.write(aside, _columns(opened, model), raw_cells=raw_cells)
         if report is not None:
-            files["--report"].write_text(_outputs.as_json(told) + "\n", encoding="utf-8")
+            with files.writing("--report") as aside:
+                aside.write_text(_outputs.as_json(told) + "\n", encoding="utf-8")
         if picture is not None:
-            _draw(X if axes is None else opened.X[:, axes], opened, axes, model.labels_, files["--map"])
+            with files.writing("--map") as aside:
+                _draw(X if axes is None else opened.X[:, axes], opened, axes, model.labels_, aside)
     if json:
         _show.say(_outputs.as_json(told))
     elif not quiet:

@@ -53,6 +53,7 @@ def update(
     ignore: opt.Ignore = None,
     raw: opt.Raw = False,
     out: Out = None,
+    raw_cells: opt.RawCells = False,
     json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -77,7 +78,7 @@ def update(
             typer.echo(f"cluewise: stopped; {stream.n_batches} batches are applied and saved.", err=True)
             raise typer.Exit(INTERRUPTED) from None
         if out is not None:
-            _write(stream, out)
+            _write(stream, out, raw_cells)
 
 
 def _begin(
@@ -171,9 +172,9 @@ def _report(batch: Batch, json: bool, quiet: bool) -> None:
         _show.say(f"batch {batch.number}: {said}; {rows} changed")
 
 
-def _write(stream: StreamingClues, out: Path) -> None:
+def _write(stream: StreamingClues, out: Path, raw_cells: bool) -> None:
     from cluewise import tables
 
     labels = stream.model.labels_
     names = list(range(len(labels))) if stream.ids is None else stream.ids
-    tables.write(out, {"id": names, "cluster": labels})
+    tables.write(out, {"id": names, "cluster": labels}, raw_cells=raw_cells)

@@ -336,8 +336,11 @@ class Clues(Record):
 
         return cls(**_io.read(path, ids=ids, n=n))
 
-    def write(self, path: str | Path, *, ids: Any = None) -> None:
+    def write(self, path: str | Path, *, ids: Any = None, raw_cells: bool = False) -> None:
         """Write the clues to CSV, Parquet or JSON, one clue per line, so that `read` gives them back.
+
+        Names that a spreadsheet would run as a formula get an apostrophe in front in CSV, which `read` takes away
+        again; ``raw_cells=True`` writes them as they are.
 
         Examples
         --------
@@ -351,7 +354,7 @@ class Clues(Record):
         """
         from cluewise.clues import _io
 
-        _io.write(self, path, ids=ids)
+        _io.write(self, path, ids=ids, raw_cells=raw_cells)
 
     # --- what follows from it -----------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ def parse(given: Any, ids: Any = None, n: int | None = None, name: str = "clues"
     raise ClueError(f"{table.name} has neither the columns a, b and kind nor a column label.")
 
 
-def write(clues: Clues, path: str | Path, ids: Any = None) -> None:
+def write(clues: Clues, path: str | Path, ids: Any = None, *, raw_cells: bool = False) -> None:
     """Write clues as a CSV, Parquet or JSON table.
 
     Examples
@@ -117,7 +117,7 @@ def write(clues: Clues, path: str | Path, ids: Any = None) -> None:
     >>> path.read_text().splitlines()
     ['a,b,kind,source', 'a17,b3,cannot,given']
     """
-    tables.write(path, rows(clues, ids))
+    tables.write(path, rows(clues, ids), raw_cells=raw_cells)
 
 
 def rows(clues: Clues, ids: Any = None) -> tables.Table:

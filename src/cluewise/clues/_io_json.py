@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from reprlib import repr  # a short one: a value may be long or deep
 from typing import Any
 
 from cluewise import tables
@@ -61,7 +62,7 @@ def unfold(value: Any, names: Names, name: str) -> tuple[tables.Table, int | Non
             raise ClueError(f"{name} has an entry '{key}'; {hint}.")
     n = value.get("n")
     if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 0):
-        raise ClueError(f"{name} n: {n!r} is not a number of rows.")
+        raise ClueError(f"{name} n: {repr(n)} is not a number of rows.")
     lines = [*_all_lines(value, names, name)]
     columns = {field: [line.get(field) for line in lines] for field in ("kind", *_LINK)}
     places = tuple(str(line["place"]) for line in lines)
@@ -109,7 +110,7 @@ def _assigned(given: Any, kind: str, key: str, names: Names, name: str) -> Itera
     known = [pair for pair in pairs if not _unknown(pair[1])]
     for _, value, place in known:
         if not isinstance(value, (str, int, float)):
-            raise ClueError(f"{name} {place}: {value!r} is neither text nor a number.")
+            raise ClueError(f"{name} {place}: {repr(value)} is neither text nor a number.")
     for (row, _, place), cell in zip(known, spell(value for _, value, _ in known)):
         yield {"a": row, "b": cell, "kind": kind, "place": place}
 
@@ -148,12 +149,16 @@ def _clusterings(given: Any, kind: str, key: str, names: Names, name: str) -> It
 
 def _sizes(given: Any, unit: Any, name: str) -> Iterator[dict[str, Any]]:
     if unit not in ("points", "weight"):
-        raise ClueError(f"{name} size_unit: {unit!r} is neither 'points' nor 'weight'.")
+        raise ClueError(f"{name} size_unit: {repr(unit)} is neither 'points' nor 'weight'.")
     kind = "size" if unit == "points" else "size:weight"
     each = isinstance(given, list) and bool(given) and all(isinstance(bounds, list) for bounds in given)
     for c, bounds in enumerate(given if each else [given]):
         place = f"sizes[{c}]" if each else "sizes"
         if not isinstance(bounds, list) or len(bounds) != 2:
             raise ClueError(f"{name} {place}: sizes are [lower, upper], or one such pair for each cluster.")
-        low, high = ("" if bound in (None, math.inf) else bound for bound in bounds)
+        low, high = ("" if bound in (None, math.inf) else _cell(bound) for bound in bounds)
         yield {"a": str(c) if each else "*", "b": f"{low}..{high}", "kind": kind, "place": place}
+
+
+def _cell(bound: Any) -> str:
+    return str(bound) if isinstance(bound, (str, int, float)) else repr(bound)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from cluewise import tables
@@ -63,12 +65,12 @@ class Lines:
 
     def columns(self, kind: str) -> list[Ints]:
         """Positions of the lines of one kind, apart for each name behind the colon."""
-        names = dict.fromkeys(name for k, name in self.kinds if k == kind)
-        split: list[Ints] = []
-        for wanted in names:
-            mask = np.array([pair == (kind, wanted) for pair in self.kinds])
-            split.append(np.flatnonzero(mask[self.codes]))
-        return split
+        names: dict[str, int] = {}
+        column = [names.setdefault(name, len(names)) if k == kind else -1 for k, name in self.kinds]
+        found = np.array([*column, -1])[self.codes]
+        order = np.argsort(found, kind="stable")
+        ends = np.searchsorted(found[order], np.arange(len(names) + 1))
+        return [order[start:end] for start, end in pairwise(ends.tolist())]
 
     def _kind(self, word: str, code: int) -> tuple[str, str]:
         pair = split_kind(word)

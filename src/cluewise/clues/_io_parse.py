@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from cluewise.exceptions import ClueError
 
 __all__ = ["clue_lines", "label_lines"]
 
+_CODE = 4  # bytes of a row in a grouping
 _BOUNDS = re.compile(r"\s*(\d+(?:\.\d+)?)?\s*\.\.\s*(\d+(?:\.\d+)?)?\s*")
 
 
@@ -35,7 +37,10 @@ def clue_lines(table: tables.Table, names: Names) -> dict[str, Any]:
             ("avoid", "in cluster"),
         )
     }
-    n = _count(names, pairs, labels, several)
+    n = _count(lines, names, pairs, labels, several)
+    columns = sum(map(len, several.values()))
+    if columns * n * _CODE > tables.limit():
+        raise ClueError(f"{table.name} names {columns} groupings of {n} rows, more than memory holds.")
     arguments: dict[str, Any] = {"n": n}
     for kind, (rows, at) in pairs.items():
         if len(at):
@@ -53,13 +58,13 @@ def clue_lines(table: tables.Table, names: Names) -> dict[str, Any]:
             arguments[kind] = [_groups(lines, n, kind, *one) for one in several[kind]]
     for kind, argument in (("partition", "partitions"), ("avoid", "avoid")):
         if several[kind]:
-            arguments[argument] = [_column(n, rows, values) for _, rows, values in several[kind]]
+            arguments[argument] = [_codes(n, kind, rows, values)[0] for _, rows, values in several[kind]]
     return arguments | _sizes(lines)
 
 
 def _state_rows(lines: Lines, names: Names) -> None:
     for i in lines.of("rows"):
-        if not lines.b[i].isdecimal():
+        if tables.typed([lines.b[i]]).dtype != np.int64 or int(lines.b[i]) < 0:
             raise lines.error(i, f"'{lines.b[i]}' is not a number of rows.")
         names.state(int(lines.b[i]), f"{lines.table.name} {lines.table.where(int(i))}", numbered=True)
 
@@ -84,26 +89,32 @@ def _placed(lines: Lines, names: Names, at: Ints, verb: str) -> tuple[Ints, Ints
             raise lines.error(at[blank][0], "column b is empty.")
         at, rows = at[~blank], rows[~blank]  # an empty label is an unknown one
     codes, cells = factorize(lines.b[at])
-    held = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int64)
-    held[rows[::-1]] = np.arange(len(rows))[::-1]  # the first line of each row
-    other = np.flatnonzero(codes[held[rows]] != codes)
+    _, firsts, which = np.unique(rows, return_index=True, return_inverse=True)
+    held = firsts[which]  # the first line that names the same row
+    other = np.flatnonzero(codes[held] != codes)
     if len(other):
-        i, first = int(other[0]), int(held[rows[other[0]]])
+        i, first = int(other[0]), int(held[other[0]])
         raise lines.error(
             at[i],
             f"row '{lines.a[at[i]]}' is {verb} '{lines.b[at[i]]}', "
             f"but {verb} '{lines.b[at[first]]}' in {lines.table.where(int(at[first]))}.",
         )
-    return at, rows, values_of(cells)[codes]
+    values = values_of(cells)
+    infinite = [value in (math.inf, -math.inf) for value in values]
+    if any(infinite):
+        i = int(np.flatnonzero(np.array(infinite)[codes])[0])
+        raise lines.error(at[i], f"row '{lines.a[at[i]]}' is {verb} '{lines.b[at[i]]}', which is infinite.")
+    return at, rows, values[codes]
 
 
-def _count(names: Names, pairs: dict[str, Any], labels: Any, several: dict[str, Any]) -> int:
+def _count(lines: Lines, names: Names, pairs: dict[str, Any], labels: Any, several: dict[str, Any]) -> int:
     """The number of rows: as it was told, or else one more than the largest number in the file."""
     if names.n is not None:
         return names.n
     found = [rows for rows, _ in pairs.values()] + [labels[1]]
     found += [rows for columns in several.values() for _, rows, _ in columns]
-    return max(int(rows.max(initial=-1)) for rows in found) + 1
+    names.state(max(int(rows.max(initial=-1)) for rows in found) + 1, lines.table.name)
+    return names.n or 0
 
 
 def _column(n: int, rows: Ints, values: Array) -> Array:
@@ -118,8 +129,16 @@ def _column(n: int, rows: Ints, values: Array) -> Array:
     return column
 
 
+def _codes(n: int, kind: str, rows: Ints, values: Array, *, by_appearance: bool = False) -> tuple[Ints, Array]:
+    """`codes_of` a column of which only some rows are known, without looking at the others."""
+    order = np.argsort(rows, kind="stable")
+    codes = np.full(n, -1, dtype=np.int32)
+    codes[rows[order]], found = codes_of(kind, len(rows), values[order], by_appearance=by_appearance)
+    return codes, found
+
+
 def _groups(lines: Lines, n: int, kind: str, at: Ints, rows: Ints, values: Array) -> Groups:
-    codes, found = codes_of(kind, n, _column(n, rows, values), by_appearance=True)
+    codes, found = _codes(n, kind, rows, values, by_appearance=True)
     at, rows = at[codes[rows] >= 0], rows[codes[rows] >= 0]  # -1 is no group here, as it is in `Clues`
     given = np.where(np.isnan(lines.weight[at]), 1.0, lines.weight[at])
     mine = codes[rows]

@@ -15,6 +15,7 @@ from cluewise.exceptions import ClueError
 __all__ = ["Names", "factorize", "spell", "values_of"]
 
 _SEARCHED = 5000  # names looked through for the closest one; difflib is slow
+_ROW = 32  # bytes that clues need for each row at least: a label, its source, a component
 _TRUTH = {"True": True, "False": False}
 
 
@@ -38,6 +39,8 @@ class Names:
         """Take note of what a file says about the number of rows and the way they are called."""
         if self.n is not None and self.n != n:
             raise ClueError(f"{name} speaks of {n} rows, but there are {self.n}.")
+        if self.n is None and n * _ROW > tables.limit():
+            raise ClueError(f"{name} speaks of {n} rows, more than memory holds; if there are so many, give n or ids.")
         self.n = n
         if numbered:
             self.index = None

@@ -17,6 +17,7 @@ from cluewise.clues._io_values import Names
 from cluewise.ensemble._told import Reports
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import Line
+from cluewise.tables._formulas import unguard
 
 __all__ = ["Aside", "Reader", "Understood", "cells_of"]
 
@@ -144,7 +145,7 @@ def cells_of(line: Line, headers: dict[str, list[str]]) -> list[str] | None:
     if not line.text.strip():
         return None
     try:
-        cells = [cell.strip() for cell in next(csv.reader([line.text], strict=True))]
+        cells = [unguard(cell.strip()) for cell in next(csv.reader([line.text], strict=True))]
     except (csv.Error, StopIteration):
         raise ClueError("the quotes do not match.") from None
     lowered = [cell.lower() for cell in cells]

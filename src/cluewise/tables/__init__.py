@@ -8,8 +8,9 @@ file or the old one. What is wrong with a file is said in one sentence that name
 from __future__ import annotations
 
 from cluewise.tables._features import features, names_of, row_names
-from cluewise.tables._files import atomic, peek, read, read_json, write
+from cluewise.tables._files import atomic, peek, read, read_json, write, writing
 from cluewise.tables._formats import from_json
+from cluewise.tables._limits import limit
 from cluewise.tables._numbers import number, typed
 from cluewise.tables._table import FileError, Table, TableError, column_of, from_frame
 from cluewise.tables._text import ID_NAMES
@@ -24,6 +25,7 @@ __all__ = [
     "features",
     "from_frame",
     "from_json",
+    "limit",
     "names_of",
     "number",
     "peek",
@@ -32,4 +34,5 @@ __all__ = [
     "row_names",
     "typed",
     "write",
+    "writing",
 ]

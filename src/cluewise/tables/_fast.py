@@ -20,9 +20,9 @@ def plain(data: bytes, delimiter: str) -> tuple[bytes, int] | None:
     which knows the line of each record and so can say what is wrong.
     """
     if b"\r" in data:
-        data = data.replace(b"\r\n", b"\n")
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # the latter as old Macs wrote
     mark = delimiter.encode()
-    if any(odd in data for odd in (b'"', b"\r", b"\0", mark + b" ", b"\n ")) or data.startswith(b" "):
+    if any(odd in data for odd in (b'"', b"\0", mark + b" ", b"\n ")) or data.startswith(b" "):
         return None
     buffer = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(buffer == ord("\n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -54,6 +55,9 @@ def features(
         raise TableError(f"{table.name} has no rows.")
     for name in [id_column, label_column, *(columns or ())]:
         _known_column(table, name)
+    if columns is not None and len(set(columns)) < len(columns):
+        twice = next(name for name, count in Counter(columns).items() if count > 1)
+        raise TableError(f"column '{twice}' of {table.name} is named more than once; it can count only once.")
     id_column = _find_ids(table) if id_column is None else id_column
     ids = None if id_column is None else names_of(table, id_column)
     if columns is None:

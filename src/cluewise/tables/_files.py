@@ -12,9 +12,11 @@ from typing import Any
 
 from cluewise._typing import Array
 from cluewise.tables import _formats, _text
+from cluewise.tables._formulas import guard, guard_column
+from cluewise.tables._limits import check_size
 from cluewise.tables._table import FileError, Table, TableError, columns_of
 
-__all__ = ["atomic", "peek", "read", "read_json", "write"]
+__all__ = ["atomic", "peek", "read", "read_json", "write", "writing"]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _ARRAYS = (".npz", ".npy")
@@ -98,7 +100,7 @@ def peek(path: str | os.PathLike[str], count: int = 1) -> list[list[str]]:
     return _text.first_records(_read_bytes(Path(path)), Path(path), count)
 
 
-def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any]) -> None:
+def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any], *, raw_cells: bool = False) -> None:
     r"""Write a table as CSV, Parquet, NPZ or JSON, whole or not at all.
 
     Parameters
@@ -108,6 +110,10 @@ def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any]) -> Non
     table : Table or mapping of str to sequence
         The columns. Text that looks like a number comes back from CSV as a number; from the other formats
         everything comes back as it was.
+    raw_cells : bool, default=False
+        Write text into CSV exactly as it is. Otherwise text that a spreadsheet would run as a formula (it begins
+        with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and is not a number) gets an apostrophe in
+        front, which `read` takes away again.
 
     Examples
     --------
@@ -120,12 +126,30 @@ def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any]) -> Non
     """
     path = Path(path)
     columns = table.columns if isinstance(table, Table) else columns_of(table, path.name)
-    with atomic(path) as aside:
-        writer = _WRITERS[_suffix(path, tuple(_WRITERS), "writes")]
-        try:
-            writer(aside, columns)
-        except OSError as error:
-            raise FileError(f"'{path}' cannot be written: {_reason(error)}.") from None
+    suffix = _suffix(path, tuple(_WRITERS), "writes")
+    if suffix == ".csv" and not raw_cells:
+        columns = {guard(name): guard_column(column) for name, column in columns.items()}
+    with atomic(path) as aside, writing(path):
+        _WRITERS[suffix](aside, columns)
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file when it cannot be written, although another file is written in its place.
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> with tables.writing("labels.csv"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    ...
+    cluewise.tables._table.FileError: 'labels.csv' cannot be written: no space left on device.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"'{path}' cannot be written: {_reason(error)}.", _reason(error)) from None
 
 
 @contextmanager
@@ -155,16 +179,15 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(os.path.realpath(path))  # a link stays a link to the new content
     mode = _writable_mode(target, path)
     aside = target.with_name(f".cluewise-{secrets.token_hex(8)}{target.suffix}")
-    try:
+    with writing(path):
         os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    except OSError as error:
-        raise FileError(f"'{path}' cannot be written: {_reason(error)}.") from None
     try:
         yield aside
-        if mode is not None:
-            os.chmod(aside, mode)
-        _sync(aside)
-        os.replace(aside, target)
+        with writing(path):
+            if mode is not None:
+                os.chmod(aside, mode)
+            _sync(aside)
+            os.replace(aside, target)
     except BaseException:  # also Ctrl-C: nothing half-written is left behind
         with suppress(OSError):
             aside.unlink()
@@ -175,6 +198,8 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def _writable_mode(target: Path, path: str | os.PathLike[str]) -> int | None:
     """Permissions of the file that is replaced (None: there is none), or a refusal."""
+    if target.is_symlink():  # after all links were followed
+        raise FileError(f"'{path}' is a link that leads back to itself.")
     if target.is_dir():
         raise FileError(f"'{path}' is a folder, not a file.")
     if not target.parent.is_dir():
@@ -197,14 +222,22 @@ def _sync(path: Path) -> None:
 
 
 def _read_bytes(path: Path) -> bytes:
-    if path.is_dir():
-        raise FileError(f"'{path}' is a folder, not a file.")
     try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise FileError(f"'{path}' is a folder, not a file.")
+        if not stat.S_ISREG(status.st_mode):  # reading it might never end
+            raise FileError(f"'{path}' is a pipe, a socket or a device; copy its content into a file and read that.")
+        check_size(status.st_size, f"'{path}'")
         return path.read_bytes()
+    except TableError:
+        raise
     except FileNotFoundError:
         raise FileError(f"there is no file '{path}'.") from None
     except OSError as error:
         raise FileError(f"'{path}' cannot be read: {_reason(error)}.") from None
+    except ValueError:
+        raise FileError(f"{str(path)!r} is not the name of a file.") from None
 
 
 def _suffix(path: Path, known: tuple[str, ...], verb: str) -> str:
@@ -217,4 +250,6 @@ def _suffix(path: Path, known: tuple[str, ...], verb: str) -> str:
 
 
 def _reason(error: OSError) -> str:
+    if isinstance(error, FileError) and error.reason:
+        return error.reason
     return (error.strerror or str(error)).lower()

@@ -7,15 +7,16 @@ import json
 import math
 import re
 import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from cluewise._typing import Array
-from cluewise.tables._table import Table, TableError, columns_of, from_frame
+from cluewise.tables._limits import check_size, limit
+from cluewise.tables._panics import quiet_panics
+from cluewise.tables._table import Table, TableError, column_of, columns_of, from_frame, reading
 from cluewise.tables._text import decode
 
 __all__ = [
@@ -32,17 +33,26 @@ __all__ = [
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 _SPECIAL = re.compile(r'[,;\t"\r\n]')
+_ZIP = b"PK"
+_MAGIC, _MAGIC_LENGTH = b"\x93NUMPY", 8
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_CELL = 8  # bytes of a number in the matrix
 
 
 def parse_json(data: bytes, name: str) -> Any:
     """The value in a JSON file, or an error that names the line."""
     text = decode(data.removeprefix(b"\xef\xbb\xbf"), name)
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
-        problem = "the file ends in the middle" if cut else f"this is not JSON ({error.msg})"
-        raise TableError(f"{name} line {error.lineno}: {problem}.") from None
+    with reading(name):
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as error:
+            cut = error.pos >= len(text.rstrip()) or "Unterminated" in error.msg
+            problem = "the file ends in the middle" if cut else f"this is not JSON ({error.msg})"
+            raise TableError(f"{name} line {error.lineno}: {problem}.") from None
+        except RecursionError:
+            raise TableError(f"{name} has too many brackets inside each other for a table.") from None
+        except ValueError:
+            raise TableError(f"{name} holds a number with too many digits.") from None
 
 
 def from_json(value: Any, name: str = "the table") -> Table:
@@ -77,26 +87,14 @@ def _with_infinity(column: list[Any]) -> list[Any]:
 
 def parse_arrays(data: bytes, name: str) -> Table:
     """The table in an NPZ or NPY file: ``X``, and every other array with one value per row."""
-    try:
-        loaded = np.load(io.BytesIO(data), allow_pickle=False)
-        arrays = {"X": loaded} if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
-    except (
-        ValueError,
-        EOFError,
-        OSError,
-        KeyError,
-        zipfile.BadZipFile,
-        zlib.error,
-        NotImplementedError,
-    ) as error:
-        if "allow_pickle" in str(error):
-            raise TableError(f"{name} holds Python objects; save text as an array of str.") from None
-        raise TableError(f"{name} cannot be read; is it cut off or damaged?") from None
+    arrays = _members(data, name) if data.startswith(_ZIP) else {"X": _array(io.BytesIO(data), len(data), "X", name)}
     points = arrays.get("X")
     if points is None or points.ndim == 1:
         return Table(arrays, name)
     if points.ndim != 2:
         raise TableError(f"X in {name} has {points.ndim} dimensions; it needs rows and columns.")
+    if points.size == 0:  # before a name is made for each of a billion columns
+        raise TableError(f"{name} has no {'columns' if len(points) else 'rows'}.")
     names = _feature_names(arrays, name)
     columns = dict(zip(names, points.T))
     for key, array in arrays.items():
@@ -109,25 +107,71 @@ def parse_arrays(data: bytes, name: str) -> Table:
 
 def _feature_names(arrays: Mapping[str, Array], name: str) -> list[str]:
     d = arrays["X"].shape[1]
-    names = [str(n) for n in arrays.get("feature_names", [f"x{j}" for j in range(d)])]
+    given = arrays.get("feature_names")
+    names = [f"x{j}" for j in range(d)] if given is None else column_of(given, f"feature_names of {name}").tolist()
     if len(names) != d:
         raise TableError(f"{name} has {len(names)} feature_names, but X has {d} columns.")
-    for j, feature in enumerate(names):
-        if feature in names[:j]:
+    seen: set[str] = set()
+    for feature in map(str, names):
+        if feature in seen:
             raise TableError(f"'{feature}' is there twice in the feature_names of {name}.")
-    return names
+        seen.add(feature)
+    return list(map(str, names))
+
+
+def _members(data: bytes, name: str) -> dict[str, Array]:
+    """The arrays of an NPZ file, if all of them together are not too large."""
+    arrays = {}
+    with reading(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
+        # No member unpacks to more than it declares: zipfile stops there.
+        check_size(sum(info.file_size for info in archive.infolist()), f"{name} unpacked")
+        for info in archive.infolist():
+            if info.flag_bits & 1:
+                raise TableError(f"{name} is encrypted; save it without a password.")
+            key = info.filename.removesuffix(".npy")
+            if key in arrays:
+                raise TableError(f"'{key}' is there twice in {name}.")
+            with archive.open(info) as file:
+                arrays[key] = _array(file, info.file_size, key, name)
+    return arrays
+
+
+def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
+    """One array of ``size`` bytes with its header; what the header declares is checked before it is believed."""
+    damaged = TableError(f"{name} cannot be read; is it cut off or damaged?")
+    with reading(name):
+        magic = file.read(_MAGIC_LENGTH)
+        if not magic.startswith(_MAGIC):
+            raise TableError(f"'{key}' in {name} is not an array.") if size and key != "X" else damaged
+        read_header = _HEADERS.get((magic[-2], magic[-1]))
+        if read_header is None:
+            raise damaged
+        try:
+            shape, by_column, dtype = read_header(file)
+        except MemoryError:  # Python's parser says so of a header with too many brackets
+            raise damaged from None
+        if dtype.hasobject:
+            raise TableError(f"{name} holds Python objects; save text as an array of str.")
+        if dtype.itemsize == 0 or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - file.tell():
+            raise damaged
+        content = file.read()  # zipfile looks at the checksum when the end is reached
+        return np.ndarray(shape, dtype, content, order="F" if by_column else "C")
 
 
 def parse_parquet(data: bytes, name: str) -> Table:
     """The table in a Parquet file."""
     pl = _polars(f"reading {name}")
-    try:
-        frame = pl.read_parquet(io.BytesIO(data))
-    except (MemoryError, KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:  # damaged files also raise OSError and polars' panic, which is no Exception
-        raise TableError(f"{name} cannot be read as Parquet; is it cut off or damaged?") from None
-    return from_frame(frame, name)
+    with quiet_panics(), reading(name):
+        try:
+            width = len(pl.read_parquet_schema(io.BytesIO(data)))
+            most = limit() // (_CELL * max(width, 1))
+            frame = pl.read_parquet(io.BytesIO(data), n_rows=most + 1)  # a few bytes can stand for a billion rows
+            check_size(max(_CELL * width * frame.height, int(frame.estimated_size())), name)
+            return from_frame(frame, name)
+        except (Exception, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # polars' panic is no Exception
+            raise TableError(f"{name} cannot be read; is it cut off or damaged?") from error
 
 
 def _polars(doing: str) -> Any:

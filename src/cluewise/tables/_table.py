@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +12,9 @@ import numpy as np
 
 from cluewise._typing import Array, Ints
 
-__all__ = ["FileError", "Table", "TableError", "column_of", "columns_of", "from_frame"]
+__all__ = ["FileError", "Table", "TableError", "column_of", "columns_of", "from_frame", "reading"]
+
+_HALF = re.compile("[\ud800-\udfff]")  # half a character: UTF-8 has no room for it, and files are UTF-8
 
 
 class TableError(ValueError):
@@ -38,6 +42,10 @@ class FileError(TableError, OSError):
     ...
     cluewise.tables._table.FileError: there is no file 'no-such-file.csv'.
     """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason  # what the system said
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +94,22 @@ class Table:
         return [f"{self.name}:{number}" for number in numbers]
 
 
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say which file it was when a library that parses files fails, however it fails."""
+    try:
+        yield
+    except (TableError, MemoryError):
+        raise
+    except Exception as error:  # parsers fail in many ways on damaged files; the cause stays for whoever looks
+        raise TableError(f"{name} cannot be read; is it cut off or damaged?") from error
+
+
 def columns_of(given: Mapping[str, Any], name: str) -> dict[str, Array]:
     """Columns in the types that `Table` promises, or an error when their lengths differ."""
+    for key in given:
+        if _HALF.search(str(key)):
+            raise TableError(f"the name of column {key!a} of {name} holds half a character (a lone surrogate).")
     columns = {str(key): column_of(values, f"column '{key}' of {name}") for key, values in given.items()}
     lengths = {key: len(column) for key, column in columns.items()}
     first = next(iter(lengths), "")
@@ -121,15 +143,20 @@ def _from_array(values: Array, what: str) -> Array:
         return values.astype(np.int64, copy=False)
     if kind in "uf":
         return values.astype(np.float64, copy=False)
+    if kind == "V":
+        raise TableError(f"{what} holds records; a cell is a number or text.")
     if kind == "S":
-        values = np.char.decode(values, "utf-8")
-    return text_array(values.astype(str).tolist())
+        try:
+            values = np.char.decode(values, "utf-8")
+        except UnicodeDecodeError:
+            raise TableError(f"{what} holds bytes that are not UTF-8.") from None
+    return _whole_text(values.astype(str).tolist(), what)
 
 
 def _from_values(values: list[Any], what: str) -> Array:
     kinds = set(map(type, values))
     if kinds == {str}:
-        return text_array(values)
+        return _whole_text(values, what)
     plain = [_plain(v) for v in values]
     kinds = set(map(type, plain))
     if kinds == {bool}:
@@ -140,11 +167,23 @@ def _from_values(values: list[Any], what: str) -> Array:
         except OverflowError:
             return text_array(list(map(str, plain)))
     if kinds <= {int, float, type(None)} and kinds & {int, float}:
-        return np.array([np.nan if v is None else float(v) for v in plain], dtype=np.float64)
+        try:
+            return np.array([np.nan if v is None else float(v) for v in plain], dtype=np.float64)
+        except OverflowError:  # a whole number too large for a float stays as it is written
+            return text_array([_text(v) for v in plain])
     for i, value in enumerate(plain):
         if isinstance(value, (list, tuple, dict, set)):
             raise TableError(f"{what} holds a {type(value).__name__} in row {i}; a cell is a number or text.")
-    return text_array([_text(v) for v in plain])
+    return _whole_text([_text(v) for v in plain], what)
+
+
+def _whole_text(cells: list[str], what: str) -> Array:
+    """Text that every format can hold, or an error that names the row."""
+    if not all(map(str.isascii, cells)):
+        for i, cell in enumerate(cells):
+            if _HALF.search(cell):
+                raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {cell!a}.")
+    return text_array(cells)
 
 
 def _plain(value: Any) -> Any:
@@ -186,7 +225,10 @@ def from_frame(frame: Any, name: str = "the frame") -> Table:
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
     columns: dict[str, Array] = {}
     for key, series in zip(eager.columns, eager.iter_columns()):
-        numeric = series.dtype.is_numeric() and not series.dtype.is_decimal()
+        if series.dtype.is_nested():  # before the lists of each cell are unfolded
+            raise TableError(f"column '{key}' of {name} holds lists or records; a cell is a number or text.")
+        # NumPy has neither decimals nor whole numbers of 128 bits.
+        numeric = series.dtype.is_numeric() and not series.dtype.is_decimal() and "128" not in str(series.dtype)
         whole = numeric and series.null_count() == 0
         values = series.to_numpy() if whole else series.to_list()
         # pandas numbers its columns when it has no names for them; a number is no name in a file.

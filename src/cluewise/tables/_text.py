@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -15,6 +16,7 @@ import numpy as np
 
 from cluewise._typing import Array, Ints
 from cluewise.tables import _fast
+from cluewise.tables._formulas import is_guarded, unguard, unguard_column
 from cluewise.tables._numbers import is_number, number, typed
 from cluewise.tables._table import Table, TableError, text_array
 
@@ -26,6 +28,8 @@ ID_NAMES = ("id", "name", "key", "row", "index", "row_id", "rowid", "sample_id")
 """Columns that are taken for the names of the rows when nobody says which column is."""
 
 _BOM = b"\xef\xbb\xbf"
+_LINE_END = re.compile(rb"\r\n?|\n")
+_LONGEST = 2**31 - 1  # what the csv module takes as a limit on every system
 
 
 def parse_text(data: bytes, path: Path, header: Sequence[str] | None, text: Collection[str]) -> Table:
@@ -35,10 +39,16 @@ def parse_text(data: bytes, path: Path, header: Sequence[str] | None, text: Coll
     """
     data = data.removeprefix(_BOM)
     delimiter = _delimiter(data, path)
-    if len(data) > BIG:
-        table = _parse_fast(data, path.name, delimiter, header, text)
-        if table is not None:
-            return table
+    text = frozenset(text)
+    table = _parse_fast(data, path.name, delimiter, header, text) if len(data) > BIG else None
+    if table is None:
+        table = _parse(data, path, delimiter, header, text)
+    if not is_guarded(data):
+        return table
+    return Table({name: unguard_column(column) for name, column in table.columns.items()}, table.name, table.lines)
+
+
+def _parse(data: bytes, path: Path, delimiter: str, header: Sequence[str] | None, text: Collection[str]) -> Table:
     records, lines = _records(decode(data, path.name), path.name, delimiter)
     names, skip = _header(records[0], path.name, int(lines[0]), header)
     _refuse_ragged(records, lines, len(names), path.name, whole=data.endswith((b"\n", b"\r")))
@@ -57,7 +67,7 @@ def first_records(data: bytes, path: Path, count: int) -> list[list[str]]:
     found: list[list[str]] = []
     with suppress(csv.Error):  # reading the whole file says what is wrong
         found.extend(islice(filter(None, reader), count))
-    return [[field.strip() for field in record] for record in found]
+    return [[unguard(field.strip()) for field in record] for record in found]
 
 
 def decode(data: bytes, name: str) -> str:
@@ -67,7 +77,7 @@ def decode(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = len(_LINE_END.findall(data[: error.start])) + 1
         raise TableError(f"{name} line {line}: the text is not UTF-8; save the file as UTF-8.") from None
 
 
@@ -80,7 +90,8 @@ def _delimiter(data: bytes, path: Path) -> str:
     """The separator that splits the first line into the most fields."""
     if path.suffix.lower() == ".tsv":
         return "\t"
-    head = data.lstrip(b"\r\n").split(b"\n", 1)[0].decode("utf-8", errors="replace")
+    head = _LINE_END.split(data.lstrip(b"\r\n"), maxsplit=1)[0].decode("utf-8", errors="replace")
+    _allow_fields(len(head))
     best, most = ",", 1
     for delimiter in ",;\t":
         fields = next(csv.reader([head], delimiter=delimiter), [])
@@ -89,7 +100,15 @@ def _delimiter(data: bytes, path: Path) -> str:
     return best
 
 
+def _allow_fields(length: int) -> None:
+    # The csv module has one limit for the whole process. It only ever grows here, so that readers in several
+    # threads cannot take it away from each other.
+    if csv.field_size_limit() < min(length, _LONGEST):
+        csv.field_size_limit(min(length, _LONGEST))
+
+
 def _reader(text: str, delimiter: str) -> Any:
+    _allow_fields(len(text))
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
 
 
@@ -116,8 +135,6 @@ def _records(text: str, name: str, delimiter: str) -> tuple[list[list[str]], Int
 def _csv_problem(message: str) -> str:
     if "unexpected end" in message:
         return "a quote is opened here and never closed; does the file end in the middle?"
-    if "field larger" in message:
-        return "a field is longer than 131072 characters; is a quote left open?"
     return f"the quotes are not as they should be ({message})."
 
 
@@ -128,15 +145,18 @@ def _header(first: list[str], name: str, line: int, given: Sequence[str] | None)
     fields = [field.strip() for field in first]
     if all(is_number(field) for field in fields):
         return [f"x{j}" for j in range(len(fields))], 0
+    fields = [unguard(field) for field in fields]
     if not fields[0]:
         fields[0] = "row"  # pandas leaves the name of its index empty
+    seen: set[str] = set()
     for j, field in enumerate(fields):
         if not field:
             raise TableError(f"{name} line {line}: column {j + 1} has no name.")
         if not float(number(field)).is_integer() and is_number(field):
             raise TableError(f"{name} line {line}: '{field}' is no column name; the first line names the columns.")
-        if field in fields[:j]:
+        if field in seen:
             raise TableError(f"{name} line {line}: column name '{field}' is there twice.")
+        seen.add(field)
     return fields, 1
 
 
@@ -168,7 +188,7 @@ def _parse_fast(
     if len(names) != width:
         return None
     columns = _fast.read(
-        body if skip else data, delimiter, names, [column for column in names if _stays_text(column, text)]
+        body if skip else data, delimiter, names, {column for column in names if _stays_text(column, text)}
     )
     if columns is None:
         return None
