@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import os
 from pathlib import Path
 
@@ -40,6 +41,8 @@ BAD_CLUES = {
 def refused(run, folder):
     """Run a command that must be refused: its one sentence, after looking for anything that changed."""
     Path("ok.csv").write_text(DATA, "utf-8")
+    Path("loop.csv").symlink_to("loop.csv")
+    os.mkfifo("pipe.csv")
 
     def look() -> dict[str, bytes]:
         return {str(path): path.read_bytes() for path in sorted(Path().rglob("*")) if path.is_file()}
@@ -133,6 +136,13 @@ REFUSED = {
     "out is the data": (["-k", "2", "--out", "ok.csv"], "--out 'ok.csv' is a file that is read"),
     "out twice": (["-k", "2", "--out", "a.json", "--report", "a.json"], "--report 'a.json' is also written as --out."),
     "clues are a folder": (["-k", "2", "--clues", "."], "'.' is a folder, not a file."),
+    "out is a loop": (["-k", "2", "--out", "loop.csv"], "'loop.csv' is a link that leads back to itself."),
+    "clues are a loop": (["-k", "2", "--clues", "loop.csv"], "'loop.csv' cannot be read: too many levels of symbolic"),
+    "clues are a pipe": (["-k", "2", "--clues", "pipe.csv"], "'pipe.csv' is a pipe, a socket or a device; copy its"),
+    "column twice": (["-k", "2", "--columns", "x,x"], "'x,x' names column 'x' more than once."),
+    "ignored twice": (["-k", "2", "--ignore", "x, x"], "'x, x' names column 'x' more than once."),
+    "map column twice": (["-k", "2", "--map-columns", "y,y"], "'y,y' names column 'y' more than once."),
+    "line break": (["-k", "2", "--columns", "x\ny"], "'x y' is no list of columns; separate their names by commas."),
     "no clue file": (["-k", "2", "--clues", "lost.csv"], "there is no file 'lost.csv'."),
 }
 
@@ -148,6 +158,9 @@ def test_refused_options(refused, case):
     [
         (["fit", ".", "-k", "2"], "'.' is a folder, not a file."),
         (["fit", "lost.csv", "-k", "2"], "there is no file 'lost.csv'."),
+        (["fit", "pipe.csv", "-k", "2"], "'pipe.csv' is a pipe, a socket or a device; copy its content into a file"),
+        (["fit", "/dev/zero", "-k", "2"], "'/dev/zero' is a pipe, a socket or a device; copy its content into a file"),
+        (["ask", "ok.csv", "--out", "loop.csv"], "'loop.csv' is a link that leads back to itself."),
         (["fit", "data.xlsx", "-k", "2"], "there is no file 'data.xlsx'."),
         (["fit"], "Missing argument 'DATA'. See cluewise fit --help."),
         (["fti"], "No such command 'fti'"),
@@ -236,3 +249,40 @@ def test_a_closed_pipe_is_no_mistake(run, folder, monkeypatch):
     monkeypatch.setattr("cluewise.cli._show.table", closed)
     answer = run("list")
     assert (answer.code, answer.err) == (1, "")
+
+
+def test_long_and_odd_names_make_one_short_line(refused, write):
+    write("bad.csv", f"a,b,kind\na,{'z' * 10_000}\x1b[2J,must\n")
+    sentence = refused("fit", "ok.csv", "--clues", "bad.csv", "-k", 2)
+    assert len(sentence) < 2100
+    assert "\x1b" not in sentence
+
+
+def test_an_infinite_label_names_the_file(refused, write):
+    write("bad.csv", "id,x,kind\na,0,1\nb,1,inf\n")
+    sentence = refused("fit", "bad.csv", "--label-column", "kind")
+    assert sentence == "cluewise: column 'kind' of bad.csv: labels holds an infinite value in row 1.\n"
+
+
+def test_formulas_of_the_input_are_guarded_in_the_output(run, write):
+    write("in.csv", 'id,x,y,note\n=a,0,0,"=HYPERLINK(""u"")"\n@b,0,1,-1\nc,9,9,x\nd,9,8,-x\n')
+    words = ["fit", "in.csv", "-k", 2, "--columns", "x,y", "-q", "--out", "out.csv"]
+    assert run(*words).code == 0
+    lines = Path("out.csv").read_text("utf-8").splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == ["'=a", "'@b", "c", "d"]
+    assert [line.split(",")[3] for line in lines[1:]] == ['"\'=HYPERLINK(""u"")"', "-1", "x", "'-x"]
+    again = run("fit", "out.csv", "-k", 2, "--columns", "x,y", "-q", "--out", "raw.csv", "--raw-cells")
+    assert again.code == 0
+    assert [line.split(",")[0] for line in Path("raw.csv").read_text("utf-8").splitlines()[1:]] == [
+        "=a",
+        "@b",
+        "c",
+        "d",
+    ]
+
+
+def test_reports_name_files_whose_names_are_not_utf_8(run, write):
+    write("ok.csv", DATA)
+    odd = Path(os.fsdecode(b"o\xff.csv"))
+    assert run("fit", "ok.csv", "-k", 2, "-q", "--out", odd, "--report", "r.json").code == 0
+    assert json.loads(Path("r.json").read_text("utf-8"))["output"]["--out"] == str(odd)

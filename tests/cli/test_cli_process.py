@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "matplotlib", "polars", "pandas", "narwhals", "sqlalchemy"}
 
@@ -57,3 +58,33 @@ def test_ctrl_c_ends_a_long_fit_with_code_130_and_leaves_nothing(tmp_path):
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err) == (130, "", "cluewise: interrupted; no file is half-written.\n")
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
+
+
+def shell(words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m cluewise.cli {words}"], cwd=cwd, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        ("--version >&-", 2, "", "cluewise: standard output is closed; send it to a file or to /dev/null.\n"),
+        ("--version >/dev/full", 2, "", "cluewise: standard output cannot be written: no space left on device.\n"),
+        ("list >/dev/full", 2, "", "cluewise: standard output cannot be written: no space left on device.\n"),
+        ("list --wrong 2>&-", 2, "", ""),
+        ("--help 2>&1 >&- | cat", 0, "cluewise: standard output is closed; send it to a file or to /dev/null.\n", ""),
+        ("--help | true", 0, "", ""),
+        ("list | head -n 0", 0, "", ""),
+    ],
+)
+def test_standard_streams_that_cannot_be_used(tmp_path, words, code, out, err):
+    result = shell(words, tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (code, out, err)
+
+
+def test_an_output_never_takes_the_place_of_a_closed_stream(tmp_path):
+    (tmp_path / "data.csv").write_text("0,0\n0,1\n9,9\n9,8\n", "utf-8")
+    result = shell("fit data.csv -k 2 -q 0<&- 2>&-", tmp_path)
+    assert (result.returncode, result.stdout) == (0, "")
+    assert (tmp_path / "data-clusters.csv").read_text("utf-8").startswith("x0,x1,cluster,margin\n")

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from cluewise._version import __version__
-from cluewise.cli import _interrupt
+from cluewise.cli import _interrupt, _show
 from cluewise.cli.ask import ask
 from cluewise.cli.check import check
 from cluewise.cli.compare import compare
@@ -40,7 +40,7 @@ class Commands(TyperGroup):
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse what comes before the command."""
-        with _one_sentence():
+        with _one_sentence(), _show.standard_output():  # --help and --version answer here
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:

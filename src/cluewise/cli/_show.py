@@ -10,11 +10,11 @@ from typing import Any
 
 import typer
 
-__all__ = ["percent", "say", "table"]
+__all__ = ["percent", "say", "standard_output", "table"]
 
 
 @contextmanager
-def _standard_output() -> Iterator[None]:
+def standard_output() -> Iterator[None]:
     """Write now, and say so if that is impossible."""
     try:
         yield
@@ -29,7 +29,7 @@ def _standard_output() -> Iterator[None]:
 
 def say(words: str = "", end: str = "\n") -> None:
     """A line of the answer, or the beginning of one."""
-    with _standard_output():
+    with standard_output():
         typer.echo(words + end, nl=False)
 
 
@@ -47,7 +47,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for row in cells:
         shown.add_row(*row)
     width: Any = None if sys.stdout.isatty() else 120
-    with _standard_output():
+    with standard_output():
         Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False).print(shown)
 
 
