@@ -2,6 +2,7 @@
 
 import io
 import os
+import pickle
 import socket
 import zipfile
 from contextlib import suppress
@@ -54,15 +55,37 @@ HEADERS = {
     "brackets": ("(" * 110, "damaged?"),
     "minus": ("-" * 110, "damaged?"),
     "word": ("{'descr': 'zz', 'fortran_order': False, 'shape': (), }", "damaged?"),
+    "Python 2": ("{'descr': '<f8', 'fortran_order': False, 'shape': (3L, 2L), }", "damaged?"),
     "objects": ("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", "a.npy holds Python objects"),
 }
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("case", HEADERS)
 def test_headers_of_arrays_are_checked_before_they_are_believed(tmp_path, case):
     header, sentence = HEADERS[case]
     npy(tmp_path / "a.npy", header)
     refused(tmp_path / "a.npy", sentence)
+
+
+@pytest.mark.filterwarnings("error")
+def test_arrays_that_python_2_wrote_are_read(tmp_path):
+    npy(
+        tmp_path / "a.npy",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (2L, 1L), }",
+        np.array([1.5, 2]).tobytes(),
+    )
+    assert tables.read(tmp_path / "a.npy").columns["x0"].tolist() == [1.5, 2.0]
+
+
+def test_errors_are_one_line_and_survive_a_pickle(tmp_path):
+    (tmp_path / "a.csv").write_text('id,x\na,"1\n2"\nb,3\n')
+    with pytest.raises(TableError) as caught:
+        tables.features(tables.read(tmp_path / "a.csv"))
+    assert str(caught.value) == "column 'x' of a.csv holds something that is not a number (line 2: '1 2')."
+    for error in (caught.value, FileError("'a' cannot be written: no.", "no")):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again)) == (type(error), str(error))
 
 
 def test_records_are_no_cells(tmp_path):
@@ -195,6 +218,11 @@ def test_half_a_character_is_refused_by_every_writer(tmp_path, suffix):
 def test_half_a_character_in_an_array_is_refused(tmp_path):
     np.savez(tmp_path / "a.npz", u=np.array(["\udc80"]))
     refused(tmp_path / "a.npz", "column 'u' of a.npz holds half a character (a lone surrogate) in row 0")
+
+
+def test_numbers_that_stand_for_no_character_are_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", u=np.array([0x110000], dtype="<u4").view("<U1"))
+    refused(tmp_path / "a.npz", "column 'u' of a.npz holds text that is not Unicode.")
 
 
 def test_an_unknown_error_of_a_parser_names_the_file(tmp_path, monkeypatch):

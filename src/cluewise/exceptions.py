@@ -31,6 +31,9 @@ class ClueError(ValueError):
     cluewise.exceptions.ClueError: must-link 0 names row 7, but there are only 3 rows (0 to 2).
     """
 
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))  # a name in a file may hold a line break
+
 
 class Contradiction(ClueError):
     """Two rows are said to belong together and apart; ``conflicts`` holds the chains that prove it.

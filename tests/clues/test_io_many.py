@@ -81,6 +81,12 @@ def test_more_groupings_than_memory_holds(tmp_path, monkeypatch):
     assert len(Clues.read(tmp_path / "a.csv").partitions) == 2000
 
 
+def test_errors_are_one_line(tmp_path):
+    (tmp_path / "a.csv").write_text('a,b,kind\nx,"y\nz",must\n')
+    with pytest.raises(ClueError, match=r"^a.csv line 2: no row is called 'y z'\.$"):
+        Clues.read(tmp_path / "a.csv", ids=["x"])
+
+
 def test_deep_values_in_a_clue_file(tmp_path):
     for key in ("labels", "must", "n", "together", "partitions", "sizes", "size_unit"):
         deep = "[" * 600 + "]" * 600

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -147,7 +148,9 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
         if read_header is None:
             raise damaged
         try:
-            shape, by_column, dtype = read_header(file)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # that Python 2 wrote the header
+                shape, by_column, dtype = read_header(file)
         except MemoryError:  # Python's parser says so of a header with too many brackets
             raise damaged from None
         if dtype.hasobject:

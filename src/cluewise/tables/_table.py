@@ -14,6 +14,7 @@ from cluewise._typing import Array, Ints
 
 __all__ = ["FileError", "Table", "TableError", "column_of", "columns_of", "from_frame", "reading"]
 
+_LINE_ENDS = re.compile(r"[\r\n]+")
 _HALF = re.compile("[\ud800-\udfff]")  # half a character: UTF-8 has no room for it, and files are UTF-8
 
 
@@ -29,6 +30,9 @@ class TableError(ValueError):
     cluewise.tables._table.TableError: column 'color' of data.csv is text (row 0: 'red'); name it with --id or
     leave it out with --columns.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_LINE_ENDS.sub(" ", message))  # a cell may hold some
 
 
 class FileError(TableError, OSError):
@@ -150,7 +154,11 @@ def _from_array(values: Array, what: str) -> Array:
             values = np.char.decode(values, "utf-8")
         except UnicodeDecodeError:
             raise TableError(f"{what} holds bytes that are not UTF-8.") from None
-    return _whole_text(values.astype(str).tolist(), what)
+    try:
+        cells = values.astype(str).tolist()
+    except (ValueError, SystemError):  # numbers that stand for no character
+        raise TableError(f"{what} holds text that is not Unicode.") from None
+    return _whole_text(cells, what)
 
 
 def _from_values(values: list[Any], what: str) -> Array:
