@@ -25,11 +25,11 @@ def test_headers_and_cells_of_any_length(tmp_path, monkeypatch, big, polars):
     monkeypatch.setattr(_text, "BIG", big)
     if not polars:
         monkeypatch.setitem(sys.modules, "polars", None)
-    names = [f"gene{j:05d}" for j in range(20_000)]
+    names = [f"{'gene' * 20}{j:05d}" for j in range(2000)]  # more letters than the csv module takes at first
     path = tmp_path / "a.csv"
-    path.write_text(",".join(names) + "\n" + ",".join("1" * 20_000) + "\n")
+    path.write_text(",".join(names) + "\n" + ",".join("1" * 2000) + "\n")
     X, _, found = tables.features(tables.read(path))
-    assert (X.shape, found) == ((1, 20_000), names)
+    assert (X.shape, found) == ((1, 2000), names)
     long = "z" * 300_000
     path.write_text(f'x,note\n1,{long}\n2,"{long}"\n')
     assert tables.read(path).columns["note"].tolist() == [long, long]

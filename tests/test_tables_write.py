@@ -2,6 +2,7 @@
 
 import math
 import os
+import resource
 import stat
 
 import numpy as np
@@ -117,6 +118,22 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         aside.write_text("new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz", ".json"])
+def test_a_disk_that_gets_full_is_named_by_the_file_that_was_asked_for(tmp_path, suffix):
+    path = put(tmp_path, f"a{suffix}", "old")
+    columns = {"u": np.random.default_rng(0).random(20_000), "v": [f"word {i}" for i in range(20_000)]}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(FileError) as caught:
+            tables.write(path, columns)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert str(caught.value) == f"'{path}' cannot be written: file too large."
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == [path.name]
 
 
 def test_the_new_file_is_complete_before_the_old_one_goes(tmp_path):

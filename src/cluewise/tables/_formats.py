@@ -253,4 +253,6 @@ def write_parquet(path: Path, columns: Mapping[str, Array]) -> None:
         )
         for name, column in columns.items()
     ]
-    pl.DataFrame(series).write_parquet(path)
+    content = io.BytesIO()  # because polars says of a full disk that the file is out of specification
+    pl.DataFrame(series).write_parquet(content)
+    path.write_bytes(content.getbuffer())
