@@ -207,6 +207,69 @@ def test_auto_is_off_without_both_kinds_and_where_classes_are_random():
     assert off >= 16
 
 
+def drawn(kind, count, y, seed):
+    """Clues of one kind about ``count`` rows, or so many pairs, that agree with the classes."""
+    if kind != "groups":
+        return Clues.sample(y, **{kind: count}, random_state=seed)
+    rows = np.random.default_rng(seed).choice(len(y), count, replace=False)
+    members = [rows[y[rows] == c] for c in range(int(y.max()) + 1)]
+    together, apart = np.full((2, len(y)), -1)
+    for c, mine in enumerate(members):
+        together[mine] = 1000 * c + np.arange(len(mine)) // 4
+    for number, one_of_each in enumerate(zip(*members)):
+        apart[list(one_of_each)] = number
+    return Clues(len(y), together=together, apart=apart)
+
+
+KINDS = [
+    ("labels", 20, 100, 2),
+    ("labels", 30, 300, 3),
+    ("labels", 60, 300, 2),
+    ("pairs", 50, 100, 2),
+    ("pairs", 150, 300, 3),
+    ("pairs", 300, 150, 2),
+    ("groups", 40, 150, 2),
+    ("groups", 90, 300, 3),
+]  # kind of clues, how many, rows, classes
+
+
+def test_auto_fires_on_noise_in_one_draw_of_twenty_at_most(sweep):
+    """Classes independent of X: several radii are tried, and the links of a label hang together, but 5 % hold."""
+    draws = sweep(15, 600)
+    fired = np.zeros((len(KINDS), draws))
+    for row, (kind, count, n, k) in enumerate(KINDS):
+        for draw in range(draws):
+            rng = np.random.default_rng([row, draw])
+            clues = drawn(kind, count, rng.integers(k, size=n), seed=draw)
+            fired[row, draw] = propagate(rng.normal(size=(n, 2)), clues) is not clues
+    most = lambda m: 0.05 + 2 * np.sqrt(0.05 * 0.95 / m)  # noqa: E731
+    assert fired.mean() <= most(fired.size)
+    if draws >= 600:
+        assert (fired.mean(axis=1) <= most(draws)).all(), fired.mean(axis=1)
+
+
+def test_auto_still_fires_where_it_is_right(sweep):
+    """Each class has four parts, between those of the other."""
+    for row, (kind, count, n, _) in enumerate(KINDS):
+        for draw in range(sweep(1, 20)):
+            rng = np.random.default_rng([row, draw])
+            part = rng.integers(8, size=n)
+            X = np.column_stack([3.0 * part, np.zeros(n)]) + rng.normal(scale=0.3, size=(n, 2))
+            clues = drawn(kind, count, part % 2, seed=draw)
+            assert propagate(X, clues) is not clues, (kind, count, n, draw)
+
+
+def test_the_radius_depends_on_nothing_but_the_data_and_the_clues():
+    rng = np.random.default_rng(0)
+    part = rng.integers(8, size=100)
+    X = np.column_stack([3.0 * part, np.zeros(100)]) + rng.normal(scale=0.3, size=(100, 2))
+    clues = Clues.sample(part % 2, pairs=50, random_state=0)
+    first = propagate(X, clues)
+    np.random.seed(1)  # noqa: NPY002
+    assert propagate(X, clues) == first
+    assert imputed(propagate(1024 * X, clues)).keys() == imputed(first).keys()
+
+
 def test_auto_is_off_where_all_clues_share_a_row():
     star = Clues(5, must=[(0, 1), (0, 2)], cannot=[(0, 3), (0, 4)])
     assert propagate(np.arange(5.0)[:, None], star) is star
