@@ -1,151 +1,208 @@
 # ruff: noqa: D103, T201
-"""When do clues do harm? Fits the score behind `cluewise.check`. ``python experiments/harm.py [NAME ...]``
+"""When do clues do harm? Learns and judges the probability of `cluewise.check`. ``python experiments/harm.py [PART]``
 
-From each labelled set clues are drawn, right ones and partly wrong ones; four methods with their published settings are
-fitted with and without them from the same seed; `check` says what it sees, without the truth. Harm is a Rand index to
-the truth that is lower with clues. A logistic regression on ``features`` gives the weights; data sets count alike. How
-well it does is measured on data sets that it did not see (one left out at a time). The sets of the survey's tables
-(glass, ionosphere, iris, wine) are left for `survey_tables.py`.
+``run``     Up to 200 rows of each set below, standardized (50 principal components where there are more columns). Clues
+            are drawn: n/2 and 2n pairs, labels for 5 and 20 % of the rows, none to 30 % of them wrong. A method with
+            its defaults is fitted with and without them from one seed, and tried as `check` does. Harm is an adjusted
+            Rand index to the truth that is more than 0.02 lower with clues than without. In a round each set meets
+            half of the sixteen kinds of clues, with four methods in turn; in the next round the other half.
+``write``   A logistic regression on what the trial shows, learned on one half of the sets and judged on the other, into
+            ``experiments/results/harm.md``; its weights are those in ``cluewise.advice.doctor._harm``. Nothing was
+            chosen by a look at the other half. Sets from one source are in the same half.
 
-``--table FILE`` keeps the cases, so that they can be gathered in several runs; ``--fit`` only fits what is there.
+A case is kept in ``experiments/results/harm.jsonl``; what is there is not run again. ``--rounds 2``.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
+import json
 import warnings
+import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from sklearn import datasets as generated
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
+from sklearn.preprocessing import StandardScaler
 
-import cluewise
-from cluewise import Clues, COPKMeans, MKMeans, MPCKMeans, PKMeans
-from cluewise.datasets import load
-from cluewise.metrics import rand
+import cluewise as cw
+from cluewise.advice.doctor._harm import LIKELY, SMALL, features, told
+from cluewise.advice.doctor._tryout import Tryout, try_out
+from cluewise.metrics import ari
 
-SETS = [
-    "balance", "breast", "digits", "ecoli", "heart", "pendigits", "pima", "protein", "satimage_train",
-    "shape_aggregation", "shape_compound", "shape_flame", "shape_jain", "shape_pathbased", "sonar", "soybean_small",
-    "vowel", "zoo",
+SOURCES = [
+    "balance", "breast", "coil20", "covtype", "ecoli", "glass", "heart", "ionosphere", "iris", "isolet1560", "letter",
+    "mnist", "orl_faces", "pendigits", "pima", "protein", "satimage", "sonar", "soybean_small",
+    "surfbow_dslr surfbow_amazon", "text_pcmac text_basehock", "text_tr11 text_tr45", "tic_tac_toe", "usps", "vowel",
+    "wine", "yale_faces", "zoo", "shape_aggregation", "shape_atom", "shape_chainlink", "shape_compound", "shape_d31",
+    "shape_flame", "shape_jain", "shape_lsun", "shape_pathbased", "shape_r15", "shape_spiral", "shape_target",
+    "shape_twodiamonds", "shape_wingnut", "synth_clusterincluster", "synth_corners", "synth_crescentfullmoon",
+    "synth_gaussians", "synth_halfkernel", "synth_outlier", "synth_twospirals", *(f"made_{i}" for i in range(16)),
 ]  # fmt: skip
-ROWS, SEED = 600, 2026
-SCORE = ("evidence", "strain")
-SHOWN = ("informativeness", "coherence", "agreement", "coverage", "difficulty")
-COLUMNS = ("data", "scaled", "pairs", "noise", "method", *SCORE, *SHOWN, "gain", "moved", "harm", "harmful", "change")
+LEARN, UNSEEN = ([name for source in SOURCES[half::2] for name in source.split()] for half in (0, 1))
+METHODS = {"PCKMeans": cw.PCKMeans, "E2CP": cw.E2CP, "MPCKMeans": cw.MPCKMeans, "FlexibleSpectral": cw.FlexibleSpectral}
+ROWS, SEED = 200, 2026
+RESULTS = Path(__file__).parent / "results"
 
 
-def methods(k: int, X: np.ndarray, seed: int) -> dict:
-    """The four methods of the survey's tables with weights 1, from one start; CKM from k rows."""
-    start = X[np.random.default_rng(seed).choice(len(X), k, replace=False)]
-    once = {"n_init": 1, "max_iter": 100}
-    return {
-        "CKM": COPKMeans(k, init=start, random_state=seed, **once),
-        "PKM": PKMeans(k, penalty=1, random_state=seed, **once),
-        "MKM": MKMeans(k, penalty=1, prior_rows=0, random_state=seed, **once),
-        "MPKM": MPCKMeans(k, penalty=1, prior_rows=0, random_state=seed, **once),
-    }
+def settings(n: int) -> list[dict]:
+    wrong = (0.0, 0.1, 0.2, 0.3)
+    pairs = [{"pairs": m, "noise": share} for m in (n // 2, 2 * n) for share in wrong]
+    return pairs + [{"labels": part, "label_noise": share} for part in (0.05, 0.2) for share in wrong]
 
 
-def cases(name: str, sets: int) -> list[dict]:
-    rows = []
-    for scaled in (False, True):
-        data = load(name, standardize=scaled)
+def made(number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Blobs, moons and rings, scikit-learn's classification problems, and mixtures of Gaussians of any shape."""
+    kind, which = divmod(number, 4)
+    rng = np.random.default_rng([SEED, number])
+    k, d = (2, 3, 4, 6)[which], (2, 4, 8, 12)[(number + kind) % 4]
+    if kind == 0:
+        X, y = generated.make_blobs(ROWS, d, centers=k, cluster_std=rng.uniform(1.5, 4.5), random_state=number)
+    elif kind == 1 and which < 2:
+        X, y = generated.make_moons(ROWS, noise=(0.1, 0.25)[which], random_state=number)
+    elif kind == 1:
+        X, y = generated.make_circles(ROWS, noise=(0.05, 0.12)[which - 2], factor=0.5, random_state=number)
+    elif kind == 2:
+        shape = {"n_features": d + 4, "n_informative": min(d + 2, 8), "n_redundant": 1, "flip_y": 0}
+        shape |= {"n_classes": k, "n_clusters_per_class": 1 + which % 2, "class_sep": rng.uniform(0.8, 1.8)}
+        X, y = generated.make_classification(ROWS, **shape, random_state=number)
+    else:
+        y = rng.choice(k, ROWS, p=rng.dirichlet(np.full(k, 3.0)))
+        shapes = 0.6 * rng.normal(size=(k, d, d)) * np.exp(rng.normal(scale=0.6, size=(k, 1, d)))
+        X = rng.normal(scale=2.0, size=(k, d))[y] + np.einsum("nd,nde->ne", rng.normal(size=(ROWS, d)), shapes[y])
+    return X, y
+
+
+def rows_of(name: str) -> tuple[np.ndarray, np.ndarray]:
+    if name.startswith("made_"):
+        X, y = made(int(name[5:]))
+    else:
+        data = cw.datasets.load(name)
         some = np.random.default_rng(SEED).permutation(len(data.y))[:ROWS]
-        X, y = np.asarray(data.X, dtype=float)[some], data.y[some]
-        k = len(np.unique(y))
-        for pairs, noise in ((25, 0.0), (25, 0.15), (60, 0.0), (60, 0.15)):
-            for s in range(sets):
-                clues = Clues.sample(y, pairs=pairs, noise=noise, random_state=[SEED, s, pairs])
-                for method, model in methods(k, X, SEED + s).items():
-                    plain = clone(model).fit(X).labels_
-                    try:
-                        told = clone(model).fit(X, clues=clues).labels_
-                    except ValueError:  # contradictory or too much for k clusters: no result, so no harm
-                        continue
-                    found = cluewise.check(clues, X, estimator=model, random_state=s)
-                    case = seen(found) | {"change": rand(y, told) - rand(y, plain)}
-                    case |= {"data": name, "scaled": scaled, "pairs": pairs, "noise": noise, "method": method}
-                    rows.append(case)
-    return rows
+        X, y = data.X[some], np.asarray(data.y)[some]
+    X = StandardScaler().fit_transform(X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=float))
+    return PCA(50, random_state=0).fit_transform(X) if X.shape[1] > 50 else X, y
 
 
-def seen(found: object) -> dict:
-    shown = {"difficulty": found.degeneracy / found.n_clusters} | {n: getattr(found, n) for n in SHOWN[:-1]}
-    extra = {"gain": found.trial.gain, "moved": found.trial.moved, "harm": found.harm, "harmful": found.harmful}
-    return {name: found.features[name] for name in SCORE} | shown | extra
+def run(rounds: int) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    have = {case["key"] for case in done()}
+    for number in range(rounds):
+        for place, name in enumerate(LEARN + UNSEEN):
+            X, y = rows_of(name)
+            for which, words in enumerate(settings(len(y))):
+                method = list(METHODS)[(which // 2 + which // 8 + place + number // 2) % len(METHODS)]
+                key = f"{name}|{json.dumps(words)}|{method}"
+                if (which + which // 4 + number) % 2 == 0 and key not in have:
+                    with (RESULTS / "harm.jsonl").open("a", encoding="utf-8") as file:
+                        file.write(json.dumps({"key": key} | one(name, X, y, words, method)) + "\n")
+            print(number, name, flush=True)
 
 
-def fit(table: list[dict]) -> None:
-    table = [case for case in table if float(case["moved"]) > 0]  # what does not move does no harm
-    names = np.array([case["data"] for case in table])
-    y = np.array([float(case["change"]) for case in table]) < 0
-    weight = 1 / np.unique(names, return_inverse=True, return_counts=True)[2][np.unique(names, return_inverse=True)[1]]
-    weight *= len(weight) / weight.sum()
-    print(f"{len(table)} cases of {len(set(names))} data sets, harm in {y.mean():.3f} of them")
-    for columns in (SCORE, SHOWN, SCORE + SHOWN):
-        F = np.array([[float(case[name]) for name in columns] for case in table])
-        F = np.where(np.isnan(F), np.nanmean(F, axis=0), F)
-        unseen = np.zeros(len(y))
-        for name in set(names):
-            here = names == name
-            unseen[here] = model_of(F[~here], y[~here], weight[~here]).predict_proba(F[here])[:, 1]
-        print(f"{' '.join(columns)}\n  on sets left out: AUC {roc_auc_score(y, unseen):.3f}, ", end="")
-        print(f"Brier {brier_score_loss(y, unseen):.3f} (base rate alone {y.mean() * (1 - y.mean()):.3f})")
-        if columns == SCORE:
-            for low in np.arange(0.2, 0.8, 0.1):
-                bin_ = (unseen >= low) & (unseen < low + 0.1)
-                if bin_.any():
-                    print(f"    said {low:.1f} to {low + 0.1:.1f}: {bin_.sum():5d} cases, harm in {y[bin_].mean():.2f}")
-            verdict(table, unseen)
-            model = model_of(F, y, weight)
-            weights = ", ".join(f'"{n}": {w:.2f}' for n, w in zip(columns, model.coef_[0]))
-            print(f"WEIGHTS = {{{weights}}}\nINTERCEPT = {model.intercept_[0]:.2f}")
+def one(name: str, X: np.ndarray, y: np.ndarray, words: dict, method: str) -> dict:
+    seed = zlib.crc32(f"{name}{words}".encode()) % 2**31
+    clues = cw.Clues.sample(y, random_state=seed, **words)
+    model = METHODS[method](len(np.unique(y)), random_state=seed)
+    case = {"set": name, "method": method, "kind": next(iter(words)), "wrong": list(words.values())[1]}
+    try:
+        told, plain = (clone(model).fit(X, clues=given).labels_ for given in (clues, None))
+    except ValueError as error:
+        return case | {"failed": str(error)}
+    trial = try_out(model, X, clues, np.random.default_rng(seed))
+    return case | {"change": ari(y, told) - ari(y, plain)} | trial._asdict()
 
 
-def model_of(F: np.ndarray, y: np.ndarray, weight: np.ndarray) -> LogisticRegression:
-    return LogisticRegression(C=10.0, max_iter=1000).fit(F, y, sample_weight=weight)
+def done() -> list[dict]:
+    path = RESULTS / "harm.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-def verdict(table: list[dict], unseen: np.ndarray, likely: float = 0.45) -> None:
-    change = np.array([float(case["change"]) for case in table])
-    gain = np.array([float(case["gain"]) for case in table])
-    gain = np.nan_to_num(gain)
-    for name, used in {
-        "all": np.ones(len(gain), bool),
-        "held-out clues better": gain > 0,
-        "the doctor (weights of other sets)": (gain > 0) | ((gain == 0) & (unseen <= likely)),
-        "the score alone": unseen <= likely,
-    }.items():
-        harm, kept = np.mean((change < 0) & used), change[used & (change > 0)].sum() / change[change > 0].sum()
-        print(f"    use by {name}: used {used.mean():.3f}, harmful fits {harm:.3f}, gains kept {kept:.2f}, ", end="")
-        print(f"mean change {np.where(used, change, 0).mean():+.4f}")
+def trial_of(case: dict) -> Tryout:
+    return Tryout(**{name: case[name] for name in Tryout._fields})
+
+
+def fitted(cases: list[dict]) -> LogisticRegression:
+    seen = np.array([list(features(trial_of(case)).values()) for case in cases])
+    return LogisticRegression(C=100.0).fit(seen, [case["change"] < -SMALL for case in cases])
+
+
+def predicted(model: LogisticRegression, cases: list[dict]) -> np.ndarray:
+    """What `check` would say: 0 where hardly a row moves."""
+    seen = np.array([list(features(trial_of(case)).values()) for case in cases])
+    moved = np.array([case["moved"] > SMALL for case in cases])
+    return np.where(moved, model.predict_proba(seen)[:, 1], 0.0)
+
+
+def measured(p: np.ndarray, harm: np.ndarray) -> str:
+    share = harm.mean()
+    auc = f"{roc_auc_score(harm, p):.2f}" if 0 < share < 1 else "–"
+    brier = f"{brier_score_loss(harm, p):.3f} | {share * (1 - share):.3f}"
+    return f"{len(p)} | {100 * p.mean():.0f} | {100 * share:.0f} | {auc} | {brier} |"
+
+
+def lines() -> Iterator[str]:
+    every = [case for case in done() if "failed" not in case]
+    able = [case for case in every if told(trial_of(case))]
+    learn, unseen = ([case for case in able if case["set"] in half] for half in (LEARN, UNSEEN))
+    model = fitted([case for case in learn if case["moved"] > SMALL])
+    yield "# When do clues do harm?\n"
+    yield f"Made by `experiments/harm.py`; seed {SEED}. Harm: ARI more than {SMALL} lower with clues than without."
+    yield f"{len(every)} cases; in {len(every) - len(able)} of them too few clues could be held out to tell."
+    yield f"Learned on {len(learn)} cases of {len({case['set'] for case in learn})} sets, judged on {len(unseen)} cases"
+    yield f"of {len({case['set'] for case in unseen})} other sets, by which nothing was chosen.\n"
+    yield "| feature | weight |\n|---|---|"
+    for name, weight in zip(features(trial_of(able[0])), model.coef_[0]):
+        yield f"| {name} | {weight:.2f} |"
+    yield f"| intercept | {model.intercept_[0]:.2f} |"
+    yield "\n## On sets that were not used\n"
+    yield "| cases | number | mean prediction, % | harm, % | AUC | Brier | Brier of that share |"
+    yield "|---|---|---|---|---|---|---|"
+    p, harm = predicted(model, unseen), np.array([case["change"] < -SMALL for case in unseen])
+    yield f"| all | {measured(p, harm)}"
+    moved = np.array([case["moved"] > SMALL for case in unseen])
+    yield f"| more than a few rows move | {measured(p[moved], harm[moved])}"
+    for field in ("method", "kind", "wrong"):
+        for value in sorted({case[field] for case in unseen}):
+            some = np.array([case[field] == value for case in unseen])
+            yield f"| {field} {value} | {measured(p[some], harm[some])}"
+    yield "\n## Predicted and observed, in fifths of the predictions\n"
+    yield "| sets | fifth | cases | predicted, % | harm, % | difference |\n|---|---|---|---|---|---|"
+    for title, cases in (("learned on", learn), ("not used", unseen)):
+        p, harm = predicted(model, cases), np.array([case["change"] < -SMALL for case in cases])
+        for number, fifth in enumerate(np.array_split(np.argsort(p, kind="stable"), 5)):
+            said, was = 100 * p[fifth].mean(), 100 * harm[fifth].mean()
+            yield f"| {title} | {number + 1} | {len(fifth)} | {said:.0f} | {was:.0f} | {said - was:+.0f} |"
+    yield "\n## What advice is worth, on sets that were not used\n"
+    yield "| used | share of cases, % | harmful fits, % | gains kept, % | mean change of ARI |\n|---|---|---|---|---|"
+    change = np.array([case["change"] for case in unseen])
+    gain = np.array([case["gain"] for case in unseen])
+    p = predicted(model, unseen)
+    for title, use in (
+        ("always", p >= 0),
+        (f"probability of harm at most {LIKELY}", p <= LIKELY),
+        ("held-out clues not worse", gain >= 0),
+        ("held-out clues better", gain > 0),
+    ):
+        kept = change[use & (change > 0)].sum() / change[change > 0].sum()
+        shares = f"{100 * use.mean():.0f} | {100 * np.mean(use & (change < -SMALL)):.0f} | {100 * kept:.0f}"
+        yield f"| {title} | {shares} | {np.where(use, change, 0.0).mean():+.3f} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", default=SETS)
-    parser.add_argument("--sets", type=int, default=3, help="draws of clues per setting")
-    parser.add_argument("--table", type=Path)
-    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("part", nargs="?", default="all", choices=["all", "run", "write"])
+    parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    table: list[dict] = []
-    if given.table and given.table.exists():
-        with given.table.open(newline="") as file:
-            table = list(csv.DictReader(file))
-    for name in [] if given.fit else given.names:
-        table = [case for case in table if case["data"] != name] + cases(name, given.sets)
-        print(name, flush=True)
-        if given.table:
-            with given.table.open("w", newline="") as file:
-                writer = csv.DictWriter(file, COLUMNS)
-                writer.writeheader()
-                writer.writerows(table)
-    fit(table)
+    if given.part != "write":
+        run(given.rounds)
+    if given.part != "run":
+        (RESULTS / "harm.md").write_text("\n".join(lines()) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

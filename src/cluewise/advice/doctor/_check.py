@@ -69,17 +69,18 @@ class Diagnosis:
     trial : Tryout or None
         What the method did with and without the clues on some rows.
     features : mapping of str to float
-        What the probability of harm is computed from; empty when nothing was tried.
+        What the probability of harm is computed from; empty when it is not.
     harm : float
-        Probability that this method does worse with the clues than without.
+        Probability that this method does worse with the clues than without: that its adjusted Rand index to the truth
+        is more than 0.02 lower. 0 when the clusterings with and without clues hardly differ; nan when it cannot be
+        told, because nothing was tried or too few clues can be held out.
     harmful : bool or None
-        Whether the clues had better be left out: when clues that are held out come out worse with the others than
-        without, or neither better nor worse but harm is likely. None when that is not known.
+        Whether the clues had better be left out: ``harm`` is above 0.4. None when that is not known.
     reasons : tuple of str
         Why harm is likely or not.
     recommendation : {"use", "soften", "repair", "ask", "leave"}
-        What to do, in a word. "leave" also where distances mislead (agreement below 1/2) and harm is likelier than not,
-        unless held-out clues come out better by more than one standard error.
+        What to do, in a word. "leave" also where distances mislead (agreement below 1/2) and the clusters become
+        wider, unless held-out clues come out better by more than one standard error.
     advice : str
         The same in a sentence.
 
@@ -162,14 +163,18 @@ def check(
     Notes
     -----
     The method is tried on up to 2000 rows, about half of them rows with clues: without clues, with all of them, and
-    ten times with a part of them, to see whether the others come out right. That is a dozen fits; twice as many for
-    a method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the time hardly
-    depends on the number of rows.
+    ten times without those about a tenth of the rows, to see whether these come out right. Rows that must-links join go
+    together, so that what is held out does not follow from what is kept. That is a dozen fits; twice as many for a
+    method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the time hardly depends
+    on the number of rows.
 
-    The probability of harm is a logistic score whose coefficients ``experiments/harm.py`` fitted (how, and how well it
-    does, is told in ``cluewise.advice.doctor._harm``): it says how often the Rand index to the truth was lower with
-    clues than without in cases that looked alike. Those cases were pairs given to relatives of K-means; for labels,
-    groups and other methods it is rougher still. It is no promise. `compare` looks closer.
+    The probability of harm is a logistic score of three things that the trial shows: how clearly held-out clues come
+    out better with the others than without, how much wider the clusters become, and how many of the clues are news to
+    the method. It was learned with `PCKMeans`, `E2CP`, `MPCKMeans` and `FlexibleSpectral`, right and partly wrong pairs
+    and labels (``experiments/harm.py``). On 34 other data sets (544 cases, harm in 26 % of them) the area under the
+    curve is 0.86 and the Brier score 0.129, while a constant has 0.193. In four fifths of the predictions their mean is
+    within 0.07 of the share observed; in the highest fifth it is too low, 0.57 where 0.71 did harm. For groups and
+    other methods it was not measured. With fewer than five splits it is not given. `compare` looks closer.
 
     Examples
     --------

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cluewise.advice.doctor._harm import LIKELY, UNCHANGED
-from cluewise.advice.doctor._tryout import OVERLAP
+from cluewise.advice.doctor._harm import LIKELY, SMALL
 from cluewise.clues._inventory import plural
 
 if TYPE_CHECKING:
     from cluewise.advice.doctor._check import Diagnosis
     from cluewise.advice.doctor._clashes import Clash
-    from cluewise.advice.doctor._tryout import Tryout
     from cluewise.clues import Clues
 
 __all__ = ["accused", "named_rows", "recommended", "written"]
@@ -98,14 +96,18 @@ def _forecast(found: Diagnosis) -> Iterator[str]:
     if trial.trouble:
         yield f"{found.method} was tried{rows}: {trial.trouble}"
         return
+    if not found.reasons:
+        return
+    if trial.moved <= SMALL:
+        yield f"{found.method} was tried{rows}. {found.reasons[0]}"
+        return
     if np.isnan(found.harm):
-        return
-    if trial.moved <= 0:
-        yield f"{found.method} was tried{rows}. {UNCHANGED}"
-        return
-    yield f"Probability that {found.method} does worse with these clues than without: {100 * found.harm:.0f} %{rows}."
+        worse = f"Whether {found.method} does worse with these clues than without cannot be told"
+        yield f"{worse}: too few can be held out{rows}."
+    else:
+        worse = f"Probability that {found.method} does worse with these clues than without"
+        yield f"{worse}: {100 * found.harm:.0f} %{rows}."
     yield from (f"  {reason}" for reason in found.reasons)
-    yield "  The probability is rough: it was learnt from pairs and relatives of K-means."
 
 
 def recommended(found: Mapping[str, Any], estimator: Any, *, data: bool = True) -> tuple[str, str]:
@@ -156,6 +158,8 @@ def _other_sizes(clues: Clues, k: int) -> str:
 
 def _by_harm(found: Mapping[str, Any], hard: bool, soft: str, data: bool) -> tuple[str, str]:
     trial, harm, method = found["trial"], found["harm"], found["method"]
+    if found["reasons"] and np.isnan(harm):
+        return "ask", "ask about more rows; these clues are too few to tell whether they help."
     if np.isnan(harm):
         missing = [] if data else ["data"]
         missing += ["a number of clusters (n_clusters, or -k)"] if found["n_clusters"] is None else []
@@ -163,24 +167,12 @@ def _by_harm(found: Mapping[str, Any], hard: bool, soft: str, data: bool) -> tup
         return "use", f"nothing speaks against these clues{more}."
     if trial.moved == 0:
         return "ask", f"{method} gives the same clusters without them; ask about rows where it is less sure."
-    if found["agreement"] < 0.5 and harm > 0.5 and not _clear(trial):
-        return "leave", f"leave them out, repair them, or choose other columns: {_MISLEADING}."
-    if not found["harmful"] and harm > 0.5:
-        care = "clues that were held out speak for them, the shape of the clusters against"
-        return "use", f"use them with care: {care}; cluewise.compare looks closer."
-    if not found["harmful"]:
+    mislead = found["agreement"] < 0.5
+    if not found["harmful"] and not (mislead and trial.strain > 0 and trial.gain <= trial.error):
         thin = found["coverage"] < 0.02
         return "use", "use them" + ("; clues about more rows would do more." if thin else ".")
-    if found["agreement"] < 0.5:
+    if mislead:
         return "leave", f"leave them out, repair them, or choose other columns: {_MISLEADING}."
     if hard:
         return "soften", f"use {soft}, or leave them out; cluewise.compare looks closer."
     return "leave", "leave them out, or ask about more rows and look again; cluewise.compare looks closer."
-
-
-def _clear(trial: Tryout) -> bool:
-    """Whether held-out clues gain more than one standard error, enlarged because the splits share most clues."""
-    if trial.splits < 2:
-        return False
-    error = trial.spread * np.sqrt(trial.splits / (trial.splits - 1)) * np.sqrt(1 / trial.splits + OVERLAP)
-    return bool(trial.gain > error)

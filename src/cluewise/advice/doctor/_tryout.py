@@ -16,12 +16,10 @@ from cluewise.metrics import ari
 from cluewise.metrics._segments import rows_of
 from cluewise.metrics.utility import informativeness
 
-__all__ = ["OVERLAP", "Tryout", "try_out"]
+__all__ = ["Tryout", "try_out"]
 
 _ROWS = 2000  # more are not tried
-_SPLITS = 10
-_HELD_OUT = 0.2
-OVERLAP = _HELD_OUT / (1 - _HELD_OUT)  # Nadeau and Bengio (2003): how much splits have in common
+_FOLDS = 10
 
 
 class Tryout(NamedTuple):
@@ -35,10 +33,10 @@ class Tryout(NamedTuple):
         Share of the clues that the results without clues break.
     gain : float
         Share of held-out clues kept with the others minus that kept without any, mean over the splits.
-    spread : float
-        Standard deviation of that over the splits.
+    error : float
+        Standard error of that.
     splits : int
-        How often clues were held out.
+        How often clues were held out; each row with clues is once among those whose clues are.
     moved : float
         1 minus the adjusted Rand index of the clusterings with and without clues.
     strain : float
@@ -58,7 +56,7 @@ class Tryout(NamedTuple):
     rows: int
     informativeness: float
     gain: float = np.nan
-    spread: float = np.nan
+    error: float = np.nan
     splits: int = 0
     moved: float = np.nan
     strain: float = np.nan
@@ -89,7 +87,7 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
             memory[seed] = labels_of(None, seed)
         return memory[seed]
 
-    seeds = rng.integers(2**31, size=_SPLITS + 1).tolist()
+    seeds = rng.integers(2**31, size=_FOLDS + 1).tolist()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a trial on other rows or clues warns of nothing that matters to the user
         try:
@@ -102,7 +100,7 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
             news = informativeness(plain, known)
             return Tryout(len(rows), news, trouble=f"it cannot cluster these rows with the clues: {error}")
         gains = []
-        for mask, seed in zip(_held_out.splits(known, _SPLITS, _HELD_OUT, rng), seeds[1:]):
+        for mask, seed in zip(_held_out.folds(known, _FOLDS, rng), seeds[1:]):
             try:
                 part = labels_of(_held_out.without(known, mask), seed)
             except ValueError:  # some methods refuse some parts of the clues
@@ -114,7 +112,7 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
         rows=len(rows),
         informativeness=informativeness(np.array(list(memory.values())), known),
         gain=float(np.mean(gains)) if gains else np.nan,
-        spread=float(np.std(gains)) if gains else np.nan,
+        error=float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else np.nan,
         splits=len(gains),
         moved=1.0 - ari(told, plain),
         strain=_strain(points, plain, told),
