@@ -43,6 +43,20 @@ def test_bars_are_as_long_as_the_doubt_the_worst_on_top(model):
     assert words(ax) == ["kept by the result", "broken by the result"]
 
 
+def test_no_bar_is_said_to_be_certain(model):
+    model.doubt_ = np.array([0.0, 1.0, 0.999, 0.5])
+    assert [text.get_text() for text in plots.suspects(model).texts] == [
+        "over 99 %",
+        "over 99 %",
+        "50.0 %",
+        "under 1 %",
+    ]
+    assert words(plots.suspects(model, X))[2:] == [
+        "must-link (under 1 % to over 99 % wrong)",
+        "cannot-link (50.0 % to over 99 % wrong)",
+    ]
+
+
 def test_rows_may_have_names_and_the_picture_a_title_and_a_place(model):
     place = Figure().add_subplot()
     ax = plots.suspects(model, n=1, names=["ant", "bee", "cat", "dog", "eel"], ax=place, title="Who lied?")
@@ -64,14 +78,14 @@ def test_lines_on_the_map_are_redder_the_more_doubtful(model):
     assert cannot.get_edgecolor()[0, 3] > cannot.get_edgecolor()[1, 3]
     assert must.get_linestyle()[0][1] is None
     assert cannot.get_linestyle()[0][1] is not None
-    assert words(ax)[2:] == ["must-link (90–90 % wrong)", "cannot-link (20–60 % wrong)"]
+    assert words(ax)[2:] == ["must-link (90.0 % wrong)", "cannot-link (20.0 % to 60.0 % wrong)"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("column 0", "column 1")
     ax.figure.canvas.draw()  # a different alpha for every line is only looked at here
 
 
 def test_one_kind_alone_on_the_map(model):
     ax = plots.suspects(model, X, n=1, columns=[1, 0], ax=Figure().add_subplot())
-    assert words(ax)[2:] == ["must-link (90–90 % wrong)"]
+    assert words(ax)[2:] == ["must-link (90.0 % wrong)"]
     assert ax.get_xlabel() == "column 1"
 
 

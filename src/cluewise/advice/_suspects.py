@@ -110,14 +110,19 @@ class Suspects(Sequence[Suspect]):
         lines = [f"{self.method} judged {judged}; about {self.expected:.1f} of them are wrong."]
         table = [("wrong", "clue", "result"), *(_line(s) for s in self.found[:_LISTED])]
         width = max(len(clue) for _, clue, _ in table)
-        lines += [f"{wrong:>7}  {clue:<{width}}  {result}" for wrong, clue, result in table if len(table) > 1]
+        lines += [f"{wrong:>9}  {clue:<{width}}  {result}" for wrong, clue, result in table if len(table) > 1]
         if len(self) > _LISTED:
             lines.append(f"… and {len(self) - _LISTED} more.")
         return "\n".join(lines)
 
 
+def percent(doubt: float) -> str:
+    """A probability in words; none is ever certain."""
+    return "over 99 %" if doubt > 0.99 else "under 1 %" if doubt < 0.01 else f"{100 * doubt:.1f} %"
+
+
 def _line(suspect: Suspect) -> tuple[str, str, str]:
-    return f"{100 * suspect.doubt:.1f} %", str(suspect), "broken" if suspect.broken else "kept"
+    return percent(suspect.doubt), str(suspect), "broken" if suspect.broken else "kept"
 
 
 def suspects(model: Any, *, n: int | None = None, above: float = 0.0) -> Suspects:

@@ -13,7 +13,8 @@ from cluewise._typing import Floats
 from cluewise.base import Card, MixtureClusterer, Problem
 from cluewise.core import loop
 from cluewise.core.order import visiting_order
-from cluewise.core.probability.pair_evidence import Noise, of_links, pairs_of, reliabilities
+from cluewise.core.probability import doubt
+from cluewise.core.probability.pair_evidence import Noise, Pairs, of_links, pairs_of, reliabilities
 from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.core.rows import Rows
 from cluewise.mixture import _tv_gibbs as gibbs
@@ -392,8 +393,15 @@ class TVClust(MixtureClusterer):
         p, q = found.rates.T
         self.report_rates_ = float(p.mean()), float(q.mean())
         self.must_reliability_, self.cannot_reliability_ = reliabilities(p, q, found.near)
-        self.doubt_ = of_links(found.wrong, pairs, setup.clues)
+        self.doubt_ = self._calibrated(found.wrong, pairs)
         self._clusters, self._axes, self._base = found.clusters, setup.axes, model.base
+
+    def _calibrated(self, wrong: Floats, pairs: Pairs) -> Floats:
+        """Doubts about the links from the posterior probabilities that the reports are wrong."""
+        p, q = self.report_rates_
+        raw, weight = (of_links(values, pairs, self.clues_) for values in (wrong, pairs.weight))
+        odds = np.repeat([(1 - q) / p, (1 - p) / q], [len(self.clues_.must), len(self.clues_.cannot)])
+        return doubt.calibrated(raw, odds**weight, self.clues_, weight)
 
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
         X: Floats = np.asarray(rows.X[block], dtype=np.float64)

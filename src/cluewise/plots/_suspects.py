@@ -9,6 +9,7 @@ import numpy as np
 
 from cluewise import advice
 from cluewise.advice import Suspects
+from cluewise.advice._suspects import percent
 from cluewise.clues import Clues
 from cluewise.plots._map import draw, legend, prepare
 from cluewise.plots._style import BROKEN, GRAY, INK, dress, new_figure
@@ -85,10 +86,10 @@ def _as_bars(found: Suspects, names: Sequence[Any] | None, n_rows: int, ax: Any,
     bars = axes.barh(np.arange(len(found)), doubt, color=color, height=0.7)
     words = [f"{s.kind}-link {called[s.rows[0]]} – {called[s.rows[1]]} ({s.source})" for s in found]
     dress(axes, ("probability that the clue is wrong (%)", ""), title)
-    axes.bar_label(bars, labels=[f"{value:.0f}" for value in doubt], padding=3, fontsize=8, color=INK)
+    axes.bar_label(bars, labels=[percent(s.doubt) for s in found], padding=3, fontsize=8, color=INK)
     axes.set_yticks(np.arange(len(found)), labels=words)
     axes.invert_yaxis()  # the worst on top
-    axes.set_xlim(0, 108)
+    axes.set_xlim(0, 115)
     shown = {"kept by the result": GRAY, "broken by the result": BROKEN}
     handles = [Patch(color=ink, label=word) for word, ink in shown.items() if ink in color]
     axes.legend(handles=handles, fontsize=8, frameon=False, loc="lower right")
@@ -115,7 +116,8 @@ def _on_map(found: Suspects, X: Any, labels: Any, columns: Sequence[str | int] |
         axes.add_collection(
             LineCollection(list(ends), colors=BROKEN, linewidths=1.5, linestyles=[style], alpha=alpha, zorder=4)
         )
-        label = f"{kind}-link ({100 * doubt.min():.0f}–{100 * doubt.max():.0f} % wrong)"
+        shown = dict.fromkeys(percent(value) for value in (doubt.min(), doubt.max()))
+        label = f"{kind}-link ({' to '.join(shown)} wrong)"
         handles.append(Line2D([], [], color=BROKEN, lw=1.5, ls=style, label=label))
     dress(axes, scene.view.names, title)
     axes.legend(handles=handles, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))

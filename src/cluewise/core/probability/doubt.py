@@ -7,6 +7,10 @@ together against the cheapest way to put them apart. A must-link is reported r t
 of rows that are together, so it is wrong with probability r(1 − S)/(r(1 − S) + S); a cannot-link likewise. What a link
 itself says is left out of p_i and p_j; what the other links of both rows say is not. The share of wrong links, and
 with it r, is found by a few steps of EM.
+
+That holds where clusters are as the model has them, and classes are clusters. Where they are not, a link that
+contradicts the clusters need not be wrong. So what a model says is calibrated by how well it predicts the links at hand
+(`calibrated`, for every method that judges its links): it is believed as far as its predictions come true.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import softmax
+from scipy.special import expit, logit, softmax
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
@@ -24,7 +28,7 @@ from cluewise.core.links import squared_distances
 from cluewise.core.price import effective_dimension
 from cluewise.core.rows import Rows
 
-__all__ = ["doubts", "doubts_by", "linked_rows"]
+__all__ = ["calibrated", "doubts", "doubts_by", "linked_rows"]
 
 PRIOR = (1.0, 9.0)
 """Wrong and right links that each kind is taken to have had before: nine out of ten are right, as in `core.price`."""
@@ -33,7 +37,16 @@ ROUNDS = 30
 """Most steps of EM; they mostly end after five to ten."""
 
 BLOCK = 2**20
-"""Numbers in a block of pairs times clusters."""
+"""Numbers in a block of pairs times clusters, or times cases."""
+
+WRONG = np.linspace(0.01, 0.4, 11)
+"""Shares of wrong reports that calibration takes to be possible, and equally likely."""
+
+BLIND = expit(np.linspace(-6, 6, 13))
+"""Shares of pairs about which a model may know nothing: from hardly any to nearly all, evenly in log-odds."""
+
+WORTH = 0.3
+"""Independent observations that a link counts for in calibration: links share rows. Chosen by `experiments/doubt.py`."""
 
 
 def doubts(rows: Rows, centers: Floats, labels: Ints, clues: Clues) -> Floats:
@@ -63,11 +76,51 @@ def doubts_by(table: Floats, scale: float, labels: Ints, clues: Clues, weight: F
     left = size[labels[which]] - (1.0 if weight is None else weight[which])
     alone = softmax(-_costs(table, scale, labels[which], size, left, len(labels)), axis=1)
     for _ in range(ROUNDS):
-        doubt = reports.doubt(wrong, _together(alone, reports, reports.odds(wrong)))
+        odds = reports.odds(wrong)
+        doubt = reports.doubt(wrong, _together(alone, reports, odds))
         before, wrong = wrong, reports.shares(doubt)
         if np.abs(wrong - before).max() < 1e-3:
             break
-    return doubt
+    return calibrated(doubt, odds, clues)
+
+
+def calibrated(raw: Floats, odds: Floats, clues: Clues, weight: Floats | None = None) -> Floats:
+    """Probability that each must-link, then each cannot-link, is wrong, given what a model says about all of them.
+
+    ``raw`` are the doubts of the model, and ``odds`` how often it took each link to be reported of rows for which it is
+    wrong, relative to rows for which it is right. Without the link's own say the model holds it to be right with
+    probability R. Say that it knows nothing about a share e of the pairs, so that R becomes (1 − e)R + eB, where B is
+    how often such links are right at all, and that a share w of the reports is wrong, of pairs that are together as of
+    pairs that are apart. How likely the links are by each w and e says how far each is to be believed; log-odds are
+    averaged accordingly. A link counts as ``weight`` reports; one with a confidence as that says.
+    """
+    if not len(raw):
+        return raw
+    right = expit(np.log(odds) - logit(raw))
+    is_must = np.arange(len(raw)) < len(clues.must)
+    confidence = np.concatenate([clues.must_confidence, clues.cannot_confidence])
+    weight = np.ones(len(raw)) if weight is None else weight
+    share = (len(clues.must) + 1) / (len(raw) + 2)  # of must-links
+    cases = np.array([(w, e) for w in WRONG for e in BLIND])
+
+    def judge(some: Floats, block: slice) -> tuple[Floats, Floats]:
+        """(cases, links) log-odds that the links are wrong, and how likely they are to be reported."""
+        w, e = some[:, :1], some[:, 1:]
+        together = np.clip((share - w) / (1 - 2 * w), 0.01, 0.99)  # share of the pairs
+        base = np.where(is_must[block], together, 1 - together)
+        less = (w / (1 - w)) ** weight[block]
+        told = np.clip(1 / confidence[block] - 1, 1e-4, 1) * base / (1 - base)
+        less = np.where(np.isnan(told), less, np.minimum(told, 1))
+        held = (1 - e) * right[block] + e * base
+        wrong = less * (1 - held)
+        return np.log(wrong / held), (held + wrong) / (1 + less)
+
+    size = max(BLOCK // len(cases), 1)
+    blocks = [slice(start, start + size) for start in range(0, len(raw), size)]
+    belief = softmax(WORTH * np.sum([np.log(judge(cases, block)[1]).sum(axis=1) for block in blocks], axis=0))
+    likely = belief > 1e-4 * belief.max()
+    belief = belief[likely] / belief[likely].sum()
+    return expit(np.concatenate([belief @ judge(cases[likely], block)[0] for block in blocks]))
 
 
 class Reports(NamedTuple):
