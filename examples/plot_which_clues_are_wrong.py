@@ -84,3 +84,4 @@ print(f"cannot-links right: {right[len(clues.must) :].mean():.2f}, learned: {mod
 #   of clusters, and how many links are wrong as well. It needs many links; its default priors were tuned on data
 #   sets of which this is one.
 # - The doubts of ``RDPMeans`` and ``PCCC`` cost little beside the fit, and are good enough to order a list.
+# - Doubts are calibrated by how well a method predicts the links: a doubt of 90 % is not given lightly.

@@ -10,6 +10,7 @@ import pytest
 
 from cluewise import __version__, tables
 from cluewise.cli import _progress
+from cluewise.core.probability import doubt
 
 FIT = ("fit", "data.csv", "--ignore", "color")
 
@@ -87,8 +88,9 @@ def test_report_tells_everything(run, write):
     assert len(told["unsure"]) == 5
 
 
-def test_suspects_are_reported_by_methods_that_judge_their_clues(run, write):
-    write("doubt.csv", "a,b,kind\nrose,lily,must\nrose,oak,must\nelm,fir,must\niris,elm,cannot\n")
+def test_suspects_are_reported_by_methods_that_judge_their_clues(run, write, monkeypatch):
+    right = "lily,iris,must\noak,elm,must\nrose,elm,cannot\niris,elm,cannot\nlily,fir,cannot\niris,oak,cannot\n"
+    write("doubt.csv", "a,b,kind\nrose,lily,must\nrose,oak,must\nelm,fir,must\n" + right)
     words = (*FIT, "--clues", "doubt.csv", "-k", 2, "--report", "r.json")
     answer = run(*words, "--method", "RDPMeans")
     (suspect,) = json.loads(Path("r.json").read_text("utf-8"))["suspects"]
@@ -98,6 +100,8 @@ def test_suspects_are_reported_by_methods_that_judge_their_clues(run, write):
     assert "Probably wrong (" in answer.out
     assert "Probably wrong" not in run(*words, "--method", "PCKMeans").out
     assert json.loads(Path("r.json").read_text("utf-8"))["suspects"] == []
+    monkeypatch.setattr(doubt, "calibrated", lambda raw, odds, clues: np.ones(len(raw)))
+    assert "Probably wrong (over 99 %): must-link rose – oak" in run(*words, "--method", "RDPMeans").out
 
 
 def test_broken_labels_and_groups_and_unused_kinds_are_reported(run, write):

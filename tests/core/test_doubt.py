@@ -155,7 +155,7 @@ def test_other_links_speak_for_a_link():
 
 
 def test_calibration_by_hand(monkeypatch):
-    """Two links and one with a confidence, two shares of wrong reports, two shares of pairs that a model is blind to."""
+    """Two links and one with a confidence; two shares of wrong reports, two of pairs that a model is blind to."""
     monkeypatch.setattr(module, "WRONG", np.array([0.1, 0.3]))
     monkeypatch.setattr(module, "BLIND", np.array([0.01, 0.5]))
     clues = Clues(6, must=[(0, 1), (2, 3)], cannot=[(4, 5)], cannot_confidence=[0.8])
@@ -175,8 +175,16 @@ def test_calibration_by_hand(monkeypatch):
             joint *= (held + r * (1 - held)) / (1 + r)
         logits.append(each)
         likely.append(joint**module.WORTH)
-    expected = np.average(logits, axis=0, weights=likely)
+    expected = module.CAUTION * np.average(logits, axis=0, weights=likely)
     np.testing.assert_allclose(module.calibrated(raw, odds, clues, weight), 1 / (1 + np.exp(-expected)), rtol=1e-9)
+
+
+def test_certain_models_and_great_weights_are_calibrated():
+    clues = Clues(6, must=[(0, 1), (2, 3)], cannot=[(4, 5)])
+    for odds, weight in ((1.0, None), (0.0, np.full(3, 1e6))):
+        doubt = module.calibrated(np.array([0.0, 1.0, 0.0]), np.full(3, odds), clues, weight)
+        assert np.isfinite(doubt).all()
+        assert ((doubt >= 0) & (doubt < 1)).all()
 
 
 JUDGES = [

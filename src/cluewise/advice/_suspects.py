@@ -147,16 +147,21 @@ def suspects(model: Any, *, n: int | None = None, above: float = 0.0) -> Suspect
     A clue that the result keeps may be wrong, and one that it breaks may be right. Equal doubts go in the order of
     the clues, must-links first. Labels and groups are not judged.
 
+    Probabilities are calibrated: a method is believed as far as it predicts the clues at hand. With a handful of clues,
+    or with many that contradict the clusters, hardly any clue is called wrong, because the clusters may be wrong
+    instead. Nothing is certain: the text says "over 99 %" or "under 1 %" beyond those.
+
     Examples
     --------
     >>> import cluewise as cw
     >>> from cluewise.advice import suspects
     >>> X = [[0.0], [1.0], [2.0], [3.0], [9.0], [10.0], [11.0], [12.0]]
-    >>> clues = cw.Clues(8, must=[(0, 1), (3, 4), (5, 7)], must_source=["Ann", "Ben", "Ann"])
-    >>> print(suspects(cw.RDPMeans(cluster_cost=6).fit(X, clues=clues), above=0.5))
-    RDPMeans judged 3 links; about 1.0 of them are wrong.
-      wrong  clue                   result
-     97.7 %  must-link 3 – 4 (Ben)  kept
+    >>> ann = cw.Clues(8, must=[(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)], source="Ann")
+    >>> ben = cw.Clues(8, must=[(3, 4)], cannot=[(0, 4), (1, 5), (2, 6), (3, 7)], source="Ben")
+    >>> print(suspects(cw.RDPMeans(cluster_cost=6).fit(X, clues=ann | ben), above=0.5))
+    RDPMeans judged 11 links; about 0.8 of them are wrong.
+        wrong  clue                   result
+       65.6 %  must-link 3 – 4 (Ben)  broken
     """
     if n is not None and (not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0):
         raise ValueError(f"n is {n!r}; it must be a whole number of at least 0, or None for all.")

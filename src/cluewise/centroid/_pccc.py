@@ -163,7 +163,9 @@ class PCCC(CentroidClusterer):
     *Deviations.* ``penalty="auto"``: with one pair in five wrong and all weights 1 the price of the paper made results
     worse than K-means without clues, this one better, and with links that are all right they are close. Programs are
     solved at the end rather than in every iteration, on HiGHS instead of a commercial solver, and only where they are
-    small. Starts are anchored in the clues. Bounds on sizes and groups are additions.
+    small. Starts are anchored in the clues. Bounds on sizes and groups are additions. The paper has no ``doubt_``: it
+    follows from what keeping a link costs at the result, and is calibrated by how well that predicts the other links,
+    so that few clues, or clusters that most clues contradict, call hardly any link wrong.
 
     References
     ----------

@@ -111,7 +111,7 @@ class TVClust(MixtureClusterer):
     report_rates_ : tuple of float
         Posterior means of p and q, for "variational" under its approximation of the posterior.
     doubt_ : ndarray
-        Probability that each clue is wrong, for ``clues_.must``, then ``clues_.cannot``.
+        Probability that each link is wrong, calibrated, for ``clues_.must``, then ``clues_.cannot``.
     clues_ : Clues
         The clues of the fit.
     objective_ : float
@@ -139,8 +139,8 @@ class TVClust(MixtureClusterer):
     :math:`\langle q(1-h)\rangle / \langle q(1-h) + (1-p)h\rangle`. Means are over the posterior: for "gibbs" over the
     draws, each of which contributes the means of p and q given its partition; for "variational" p, q and h are
     independent and p and q follow Beta distributions with expected counts, so that where the partition itself is
-    uncertain the rates are too confident. ``doubt_`` is that of the two rows of a clue given everything else, the clue
-    itself included once.
+    uncertain the rates are too confident. That a link is wrong follows likewise from its two rows given everything
+    else, the link itself included once; ``doubt_`` is that probability, calibrated.
 
     ==================== ==================================
     paper                code
@@ -155,6 +155,9 @@ class TVClust(MixtureClusterer):
     w counts as w independent reports; labels and groups count as the pairs that they stand for (at most ten million).
     The library's own prior expects clusters half as wide as the data and is stronger than the paper's (ν₀ = 2d + 2),
     numbers have a resolution, and clusters are put in order of size and merged wherever that raises the bound.
+    ``doubt_`` is not the posterior of the paper's model, which is far too sure where clusters are not Gaussians: it is
+    calibrated by how well the model predicts the links, so that few clues, or clusters that most clues contradict, call
+    hardly any link wrong. ``report_rates_`` and the reliabilities are the posterior's.
     ``score_samples`` is the density of the principal components for wide data, and lacks the multinomial coefficient
     for counts.
 

@@ -45,8 +45,11 @@ WRONG = np.linspace(0.01, 0.4, 11)
 BLIND = expit(np.linspace(-6, 6, 13))
 """Shares of pairs about which a model may know nothing: from hardly any to nearly all, evenly in log-odds."""
 
-WORTH = 0.3
-"""Independent observations that a link counts for in calibration: links share rows. Chosen by `experiments/doubt.py`."""
+WORTH = 0.5
+"""Independent observations that a link counts for in calibration; links share rows. From `experiments/doubt.py`."""
+
+CAUTION = 0.85
+"""Factor of the log-odds; models err in whole regions rather than here and there. From the same experiment."""
 
 
 def doubts(rows: Rows, centers: Floats, labels: Ints, clues: Clues) -> Floats:
@@ -92,11 +95,12 @@ def calibrated(raw: Floats, odds: Floats, clues: Clues, weight: Floats | None = 
     probability R. Say that it knows nothing about a share e of the pairs, so that R becomes (1 − e)R + eB, where B is
     how often such links are right at all, and that a share w of the reports is wrong, of pairs that are together as of
     pairs that are apart. How likely the links are by each w and e says how far each is to be believed; log-odds are
-    averaged accordingly. A link counts as ``weight`` reports; one with a confidence as that says.
+    averaged accordingly, and shrunk a little. A link counts as ``weight`` reports; one with a confidence as that says.
     """
     if not len(raw):
         return raw
-    right = expit(np.log(odds) - logit(raw))
+    tiny = np.finfo(float).tiny  # large weights make odds of nothing
+    right = expit(np.log(np.maximum(odds, tiny)) - logit(raw))
     is_must = np.arange(len(raw)) < len(clues.must)
     confidence = np.concatenate([clues.must_confidence, clues.cannot_confidence])
     weight = np.ones(len(raw)) if weight is None else weight
@@ -108,7 +112,7 @@ def calibrated(raw: Floats, odds: Floats, clues: Clues, weight: Floats | None = 
         w, e = some[:, :1], some[:, 1:]
         together = np.clip((share - w) / (1 - 2 * w), 0.01, 0.99)  # share of the pairs
         base = np.where(is_must[block], together, 1 - together)
-        less = (w / (1 - w)) ** weight[block]
+        less = np.maximum((w / (1 - w)) ** weight[block], tiny)
         told = np.clip(1 / confidence[block] - 1, 1e-4, 1) * base / (1 - base)
         less = np.where(np.isnan(told), less, np.minimum(told, 1))
         held = (1 - e) * right[block] + e * base
@@ -119,7 +123,7 @@ def calibrated(raw: Floats, odds: Floats, clues: Clues, weight: Floats | None = 
     blocks = [slice(start, start + size) for start in range(0, len(raw), size)]
     belief = softmax(WORTH * np.sum([np.log(judge(cases, block)[1]).sum(axis=1) for block in blocks], axis=0))
     likely = belief > 1e-4 * belief.max()
-    belief = belief[likely] / belief[likely].sum()
+    belief = CAUTION * belief[likely] / belief[likely].sum()
     return expit(np.concatenate([belief @ judge(cases[likely], block)[0] for block in blocks]))
 
 
