@@ -60,6 +60,7 @@ def killed(work, path, seconds):
     child = START.Process(target=work, args=(path, says))
     child.start()
     says.close()
+    assert hears.poll(120), "the process does not begin"
     said = [hears.recv()]
     time.sleep(seconds)
     child.kill()

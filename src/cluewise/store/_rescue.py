@@ -38,8 +38,10 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
 
     Returns
     -------
-    saved, lost : int
-        How many entries were saved, and how many are lost as far as that can be known.
+    saved : int
+        Entries that were saved.
+    lost : int
+        Entries that are lost, as far as that can be known.
 
     Examples
     --------

@@ -36,8 +36,10 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
 
     Returns
     -------
-    saved, lost : int
-        How many clues were saved, and how many lines are lost as far as that can be known.
+    saved : int
+        Clues that were saved.
+    lost : int
+        Lines that are lost, as far as that can be known.
 
     Examples
     --------
