@@ -92,7 +92,7 @@ def test_streams_that_are_killed(tmp_path, sweep, record_property):
     moments = random.Random(0)
     begin(tmp_path)
     torn = 0
-    for _ in range(sweep(10, 300)):
+    for _ in range(sweep(8, 300)):
         acknowledged = killed(append_lines, tmp_path, moments.uniform(0, 0.03))[-1]
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
@@ -103,7 +103,7 @@ def test_streams_that_are_killed(tmp_path, sweep, record_property):
         texts = [line.text for line, _ in Journal(tmp_path / "journal.jsonl").lines]
         assert texts == [clue(i) for i in range(count)]  # in order, none lost, none doubled
         assert count in (acknowledged, acknowledged + 1 + acknowledged % 3)  # the last append whole or not at all
-    record_property("kills of a stream", {"kills": sweep(10, 300), "lines": count, "torn": torn})
+    record_property("kills of a stream", {"kills": sweep(8, 300), "lines": count, "torn": torn})
 
 
 def answer(path, says):
@@ -124,7 +124,7 @@ def answer(path, says):
 def test_projects_that_are_killed(tmp_path, sweep, record_property):
     moments = random.Random(1)
     path = tmp_path / "project"
-    for _ in range(sweep(10, 300)):
+    for _ in range(sweep(8, 300)):
         acknowledged = killed(answer, path, moments.uniform(0, 0.05))[-1]
         with Store.open(path) as store:
             found = [entry.question["question"] for entry in store.standing()]
@@ -136,7 +136,7 @@ def test_projects_that_are_killed(tmp_path, sweep, record_property):
             assert len(found) in (acknowledged, acknowledged + 1)
             assert store.settings.get("at", 0) <= acknowledged
             store.last_snapshot()
-    record_property("kills of a project", {"kills": sweep(10, 300), "answers": len(found)})
+    record_property("kills of a project", {"kills": sweep(8, 300), "answers": len(found)})
 
 
 # Several people
@@ -318,7 +318,7 @@ def test_damaged_streams(stream_folder, tmp_path, sweep, record_property):
     names = sorted(file.name for file in folder.iterdir() if file.stat().st_size)
     ends = {offset for _, offset in Journal(folder / "journal.jsonl").lines}
     outcomes, chance = Counter(), random.Random(2)
-    for case in range(sweep(60, 800)):
+    for case in range(sweep(40, 800)):
         copy, out = tmp_path / "state", tmp_path / "out.csv"
         shutil.copytree(folder, copy)
         what = damaged(copy / names[case % len(names)], chance, ends)
@@ -366,7 +366,7 @@ def test_damaged_projects(project_file, tmp_path, sweep, record_property):
     path, truth = project_file
     answers = [entry[1:5] for entry in truth[0]]
     outcomes, chance = Counter(), random.Random(3)
-    for _ in range(sweep(60, 1200)):
+    for _ in range(sweep(30, 1200)):
         copy, out = tmp_path / "damaged", tmp_path / "out"
         shutil.copyfile(path, copy)
         what = damaged(copy, chance)
