@@ -2,7 +2,7 @@
 
 Nothing acknowledged is ever lost or doubled; what is damaged is as it was, or named in one sentence; what a rescue
 saves is what was said. The whole of it: CLUEWISE_SLOW=1 pytest tests/attack/test_state.py; with
---junitxml=FILE the counts are written.
+--junitxml=FILE -o junit_family=legacy the counts are written.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from cluewise.stream import rescue as rescue_folder
 from cluewise.stream._journal import Journal
 from cluewise.tables import FileError
 
+pytestmark = pytest.mark.timeout(3600)  # the whole form takes half an hour on a busy machine
 START = multiprocessing.get_context("fork")  # at work at once, so that many moments can be tried
 ROWS = 40
 NAMES = [f"row{i}" for i in range(ROWS)]
