@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise.core.pulls import count_members, pulls_of
-from cluewise.kernels import assignment, reference_assignment
+from cluewise.kernels import assignment
 from strategies import PAIR_KINDS, blocks, cases
+from twins import assignment as reference_assignment
 
 
 def frozen(*arrays):

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.kernels import bonds, reference_bonds
+from cluewise.kernels import bonds
+from twins import bonds as reference_bonds
 
 
 @given(st.integers(0, 2**16), st.booleans(), st.booleans())

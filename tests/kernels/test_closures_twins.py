@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from cluewise.core.exact.exclusions import exclusions_of
 from cluewise.core.nodes import nodes_of
 from cluewise.core.rows import Rows
-from cluewise.kernels import closures, reference_closures
+from cluewise.kernels import closures
 from strategies import PAIR_KINDS, cases
+from twins import closures as reference_closures
 
 BOTH = (closures, reference_closures)
 

@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise.clues import _branch, _network
-from cluewise.kernels import branching, coloring, reference_branching, reference_coloring
+from cluewise.kernels import branching, coloring
+from twins import branching as reference_branching
+from twins import coloring as reference_coloring
 
 NONE = (np.zeros(1, np.int64), np.empty(0, np.int32))
 

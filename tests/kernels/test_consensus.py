@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.kernels import consensus, reference_consensus
+from cluewise.kernels import consensus
+from twins import consensus as reference_consensus
 
 
 def ensemble(seed, m, n, r, dtype="u1"):

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.kernels import density, reference_density
+from cluewise.kernels import density
+from twins import density as reference_density
 
 seeds = st.integers(0, 2**16)
 

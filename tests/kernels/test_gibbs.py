@@ -12,18 +12,13 @@ from scipy.special import gammaln
 from cluewise.clues import Clues
 from cluewise.core.probability.pair_evidence import pairs_of
 from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
-from cluewise.kernels import (
-    cholesky,
-    gibbs,
-    gibbs_counts,
-    gibbs_normal,
-    reference_cholesky,
-    reference_gibbs,
-    reference_gibbs_counts,
-    reference_gibbs_normal,
-)
+from cluewise.kernels import cholesky, gibbs, gibbs_counts, gibbs_normal
 from cluewise.mixture._gibbs_counts import CountClusters
 from cluewise.mixture._gibbs_normal import NormalClusters
+from twins import cholesky as reference_cholesky
+from twins import gibbs as reference_gibbs
+from twins import gibbs_counts as reference_gibbs_counts
+from twins import gibbs_normal as reference_gibbs_normal
 
 CHOLESKY = (cholesky, reference_cholesky)
 SHARED = (gibbs, reference_gibbs)

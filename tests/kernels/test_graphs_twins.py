@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.kernels import graphs, reference_graphs
+from cluewise.kernels import graphs
+from twins import graphs as reference_graphs
 
 DTYPES = st.sampled_from([np.int32, np.int64])
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.core.links import links_of
-from cluewise.kernels import hmrf, reference_hmrf
+from cluewise.kernels import hmrf
+from twins import hmrf as reference_hmrf
 
 
 @given(st.integers(0, 2**16), st.integers(1, 4), st.integers(1, 12), st.booleans())

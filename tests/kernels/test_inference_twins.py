@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise.core.probability._loopy import loopy
-from cluewise.kernels import inference, reference_inference
+from cluewise.kernels import inference
+from twins import inference as reference_inference
 
 BOTH = (inference, reference_inference)
 

@@ -9,7 +9,9 @@ from scipy.spatial.distance import pdist
 from cluewise import Clues
 from cluewise.core.trees import linkage_means
 from cluewise.core.trees.linkage import Merges, level, tree_of
-from cluewise.kernels import linkage, linkage_centers, reference_linkage, reference_linkage_centers
+from cluewise.kernels import linkage, linkage_centers
+from twins import linkage as reference_linkage
+from twins import linkage_centers as reference_linkage_centers
 
 
 class Drawn:

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.kernels import neighbors, reference_neighbors
+from cluewise.kernels import neighbors
+from twins import neighbors as reference_neighbors
 
 
 def points(rng, n, d, grid, dtype="d"):

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise.core.pulls import count_members, pulls_of
-from cluewise.kernels import nonparametric, reference_nonparametric
+from cluewise.kernels import nonparametric
 from strategies import PAIR_KINDS, cases
+from twins import nonparametric as reference_nonparametric
 
 BOTH = (nonparametric, reference_nonparametric)
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.core.links import links_of, two_nearest
-from cluewise.kernels import pairs, reference_pairs
+from cluewise.kernels import pairs
+from twins import pairs as reference_pairs
 
 
 class Drawn:

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.kernels import reference_sides, sides
+from cluewise.kernels import sides
+from twins import sides as reference_sides
 
 
 @given(st.integers(0, 2**16), st.integers(1, 30), st.integers(1, 6), st.integers(1, 5), st.sampled_from("fd"))

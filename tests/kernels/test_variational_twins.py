@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.core.probability.pair_evidence import pairs_of
-from cluewise.kernels import reference_variational, variational
+from cluewise.kernels import variational
+from twins import variational as reference_variational
 
 
 @given(seed=st.integers(0, 99))

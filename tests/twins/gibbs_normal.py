@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.kernels.reference_gibbs import choose_side, draw, vacancy
+from twins.gibbs import choose_side, draw, vacancy
 
 __all__ = ["gather_normal", "split_normal", "visit_normal"]
 

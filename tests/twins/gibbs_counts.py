@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from cluewise._typing import Floats, Ints
-from cluewise.kernels.reference_gibbs import choose_side, draw, vacancy
+from twins.gibbs import choose_side, draw, vacancy
 
 __all__ = ["split_counts", "visit_counts"]
 

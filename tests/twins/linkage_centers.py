@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.kernels.reference_linkage import excluded_pairs, greedy_means
+from twins.linkage import excluded_pairs, greedy_means
 
 __all__ = ["closest_means"]
 
