@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -59,7 +60,7 @@ def agreed_radius(X: Floats, must: Ints, cannot: Ints) -> float:
     met = _meeting(links)
     found = _tried(distances, links, len(must), met)
     clear = found.ratio > CLEARLY
-    rng = np.random.default_rng(0)  # the same clues get the same radius
+    rng = np.random.default_rng(crc32(links.tobytes()))  # the same clues get the same radius, others other shuffles
     best: list[float] = []
     while clear.any() and len(best) < SHUFFLES:
         place = rng.permutation(len(rows))
