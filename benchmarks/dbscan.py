@@ -12,8 +12,8 @@ from sklearn.cluster import DBSCAN, HDBSCAN
 from sklearn.datasets import make_blobs
 
 from cluewise import Clues
-from cluewise.core.graphs.radius import close_pairs, neighbors_within
 from cluewise.density import ConstrainedDBSCAN, ConstrainedHDBSCAN
+from cluewise.density._radius import close_pairs, neighbors_within
 
 FULL = {"sizes": (10_000, 100_000), "trees": (5_000, 20_000), "columns": (2, 16), "repeats": 3}
 TINY = {"sizes": (300,), "trees": (200,), "columns": (2, 9), "repeats": 1}

@@ -9,12 +9,12 @@ from measuring import Figure, interleaved, one_thread
 from workload import blobs, links
 
 from cluewise import Clues
-from cluewise.core.probability.pair_evidence import Noise, Pairs, pairs_of
-from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.kernels import reference_gibbs_normal
-from cluewise.mixture._gibbs_draws import Rates, Record
-from cluewise.mixture._gibbs_normal import NormalClusters
-from cluewise.mixture._tv_gibbs import GibbsDraws, sample
+from cluewise.mixture.tvclust.gibbs import GibbsDraws, sample
+from cluewise.mixture.tvclust.gibbs_draws import Rates, Record
+from cluewise.mixture.tvclust.gibbs_normal import NormalClusters
+from cluewise.mixture.tvclust.pair_evidence import Noise, Pairs, pairs_of
+from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
 FULL = {"n": 2_000, "d": 10, "k": 10, "pairs": 2_000, "sweeps": 100, "visits": 40, "repeats": 3}
 TINY = {"n": 60, "d": 3, "k": 3, "pairs": 20, "sweeps": 3, "visits": 5, "repeats": 1}

@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
+from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._boost_cluster import BoostCluster
 from cluewise.checks._examples import blobs
-from cluewise.core import boosting
 from cluewise.core.links import links_of
 from cluewise.core.rows import rows_of
 from cluewise.metrics import ari

@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from cluewise import Clues
 from cluewise.boosting import _dist_boost
+from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._dist_boost import DistBoost
 from cluewise.checks._examples import blobs, sample_clues
-from cluewise.core import boosting
 from cluewise.core.links import links_of
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError, Contradiction

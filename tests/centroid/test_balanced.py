@@ -9,12 +9,12 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues
 from cluewise.base import Problem
-from cluewise.centroid._balanced import BalancedKMeans, step
-from cluewise.centroid._sized import SizedKMeans
+from cluewise.centroid.sized import balance
+from cluewise.centroid.sized.balanced import BalancedKMeans, step
+from cluewise.centroid.sized.flow import Bounds
+from cluewise.centroid.sized.sized import SizedKMeans
 from cluewise.core import assign
 from cluewise.core.centers import scatter
-from cluewise.core.exact import balance
-from cluewise.core.exact.flow import Bounds
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows
 from cluewise.exceptions import Infeasible

@@ -11,9 +11,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from cluewise import Clues, PCKMeans
-from cluewise.centroid._hmrf import HMRFKMeans, step
+from cluewise.centroid.hmrf import fields
+from cluewise.centroid.hmrf.hmrf import HMRFKMeans, step
 from cluewise.core import loop
-from cluewise.core.distances import fields
 from cluewise.exceptions import ClueError
 from strategies import PAIR_KINDS, cases
 

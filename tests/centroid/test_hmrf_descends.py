@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.centroid._hmrf import HMRFKMeans
+from cluewise.centroid.hmrf import fields
+from cluewise.centroid.hmrf.hmrf import HMRFKMeans
 from cluewise.core import loop
-from cluewise.core.distances import fields
 from strategies import PAIR_KINDS, cases
 
 EXISTING = [

@@ -13,9 +13,9 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues
 from cluewise.centroid._partition import PartitionKMeans, State, step
+from cluewise.centroid._sides import shares_of_starts, side_of
 from cluewise.core import assign
 from cluewise.core.centers import scatter
-from cluewise.core.partitions.sides import shares_of_starts, side_of
 from cluewise.core.rows import Rows
 from cluewise.metrics import nmi
 from strategies import cases

@@ -12,11 +12,11 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from cluewise import Clues
-from cluewise.centroid._sized import SizedKMeans, State, step
+from cluewise.centroid.sized import flow
+from cluewise.centroid.sized.sized import SizedKMeans, State, step
+from cluewise.centroid.sized.sizes import bounds_of
 from cluewise.core import assign
 from cluewise.core.centers import scatter
-from cluewise.core.exact import flow
-from cluewise.core.exact.sizes import bounds_of
 from cluewise.core.rows import Rows
 from cluewise.exceptions import Infeasible
 from strategies import cases

@@ -10,8 +10,8 @@ from sklearn.datasets import make_moons
 
 from cluewise import Clues
 from cluewise.checks import sample_clues
-from cluewise.core.graphs import density
 from cluewise.datasets import load
+from cluewise.density import _growing as density
 from cluewise.density._dbscan import ConstrainedDBSCAN
 from cluewise.exceptions import Contradiction, SoftClueWarning, UnusedClueWarning
 from cluewise.metrics import ari, broken

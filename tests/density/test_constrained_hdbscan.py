@@ -14,9 +14,9 @@ from sklearn.datasets import make_blobs, make_moons
 
 from cluewise import Clues
 from cluewise.checks import sample_clues
-from cluewise.core.graphs import condensed
-from cluewise.core.graphs.condensed import Tree, best_clusters, core_distances, kept_links, rows_below, spanning_tree
 from cluewise.datasets import load
+from cluewise.density import _condensed as condensed
+from cluewise.density._condensed import Tree, best_clusters, core_distances, kept_links, rows_below, spanning_tree
 from cluewise.density._dbscan import ConstrainedDBSCAN
 from cluewise.density._hdbscan import ConstrainedHDBSCAN
 from cluewise.exceptions import ClueError

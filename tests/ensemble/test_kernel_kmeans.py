@@ -17,9 +17,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from cluewise import Clues
 from cluewise.checks import check_clusterer, laws_for
 from cluewise.core import assign, centers, lloyd
-from cluewise.core.distances.landmarks import Kernel, KernelRows, landmarks_of, total_of
 from cluewise.core.rows import Rows
 from cluewise.ensemble._kernel_kmeans import ApproxKernelKMeans
+from cluewise.ensemble._landmarks import Kernel, KernelRows, landmarks_of, total_of
 from cluewise.exceptions import UnusedClueWarning
 from cluewise.metrics import ari, nmi
 from strategies import cases
@@ -192,7 +192,7 @@ def test_golden():
 def test_kernel_values_computed_again_give_the_same(monkeypatch):
     X, _ = load_iris(return_X_y=True)
     kept = ApproxKernelKMeans(3, landmarks=50, random_state=0).fit(X)
-    monkeypatch.setattr("cluewise.core.distances.landmarks.KEPT", 0)
+    monkeypatch.setattr("cluewise.ensemble._landmarks.KEPT", 0)
     again = ApproxKernelKMeans(3, landmarks=50, random_state=0).fit(X)
     assert kept.labels_.tolist() == again.labels_.tolist()
     assert kept.trace_ == pytest.approx(again.trace_)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
-from cluewise.core.partitions import weighting
 from cluewise.datasets import load
+from cluewise.ensemble import _weighting as weighting
 from cluewise.ensemble._scsc import SCSC
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from cluewise.metrics import broken

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize as general
 
-from cluewise.core.partitions import weighting
-from cluewise.core.partitions.simplex import project
-from cluewise.core.partitions.weighting import Ends
+from cluewise.ensemble import _weighting as weighting
+from cluewise.ensemble._simplex import project
+from cluewise.ensemble._weighting import Ends
 
 L = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [0, 0, 0, 1, 1, 1]], dtype=np.uint8)
 EQUAL = np.full(4, 0.25)

@@ -484,7 +484,7 @@ def test_detours_are_brute_force_that_looks_ahead(linkage, seed):
 
 
 def test_detours_have_an_end(monkeypatch):
-    from cluewise.core.trees import linkage_detours
+    from cluewise.hierarchy import _detours as linkage_detours
 
     monkeypatch.setattr(linkage_detours, "MOST", 0)
     clues = Clues(4, cannot=[(0, 1), (2, 3), (0, 2)])

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.core.probability._loopy import loopy
 from cluewise.kernels import inference
+from cluewise.mixture._loopy import loopy
 from twins import inference as reference_inference
 
 BOTH = (inference, reference_inference)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.core.probability.pair_evidence import pairs_of
 from cluewise.kernels import variational
+from cluewise.mixture.tvclust.pair_evidence import pairs_of
 from twins import variational as reference_variational
 
 

@@ -15,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
-from cluewise.core import margin
 from cluewise.core.centers import scatter
-from cluewise.core.margin import Prices
 from cluewise.core.rows import rows_of
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError
+from cluewise.margin import _margins as margin
+from cluewise.margin._margins import Prices
 from cluewise.margin._max_margin import MaxMarginClusterer, step
 from cluewise.metrics import ari
 from strategies import cases

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
-from cluewise.core.distances.told_pairs import any_pairs, told_pairs
 from cluewise.exceptions import ClueWarning, Contradiction
 from cluewise.metric_learning import _itml
 from cluewise.metric_learning._itml import ITML
+from cluewise.metric_learning._pairs import any_pairs, told_pairs
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)
 

@@ -12,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 import cluewise
 from cluewise import Clues
-from cluewise.core.distances import large_margin, quasi_newton
 from cluewise.exceptions import ClueError, ClueWarning, SoftClueWarning
+from cluewise.metric_learning import _large_margin as large_margin
+from cluewise.metric_learning import _quasi_newton as quasi_newton
 from cluewise.metric_learning._lmnn import LMNN, step
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)

@@ -302,7 +302,7 @@ def test_a_guard_without_a_way_to_try():
 
 def test_the_standard_error_is_hanley_and_mcneils():
     """By hand: area 0.8, 10 and 20 cases; Q1 = 2/3, Q2 = 1.28/1.8."""
-    from cluewise.core.distances.propagation_radius import _shorter, _standard_error
+    from cluewise.metric_learning._propagation_radius import _shorter, _standard_error
 
     variance = (0.16 + 9 * (2 / 3 - 0.64) + 19 * (1.28 / 1.8 - 0.64)) / 200
     assert _standard_error(0.8, 10, 20) == pytest.approx(np.sqrt(variance))
@@ -341,7 +341,7 @@ def test_weights_are_ignored_with_a_warning():
 
 
 def test_slices_change_nothing(monkeypatch):
-    from cluewise.core.distances import propagation
+    from cluewise.metric_learning import _propagation as propagation
 
     X, _, clues = random_case(2)
     whole = PropagatedDistances(cross_cannot=False).fit_transform(X, clues=clues)

@@ -15,11 +15,13 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 
 from cluewise.clues import Clues
-from cluewise.core.probability.pair_evidence import Noise, pairs_of
-from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
-from cluewise.mixture import TVClust, _gibbs_slots, _tv_gibbs
-from cluewise.mixture._gibbs_draws import Rates, Record, numbered
-from cluewise.mixture._tv_gibbs import clusters_of, sample
+from cluewise.mixture import TVClust
+from cluewise.mixture.tvclust import gibbs as _tv_gibbs
+from cluewise.mixture.tvclust import gibbs_slots as _gibbs_slots
+from cluewise.mixture.tvclust.gibbs import clusters_of, sample
+from cluewise.mixture.tvclust.gibbs_draws import Rates, Record, numbered
+from cluewise.mixture.tvclust.pair_evidence import Noise, pairs_of
+from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
 NORMAL = NormalInverseWishart(np.array([1.0, 0.0]), 0.5, np.eye(2), 4.0)
 COUNTS = DirichletMultinomial(np.full(3, 0.5))

@@ -8,10 +8,10 @@ from hypothesis import given
 from scipy.sparse import csr_array
 
 from cluewise import Clues
-from cluewise.core.graphs import relational
-from cluewise.core.graphs.relational import Linear, Relational, association, halfway, leading, linked
 from cluewise.metrics import ari
+from cluewise.spectral import _relational_kernel as relational
 from cluewise.spectral._relational import RelationalSpectral
+from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading, linked
 from strategies import cases
 
 TOY8 = np.array([(0, 0), (0, 1), (1, 0), (3, 0), (4, 1), (4, 0), (7, 0), (8, 1)], dtype=float)

@@ -13,12 +13,12 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from cluewise import Clues
-from cluewise.core.graphs.affinity import neighbor_affinity
-from cluewise.core.graphs.laplacian import leading
-from cluewise.core.graphs.spectral_kernel import SLICE, has_cannot_links, spectral_weights
 from cluewise.datasets import load, make_pattern
 from cluewise.metrics import ari
+from cluewise.spectral._affinity import neighbor_affinity
 from cluewise.spectral._embedded import embedded
+from cluewise.spectral._kernel import SLICE, has_cannot_links, spectral_weights
+from cluewise.spectral._laplacian import leading
 from cluewise.spectral._spectral_kernel import SpectralKernelKMeans
 from strategies import cases
 

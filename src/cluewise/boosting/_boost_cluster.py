@@ -16,8 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Clusterer, checked_data, generator
+from cluewise.boosting import _rounds as boosting
 from cluewise.clues import Clues
-from cluewise.core import boosting, centers, loop
+from cluewise.core import centers, loop
 from cluewise.core.links import Links, links_of
 from cluewise.core.progress import Progress
 from cluewise.core.rows import Rows, rows_of
@@ -142,7 +143,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
     ===================================== ====================================================
     :math:`S^+, S^-`                      ``clues``, with their weights
     :math:`\mathcal A`, :math:`s`         ``clusterer``, ``n_components``
-    :math:`T = p - q`, :math:`X^\top T X` ``core.boosting.directions``
+    :math:`T = p - q`, :math:`X^\top T X` ``_rounds.directions``
     :math:`\Delta_t, \alpha_t`            ``partitions_[t]``, ``weights_[t]``
     ===================================== ====================================================
 

@@ -17,9 +17,10 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Card, checked_data, generator
 from cluewise.base._informed import Informed
 from cluewise.base._then import MetricThen
+from cluewise.boosting import _rounds as boosting
+from cluewise.boosting._rounds import Told, Weights
 from cluewise.clues import Clues
-from cluewise.core import boosting, loop
-from cluewise.core.boosting import Told, Weights
+from cluewise.core import loop
 from cluewise.core.links import links_of
 from cluewise.core.probability import gaussians
 from cluewise.core.progress import Progress

@@ -12,12 +12,12 @@ import numpy as np
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.base import Card, Problem
+from cluewise.centroid._ranking import Ranking, rank
 from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, lloyd, loop, objective
 from cluewise.core.exact import exclusions
 from cluewise.core.exact.exclusions import Exclusions, Ledger
-from cluewise.core.exact.ranking import Ranking, rank
 from cluewise.core.nodes import Nodes, node_order, nodes_of
 from cluewise.core.rows import Rows
 from cluewise.exceptions import SoftClueWarning

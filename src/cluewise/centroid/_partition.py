@@ -14,9 +14,9 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.base import Card, CentroidClusterer, Problem, checked_data
 from cluewise.centroid._columns import Categories, categories_of, chosen_columns, numbers_of
+from cluewise.centroid._sides import Side, nearest_with, paid, shares_of, shares_of_starts, side_of
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop, objective
-from cluewise.core.partitions.sides import Side, nearest_with, paid, shares_of, shares_of_starts, side_of
 from cluewise.core.rows import Rows, rows_of
 
 __all__ = ["PartitionKMeans"]

@@ -11,11 +11,11 @@ from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import UNASSIGNED, Array, Ints
 from cluewise.base import Card, Clusterer, checked_data, checked_weight
 from cluewise.clues import Clues
-from cluewise.core.graphs import density
-from cluewise.core.graphs.radius import neighbors_from_distances, neighbors_within, require_given_distances
 from cluewise.core.order import permutation
 from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
+from cluewise.density import _growing as density
+from cluewise.density._radius import neighbors_from_distances, neighbors_within, require_given_distances
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedDBSCAN"]

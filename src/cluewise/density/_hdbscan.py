@@ -13,10 +13,10 @@ from cluewise._typing import UNASSIGNED, Bools, Floats
 from cluewise.base import Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import warn_of_time
-from cluewise.core.graphs import condensed
-from cluewise.core.graphs.condensed import Tree
 from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
+from cluewise.density import _condensed as condensed
+from cluewise.density._condensed import Tree
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedHDBSCAN"]

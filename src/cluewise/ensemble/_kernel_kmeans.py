@@ -14,18 +14,10 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Problem, StartedClusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core import assign, lloyd, loop, seeding
-from cluewise.core.distances.landmarks import (
-    NAMES,
-    Kernel,
-    KernelRows,
-    drawn_rows,
-    landmarks_of,
-    total_of,
-    typical_gamma,
-)
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
+from cluewise.ensemble._landmarks import NAMES, Kernel, KernelRows, drawn_rows, landmarks_of, total_of, typical_gamma
 
 __all__ = ["ApproxKernelKMeans"]
 

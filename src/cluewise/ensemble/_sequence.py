@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.partitions import weighting
-from cluewise.core.partitions.weighting import Ends
+from cluewise.ensemble import _weighting as weighting
 from cluewise.ensemble._aligned import Aligned
 from cluewise.ensemble._told import Pairs
+from cluewise.ensemble._weighting import Ends
 from cluewise.kernels import consensus
 
 __all__ = ["Rule", "State", "begin", "step"]

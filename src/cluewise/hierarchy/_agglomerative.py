@@ -17,8 +17,8 @@ from cluewise.core.distances.distance_matrix import require_distances, require_m
 from cluewise.core.progress import Progress
 from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
-from cluewise.core.trees.linkage_detours import detoured
 from cluewise.exceptions import Undecided
+from cluewise.hierarchy._detours import detoured
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedAgglomerative"]

@@ -13,11 +13,12 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
 from cluewise.base import Card, Problem, StartedClusterer, checked_data
 from cluewise.clues import Clues
-from cluewise.core import lloyd, loop, margin, seeding
+from cluewise.core import lloyd, loop, seeding
 from cluewise.core.assign import nobody
-from cluewise.core.margin import Chosen, Prices, Table
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
+from cluewise.margin import _margins as margin
+from cluewise.margin._margins import Chosen, Prices, Table
 
 __all__ = ["MaxMarginClusterer"]
 

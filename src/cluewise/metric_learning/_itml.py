@@ -17,9 +17,9 @@ from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.distances import metric
-from cluewise.core.distances.told_pairs import any_pairs, squared_lengths, told_pairs
 from cluewise.core.exact.certainty import divided
 from cluewise.kernels.metric import project_pairs
+from cluewise.metric_learning._pairs import any_pairs, squared_lengths, told_pairs
 
 __all__ = ["ITML"]
 

@@ -14,7 +14,8 @@ from cluewise.base import Card
 from cluewise.base._metric import MetricLearner
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.distances import large_margin, quasi_newton
+from cluewise.metric_learning import _large_margin as large_margin
+from cluewise.metric_learning import _quasi_newton as quasi_newton
 
 __all__ = ["LMNN"]
 

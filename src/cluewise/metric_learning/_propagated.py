@@ -14,11 +14,11 @@ from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import ArrayLike, Floats, Ints
 from cluewise.base import Card, checked_data
 from cluewise.base._informed import Informed
-from cluewise.core.distances import propagation
 from cluewise.core.distances.distance_matrix import require_distances, require_memory
-from cluewise.core.distances.propagation_radius import LIMIT, guarded_radius
 from cluewise.core.trees.linkage_pairs import METRICS, paired, pairwise
 from cluewise.exceptions import ClueWarning
+from cluewise.metric_learning import _propagation as propagation
+from cluewise.metric_learning._propagation_radius import LIMIT, guarded_radius
 
 __all__ = ["PropagatedDistances"]
 

@@ -1,10 +1,10 @@
 """Mixtures: clusters as distributions, with clues as evidence about who belongs together."""
 
-from cluewise.core.probability.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.mixture._equivalence import EquivalenceGMM
 from cluewise.mixture._feedback import FeedbackNaiveBayes
 from cluewise.mixture._penalized import PenalizedGMM
-from cluewise.mixture._tv import TVClust
+from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture.tvclust.tvclust import TVClust
 
 __all__ = [
     "DirichletMultinomial",

@@ -19,9 +19,10 @@ from cluewise.base import MixtureClusterer, Problem
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, lloyd, loop
 from cluewise.core.nodes import Nodes, nodes_of
-from cluewise.core.probability import gaussians, inference
+from cluewise.core.probability import gaussians
 from cluewise.core.probability.gaussians import Gaussians
 from cluewise.core.rows import Rows
+from cluewise.mixture import _inference as inference
 
 __all__ = ["Linked", "LinkedMixture", "State", "expect", "step"]
 

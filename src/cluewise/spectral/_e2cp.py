@@ -9,8 +9,8 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.core.graphs.spreading import link_matrix, scaled_to_one, spread_links
 from cluewise.spectral._embedded import EmbeddedClusterer, embedded
+from cluewise.spectral._spreading import link_matrix, scaled_to_one, spread_links
 
 __all__ = ["E2CP"]
 

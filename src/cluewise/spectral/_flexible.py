@@ -11,11 +11,11 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.core.graphs.flexible import feasible_vectors
-from cluewise.core.graphs.laplacian import leading
-from cluewise.core.graphs.spreading import link_matrix
 from cluewise.exceptions import Infeasible
 from cluewise.spectral._embedded import EmbeddedClusterer, embedded
+from cluewise.spectral._laplacian import leading
+from cluewise.spectral._pencil import feasible_vectors
+from cluewise.spectral._spreading import link_matrix
 
 __all__ = ["FlexibleSpectral"]
 

@@ -13,11 +13,11 @@ from cluewise._typing import Floats
 from cluewise.base import Card, Problem
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.graphs.affinity import dense_affinity
-from cluewise.core.graphs.relational import Linear, Relational, association, halfway, leading, linked
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows
+from cluewise.spectral._affinity import dense_affinity
 from cluewise.spectral._embedded import EmbeddedClusterer
+from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading, linked
 
 __all__ = ["RelationalSpectral"]
 

@@ -11,9 +11,9 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.core.graphs.laplacian import leading
-from cluewise.core.graphs.spectral_kernel import has_cannot_links, spectral_weights
 from cluewise.spectral._embedded import EmbeddedClusterer
+from cluewise.spectral._kernel import has_cannot_links, spectral_weights
+from cluewise.spectral._laplacian import leading
 
 __all__ = ["SpectralKernelKMeans"]
 

@@ -1,1 +1,1 @@
-"""Distances: divergences, learned ones, kernels, and tables that links have changed."""
+"""Distances: Mahalanobis metrics, and tables of all distances."""

@@ -1,1 +1,1 @@
-"""Many labelings of the same rows: utilities, consensus, and weights on the simplex."""
+"""Many labelings of the same rows: utilities and consensus."""

@@ -1,1 +1,1 @@
-"""Distributions: Gaussians, priors, inference on links, and how far links can be trusted."""
+"""Distributions: Gaussians, and how far links can be trusted."""

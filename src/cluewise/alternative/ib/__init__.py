@@ -1,0 +1,1 @@
+"""The information bottlenecks."""

@@ -1,0 +1,1 @@
+"""COPKMeans: every link holds, or the error says why that is impossible."""

@@ -1,0 +1,1 @@
+"""DPMeans and RDPMeans, which find the number of clusters."""

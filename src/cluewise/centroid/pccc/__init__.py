@@ -1,0 +1,1 @@
+"""PCCC: labels, links, groups and sizes, hard and soft, in one fit."""

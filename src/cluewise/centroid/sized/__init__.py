@@ -1,0 +1,1 @@
+"""SizedKMeans and BalancedKMeans: clusters of bounded sizes."""

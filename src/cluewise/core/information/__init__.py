@@ -1,1 +1,0 @@
-"""Information that clusters keep, by annealing."""

@@ -1,0 +1,1 @@
+"""TVClust: learns how far to trust the clues."""

@@ -1,0 +1,171 @@
+"""Spreading: links wander along the graph, and what reaches a pair of rows changes its affinity.
+
+A pair is told F = G Z G with Z the links, G = (I − αN)⁻¹ and N the normalized affinity: a link counts for the rows near
+its ends. Only the columns of G that belong to tied rows are ever needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, vstack
+
+from cluewise._typing import Floats, Ints
+from cluewise.spectral._laplacian import degrees, normalized
+
+__all__ = ["link_matrix", "scaled_to_one", "spread_links"]
+
+EXACT = 1500
+"""Up to this many rows everything is computed for all pairs, as for every dense affinity."""
+
+DROP = 1e-3
+"""Beyond that a wave that has become smaller than this is dropped; a link sets out with 1."""
+
+KEEP = 1e-2
+"""And pairs that are no neighbors get an affinity when they are told at least this share of the most."""
+
+WORK = 4 * 10**8
+"""Products that may be spent on such pairs; waves are cut shorter where there would be more."""
+
+ROOM = 2**20
+"""Numbers in a block of F at edges."""
+
+BLOCK = 10**6
+"""Products in a block of F elsewhere."""
+
+
+def link_matrix(must: Ints, must_weight: Floats, cannot: Ints, cannot_weight: Floats, n: int) -> csr_array:
+    """Z, or Q: +weight for must-links, −weight for cannot-links; a pair that is told twice has the sum."""
+    first, second = np.concatenate([must, cannot]).astype(np.int32).T
+    weight = np.concatenate([must_weight, -cannot_weight]).astype(np.float64)
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
+    Z = csr_array(coo_array((np.concatenate([weight, weight]), ends), shape=(n, n)))
+    Z.eliminate_zeros()
+    Z.sort_indices()
+    return Z
+
+
+def scaled_to_one(affinity: Any) -> Any:
+    """The affinity divided by its largest entry, so that its unit has no say in how much links change it."""
+    most = affinity.max() if 0 not in affinity.shape else 0.0
+    return affinity / most if most > 0 else affinity
+
+
+def spread_links(affinity: Any, links: csr_array, alpha: float) -> Any:
+    """The affinity that links have changed: F ≥ 0 gives 1 − (1 − F)(1 − W), F < 0 gives (1 + F)W.
+
+    F is divided by its largest size first. The result is dense for a dense affinity and for few rows.
+    """
+    tied = np.flatnonzero(np.diff(links.indptr))
+    if not len(tied):
+        return affinity
+    Z = csr_array(links[tied][:, tied])
+    if isinstance(affinity, np.ndarray) or affinity.shape[0] <= EXACT:
+        W = affinity if isinstance(affinity, np.ndarray) else affinity.toarray()
+        told = _told_exactly(W, tied, Z, alpha)
+        told /= np.abs(told).max()
+        changed = _changed(W, told)
+        np.fill_diagonal(changed, 0)
+        return changed
+    return _changed_sparsely(csr_array(affinity), tied, Z, alpha)
+
+
+def _changed(weight: Floats, told: Floats) -> Floats:
+    return np.where(told >= 0, 1 - (1 - told) * (1 - weight), (1 + told) * weight)
+
+
+def _told_exactly(W: Floats, tied: Ints, Z: csr_array, alpha: float) -> Floats:
+    """F for all pairs, from a factor of I − αN."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    n = len(W)
+    system = normalized(W, degrees(W))
+    system *= -alpha
+    system[np.diag_indices(n)] += 1
+    columns = np.zeros((n, len(tied)))
+    columns[tied, np.arange(len(tied))] = 1
+    columns = cho_solve(cho_factor(system, overwrite_a=True), columns, overwrite_b=True)
+    return (columns @ Z) @ columns.T
+
+
+def _changed_sparsely(W: csr_array, tied: Ints, Z: csr_array, alpha: float) -> csr_array:
+    """The same with waves that end where they have become small, for neighbors and for pairs that are told much."""
+    step = csr_array(alpha * normalized(W, degrees(W)))
+    lines = [_waves(step, tied[start : start + 256]) for start in range(0, len(tied), 256)]
+    waves = csr_array(vstack(lines).T)
+    along = _along(W, waves, Z)
+    across, most = _across(W, waves, Z, float(np.abs(along).max(initial=0.0)))
+    edges = csr_array((_changed(W.data, along / most), W.indices, W.indptr), shape=W.shape)
+    whole = csr_array(edges + across / most)
+    whole.sort_indices()
+    return whole
+
+
+def _waves(step: csr_array, tied: Ints) -> csr_array:
+    """Lines of Σ_h (αN)^h that belong to some rows, hop by hop."""
+    wave = csr_array((np.ones(len(tied)), tied, np.arange(len(tied) + 1)), shape=(len(tied), step.shape[0]))
+    total = wave
+    while wave.nnz:
+        wave = csr_array(wave @ step)
+        wave.data[wave.data < DROP] = 0
+        wave.eliminate_zeros()
+        total = csr_array(total + wave)
+    return total
+
+
+def _along(W: csr_array, waves: csr_array, Z: csr_array) -> Floats:
+    """F at the edges of the graph, in their order."""
+    out = np.empty(W.nnz)
+    n, t = waves.shape
+    size = max(ROOM // t, 1)
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        edges = slice(W.indptr[start], W.indptr[stop])
+        here = np.repeat(np.arange(stop - start), np.diff(W.indptr[start : stop + 1]))
+        left = (waves[start:stop] @ Z).toarray()
+        right = waves[W.indices[edges]]
+        edge = np.repeat(np.arange(len(here)), np.diff(right.indptr))
+        out[edges] = np.bincount(edge, weights=left[here[edge], right.indices] * right.data, minlength=len(here))
+    return out
+
+
+def _across(W: csr_array, waves: csr_array, Z: csr_array, most: float) -> tuple[csr_array, float]:
+    """F at pairs without an edge, where it is large, and its largest size; a negative one changes no affinity of 0.
+
+    ``most`` is the largest size that is known already.
+    """
+    short, cut = waves, DROP
+    while _products(short, Z) > WORK and cut < 1:
+        cut *= 2
+        short = short.copy()
+        short.data[short.data < cut] = 0
+        short.eliminate_zeros()
+    back = csr_array(short.T)
+    n = W.shape[0]
+    size = int(np.clip(BLOCK * n / (1 + _products(short, Z)), 16, 4096))
+    least = KEEP * max(most, float(np.abs(Z.data).max()))
+    counts, columns, values = [], [], []
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        told = coo_array((short[start:stop] @ Z) @ back)
+        most = max(most, float(np.abs(told.data).max(initial=0.0)))
+        kept = told.data >= least
+        first, second = told.row[kept], told.col[kept]
+        edges = slice(W.indptr[start], W.indptr[stop])
+        known = np.repeat(np.arange(stop - start), np.diff(W.indptr[start : stop + 1]))
+        new = (first + start != second) & ~np.isin(n * first.astype(np.int64) + second, n * known + W.indices[edges])
+        counts.append(np.bincount(first[new], minlength=stop - start))
+        columns.append(second[new])
+        values.append(told.data[kept][new])
+    indptr = np.append(0, np.cumsum(np.concatenate(counts)))
+    across = csr_array((np.concatenate(values), np.concatenate(columns), indptr), shape=W.shape)
+    across.data[across.data < KEEP * most] = 0
+    across.eliminate_zeros()
+    return across, most
+
+
+def _products(waves: csr_array, Z: csr_array) -> float:
+    """How many products F takes for all pairs."""
+    length = np.bincount(waves.indices, minlength=waves.shape[1]).astype(np.float64)
+    return float(length @ ((Z != 0) @ length))
