@@ -302,8 +302,9 @@ COMPLETE = {"numbers": [0, 1, 1, 0, 2, 1], "names": list("abcabc"), "±1": [1, -
 def test_partial_labels_as_y_are_ignored_with_a_warning(y, call):
     X = RNG.normal(size=(6, 2))
     for model in (PCKMeans(2), E2CP(2, n_neighbors=2), RCA().then(PCKMeans(2)), KCC(2, n_partitions=3)):
-        with pytest.warns(UnusedClueWarning, match=r"ignores y, .* pass them as clues=Clues.from_labels\(y\)"):
+        with pytest.warns(UnusedClueWarning, match=r"ignores y, .* pass them as clues=Clues.from_labels\(y\)") as heard:
             getattr(model, call)(X, y)
+        assert {warning.filename for warning in heard if warning.category is UnusedClueWarning} == {__file__}
 
 
 def test_complete_labels_as_y_are_ignored_in_silence():

@@ -436,6 +436,10 @@ def test_the_weights_are_those_that_the_experiment_found():
         float, re.search(r"^\| all \|(.*)\|$", page, flags=re.M)[1].split("|")
     )
     assert (count, abs(said - was) <= 10, area >= 0.75, brier < constant) == (544, True, True, True)
+    off = [int(by) for by in re.findall(r"^\| not used \| \d \|.*\| ([+-]\d+) \|$", page, flags=re.M)]
+    assert len(off) == 5
+    assert max(map(abs, off[:4])) <= 10
+    assert "in the highest fifth it is too low" in " ".join(check.__doc__.split())  # off by more than 10
     for number in ("34 other", "544 cases", f"{was:.0f} %", f"{area:.2f}", f"{brier:.3f}", f"{constant:.3f}"):
         assert number in check.__doc__
 
@@ -508,6 +512,8 @@ def test_words_of_the_verdict():
     assert say(trial=faint, harm=0.3, harmful=False, agreement=0.6)[0] == "use"
     assert say(trial=clear, harm=0.3, harmful=False, agreement=0.1)[0] == "use"
     assert say(trial=trial(gain=0.01), harm=0.3, harmful=False, agreement=0.1)[0] == "use"
+    unknown = trial(gain=np.nan, strain=0.1, moved=0.015)
+    assert say(trial=unknown, harm=0.0, harmful=False, agreement=0.1)[0] == "leave"
     assert say(trial=trial(splits=2), harm=np.nan, harmful=None, reasons=("few",))[0] == "ask"
     assert _harm._reasons(trial(gain=-0.02, splits=4, strain=-0.1))[:2] == (
         "Held-out clues come out worse with the others than without (2.0 ± 2.0 points in 4 splits).",

@@ -41,7 +41,8 @@ def test_core_holds_what_two_packages_use():
         found = set()
         for user in used_by[module] - seen:
             seen.add(user)
-            found |= packages(user, seen) if user.startswith("cluewise.core.") else {user.partition(".")[2].partition(".")[0]}
+            inside = user.startswith("cluewise.core.")
+            found |= packages(user, seen) if inside else {user.removeprefix("cluewise.").partition(".")[0]}
         return found
 
     core = [name for name, path in MODULES.items() if name.startswith("cluewise.core.") and path.name != "__init__.py"]

@@ -207,5 +207,19 @@ def test_a_long_fit_is_announced(model, other, monkeypatch):
         warnings.simplefilter("error")
         model.fit(X)
     monkeypatch.setattr("cluewise.core.distances.distance_matrix.PER_SECOND", 30)
-    with pytest.warns(UserWarning, match=f"all pairs of 30 rows, which takes about 3 minutes on one core; {other}"):
+    with pytest.warns(UserWarning, match=f"all pairs of 30 rows, .* about 3.0 minutes on one core; {other}") as heard:
         model.fit(X)
+    assert heard[0].filename == __file__
+
+
+def test_given_distances_are_not_counted_as_columns(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    model = ConstrainedAgglomerative(2, linkage="single", metric="precomputed")
+    monkeypatch.setattr("cluewise.core.distances.distance_matrix.PER_SECOND", 60)  # 30² × 4 numbers: a minute
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(distances)
+    monkeypatch.setattr("cluewise.core.distances.distance_matrix.PER_SECOND", 30)
+    with pytest.warns(UserWarning, match="about 2.0 minutes on one core; take fewer rows"):
+        model.fit(distances)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -139,8 +140,16 @@ def warn_of_partial(y: Any, name: str) -> None:
             f"{name} ignores y, which looks like partial labels (row {missing[0]} has none); "
             "pass them as clues=Clues.from_labels(y).",
             UnusedClueWarning,
-            stacklevel=5,
+            stacklevel=_depth(),
         )
+
+
+def _depth() -> int:
+    """Stack level of the code that called the library, as `warnings.warn` in the function above counts it."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("cluewise", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _shape(given: Any) -> tuple[int, ...] | None:

@@ -100,7 +100,7 @@ class ClosurePCKMeans(NeighborhoodStart):
     n_clusters : int, default=8
         Number of clusters.
     profile : {"library", "published"}, default="library"
-        What a closure looks at when it chooses a cluster. "exact": the whole change of the objective, which therefore
+        What a closure looks at when it chooses a cluster. "library": the whole change of the objective, which therefore
         never rises. "published": its own share only; the objective may rise.
     penalty : float, default=1.0
         Factor of the price of broken cannot-links. The paper, which scales every column to [0, 1], has 1.

@@ -21,6 +21,8 @@ from cluewise.metrics import broken
 
 __all__ = ["ConstrainedHDBSCAN"]
 
+INSTEAD = "ConstrainedDBSCAN with a small eps takes time proportional to the rows"
+
 LIMIT = 10**7
 """Labels and groups that make more links than this are refused."""
 
@@ -166,7 +168,7 @@ class ConstrainedHDBSCAN(Clusterer):
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check_clues(clues, len(X))
-        warn_of_time(len(X), X.shape[1], "ConstrainedHDBSCAN", "ConstrainedDBSCAN with a small eps")
+        warn_of_time(len(X), X.shape[1], "ConstrainedHDBSCAN", INSTEAD)
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
             progress.begin_start(0)
             self._solve(X, known, progress)

@@ -224,6 +224,9 @@ class ConstrainedAgglomerative(Clusterer):
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check(X, clues)
+        given = self.metric == "precomputed"  # distances need not be computed, and no other method takes them
+        instead = "take fewer rows" if given else "COPKMeans takes time proportional to the rows"
+        warn_of_time(known.n_components, 0 if given else X.shape[1], "ConstrainedAgglomerative", instead)
         callbacks = getattr(self, "_skl_callbacks", ())
         with Progress(self, callbacks, 1, known.n_components) as progress:
             progress.begin_start(0)
@@ -274,7 +277,6 @@ class ConstrainedAgglomerative(Clusterer):
             what,
             "take fewer rows, linkage 'ward' or 'centroid' (which keep no distances), or a larger memory_limit",
         )
-        warn_of_time(m, X.shape[1], "ConstrainedAgglomerative", "COPKMeans")
         return known
 
     def _merges(self, X: Floats, known: Clues, watch: Any) -> Merges:

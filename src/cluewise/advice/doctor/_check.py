@@ -162,14 +162,14 @@ def check(
 
     Notes
     -----
-    The method is tried on up to 2000 rows, about half of them rows with clues: without clues, with all of them, and
-    ten times without those about a tenth of the rows, to see whether these come out right. Rows that must-links join go
-    together, so that what is held out does not follow from what is kept. That is a dozen fits; twice as many for a
-    method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the time hardly depends
-    on the number of rows.
+    The method is tried on up to 2000 rows, about half of them rows with clues: without clues, with all of them, and ten
+    times with the clues about a tenth of the rows left out, to see whether these come out right. Rows that must-links
+    join go together, so that what is held out does not follow from what is kept. That is a dozen fits; twice as many
+    for a method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the time hardly
+    depends on the number of rows.
 
     The probability of harm is a logistic score of three things that the trial shows: how clearly held-out clues come
-    out better with the others than without, how much wider the clusters become, and how many of the clues are news to
+    out better with the others than without, how much wider the clusters become, and how many of the clues are new to
     the method. It was learned with `PCKMeans`, `E2CP`, `MPCKMeans` and `FlexibleSpectral`, right and partly wrong pairs
     and labels (``experiments/harm.py``). On 34 other data sets (544 cases, harm in 26 % of them) the area under the
     curve is 0.86 and the Brier score 0.129, while a constant has 0.193. In four fifths of the predictions their mean is

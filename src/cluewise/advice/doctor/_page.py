@@ -78,7 +78,7 @@ def _worth(found: Diagnosis) -> Iterator[tuple[str, str, str]]:
     """Rows of the table: name, value, how to read it."""
     rows = (
         ("redundancy", found.redundancy, True, "of the clues follow from the others"),
-        ("informativeness", found.informativeness, True, f"of the clues are news to {found.method}"),
+        ("informativeness", found.informativeness, True, f"of the clues are new to {found.method}"),
         ("coherence", found.coherence, True, "of must-links and cannot-links are out of each other's way, two by two"),
         ("agreement", found.agreement, False, "1: must-links are shorter than cannot-links; 0.5: no difference"),
         ("predictability", found.predictability, False, "1: links nearby tell what a link is; 0.5: they do not"),
@@ -106,7 +106,8 @@ def _forecast(found: Diagnosis) -> Iterator[str]:
         yield f"{worse}: too few can be held out{rows}."
     else:
         worse = f"Probability that {found.method} does worse with these clues than without"
-        yield f"{worse}: {100 * found.harm:.0f} %{rows}."
+        share = "under 1 %" if found.harm < 0.01 else "over 99 %" if found.harm > 0.99 else f"{100 * found.harm:.0f} %"
+        yield f"{worse}: {share}{rows}."
     yield from (f"  {reason}" for reason in found.reasons)
 
 
@@ -168,7 +169,7 @@ def _by_harm(found: Mapping[str, Any], hard: bool, soft: str, data: bool) -> tup
     if trial.moved == 0:
         return "ask", f"{method} gives the same clusters without them; ask about rows where it is less sure."
     mislead = found["agreement"] < 0.5
-    if not found["harmful"] and not (mislead and trial.strain > 0 and trial.gain <= trial.error):
+    if not found["harmful"] and not (mislead and trial.strain > 0 and not trial.gain > trial.error):
         thin = found["coverage"] < 0.02
         return "use", "use them" + ("; clues about more rows would do more." if thin else ".")
     if mislead:

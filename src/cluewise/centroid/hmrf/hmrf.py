@@ -164,7 +164,7 @@ class HMRFKMeans(LearnedMetric):
     for a diagonal metric, the squared diameter times the unit matrix for a full one. For the cosine it is 1 (2 if X has
     negative numbers). For the I-divergence :math:`\varphi` is that of both rows from their mean, and
     :math:`\varphi^{\max}` sums over the columns how far their lowest and highest number are apart. No pair exceeds
-    it; in many columns it is about twice the largest :math:`\varphi` of any two rows.
+    it; of wide or sparse counts it is two to nine times the largest :math:`\varphi` of any two rows.
 
     ============================== ==================================================
     paper                          code

@@ -19,8 +19,8 @@ ROUNDING = 1e-6
 PER_SECOND = 1e9
 """Coordinates of pairs compared in a second: what Ward's linkage and a spanning tree did on a core of 2024."""
 
-PATIENCE = 60.0
-"""Seconds that a fit may take without a warning."""
+PATIENCE = 1.0
+"""Minutes that a fit may take without a warning."""
 
 
 def require_distances(D: Floats) -> None:
@@ -51,11 +51,10 @@ def require_memory(needed: int, limit: float, what: str, instead: str) -> None:
 
 def warn_of_time(n: int, d: int, name: str, instead: str) -> None:
     """Warn before a method compares all pairs of n rows with d columns, where that takes more than a minute."""
-    seconds = n * n * (d + 4) / PER_SECOND
-    if seconds > PATIENCE:
+    minutes = n * n * (d + 4) / PER_SECOND / 60
+    if minutes > PATIENCE:
         warnings.warn(
-            f"{name} compares all pairs of {n} rows, which takes about {seconds / 60:.0f} minutes on one core; "
-            f"{instead} takes time proportional to the rows.",
+            f"{name} compares all pairs of {n} rows, which takes about {minutes:.1f} minutes on one core; {instead}.",
             UserWarning,
             stacklevel=4,
         )

@@ -108,7 +108,8 @@ class TVClust(MixtureClusterer):
     report_rates_ : tuple of float
         Posterior means of p and q, for "variational" under its approximation of the posterior.
     doubt_ : ndarray
-        Probability that each link is wrong, calibrated, for ``clues_.must``, then ``clues_.cannot``.
+        Probability that each link is wrong, calibrated, for ``clues_.must``, then ``clues_.cannot``. It may be far
+        from what the two reliabilities say, which are those of the model.
     clues_ : Clues
         The clues of the fit.
     objective_ : float
