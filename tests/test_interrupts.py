@@ -1,6 +1,8 @@
 """Ctrl-C is held back while something must be completed, and never lost."""
 
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -75,3 +77,20 @@ def test_ignored_stays_ignored():
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_a_host_whose_main_thread_is_not_ours():
+    """Python may take another thread for the main one, as hosts that embed it do; nothing is held back then."""
+    code = (
+        "import _thread, time\n"
+        "done = []\n"
+        "def work():\n"
+        "    import numpy as np, cluewise as cw\n"
+        "    done.append(cw.PCKMeans(2, random_state=0).fit(np.arange(8.0)[:, None]).n_clusters_)\n"
+        "    done.append('end')\n"
+        "_thread.start_new_thread(work, ())\n"
+        "while 'end' not in done: time.sleep(0.01)\n"
+        "print(done[0])\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert answer.stdout == "2\n", answer.stderr

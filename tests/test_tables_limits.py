@@ -128,9 +128,7 @@ def test_what_unpacks_to_more_than_the_limit_is_refused_and_the_way_out_works(tm
     names = ("a.npz", "a.parquet", "b.parquet", "a.csv")
     for name in names:
         monkeypatch.setenv("CLUEWISE_FILE_LIMIT", "1M")
-        refused(
-            tmp_path / name, "takes more than 1 MB of memory, the limit for one file; if you want it all the same, set"
-        )
+        refused(tmp_path / name, "takes more than 1 MB of memory, the limit for one file; to read it anyway, set")
         monkeypatch.setenv("CLUEWISE_FILE_LIMIT", "1 gb")
         assert len(tables.read(tmp_path / name)) > 0
     monkeypatch.setenv("CLUEWISE_FILE_LIMIT", "much")
@@ -186,7 +184,7 @@ def test_parquet_with_cells_that_numpy_does_not_have(tmp_path):
 
 
 JSON = {
-    "deep": ('{"u": ' + "[" * 100_000, "a.json has too many brackets inside each other for a table."),
+    "deep": ('{"u": ' + "[" * 100_000, "a.json is nested too deeply for a table."),
     "long": ('{"u": [' + "9" * 5000 + "]}", "a.json holds a number with too many digits."),
     "half": (
         '{"u": ["x", "\\ud800"]}',
@@ -235,3 +233,14 @@ def test_an_unknown_error_of_a_parser_names_the_file(tmp_path, monkeypatch):
     with pytest.raises(TableError, match=r"^a\.npy cannot be read; is it cut off or damaged\?$") as caught:
         tables.read(tmp_path / "a.npy")
     assert isinstance(caught.value.__cause__, LookupError)
+
+
+def test_parquet_without_a_place_for_temporary_files(tmp_path, monkeypatch):
+    tables.write(tmp_path / "a.parquet", {"x": [1.0, 2.0]})
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: (_ for _ in ()).throw(FileNotFoundError(2, "no folder")))
+    assert tables.read(tmp_path / "a.parquet").columns["x"].tolist() == [1.0, 2.0]
+
+
+def test_columns_of_arrays_can_be_changed(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.ones((2, 2)))
+    tables.read(tmp_path / "a.npz").columns["x0"][0] = 5

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import signal
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 __all__ = ["deferred"]
+
+
+def _replaced(handler: Callable[[int, Any], None]) -> bool:
+    """Answer Ctrl-C in another way, if this is the thread that hears it; Python alone knows which one that is."""
+    try:
+        signal.signal(signal.SIGINT, handler)
+    except ValueError:
+        return False
+    return True
 
 
 @contextmanager
@@ -18,12 +26,11 @@ def deferred() -> Iterator[None]:
     For moments in which half done is wrong, or in which Python would swallow a KeyboardInterrupt (a callback of ctypes,
     a finalizer). Only the main thread hears signals, so in the others there is nothing to do.
     """
+    heard: list[tuple[int, Any]] = []
     handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+    if not callable(handler) or not _replaced(lambda number, frame: heard.append((number, frame))):
         yield
         return
-    heard: list[tuple[int, Any]] = []
-    signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
     try:
         yield
     finally:

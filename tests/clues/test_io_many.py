@@ -57,7 +57,11 @@ FAR = {
     "link": ("a.csv", "0,1000000000000,must\n", "a.csv speaks of 1000000000001 rows, more than memory holds"),
     "rows": ("a.csv", "*,1000000000000,rows\n0,1,must\n", "a.csv line 1 speaks of 1000000000000 rows, more than"),
     "label": ("a.csv", "id,label\n1000000000000,red\n", "a.csv speaks of 1000000000001 rows, more than memory holds"),
-    "n": ("a.json", json.dumps({"n": 10**400}), "more than memory holds; if there are so many, give n or ids."),
+    "n": (
+        "a.json",
+        json.dumps({"n": 10**400}),
+        "if there really are that many, give n or ids.",
+    ),
     "digits": ("a.csv", f"*,{'9' * 5000},rows\n", "is not a number of rows."),
     "infinite": ("a.csv", "*,2,rows\n0,inf,partition\n", "a.csv line 2: row '0' is in class 'inf', which is infinite."),
 }

@@ -55,7 +55,7 @@ RawCells: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--raw-cells",
-        help="Write text into CSV exactly as it is; otherwise text that a spreadsheet would run as a formula gets an "
+        help="Write text into CSV as it was read; otherwise text that a spreadsheet would run as a formula gets an "
         "apostrophe in front.",
         rich_help_panel=_RESULT,
     ),

@@ -40,7 +40,9 @@ class Names:
         if self.n is not None and self.n != n:
             raise ClueError(f"{name} speaks of {n} rows, but there are {self.n}.")
         if self.n is None and n * _ROW > tables.limit():
-            raise ClueError(f"{name} speaks of {n} rows, more than memory holds; if there are so many, give n or ids.")
+            raise ClueError(
+                f"{name} speaks of {n} rows, more than memory holds; if there really are that many, give n or ids."
+            )
         self.n = n
         if numbered:
             self.index = None

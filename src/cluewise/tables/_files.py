@@ -49,6 +49,11 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
     -------
     Table
 
+    Notes
+    -----
+    In a text file, an apostrophe before ``=``, ``+``, ``-``, ``@``, a tab or a carriage return is not part of the cell:
+    spreadsheets and `write` mark text with it that would be taken for a formula otherwise.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -111,7 +116,7 @@ def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any], *, raw
         The columns. Text that looks like a number comes back from CSV as a number; from the other formats
         everything comes back as it was.
     raw_cells : bool, default=False
-        Write text into CSV exactly as it is. Otherwise text that a spreadsheet would run as a formula (it begins
+        Write text into CSV as it is here. Otherwise text that a spreadsheet would run as a formula (it begins
         with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return and is not a number) gets an apostrophe in
         front, which `read` takes away again.
 

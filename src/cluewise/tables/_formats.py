@@ -51,7 +51,7 @@ def parse_json(data: bytes, name: str) -> Any:
             problem = "the file ends in the middle" if cut else f"this is not JSON ({error.msg})"
             raise TableError(f"{name} line {error.lineno}: {problem}.") from None
         except RecursionError:
-            raise TableError(f"{name} has too many brackets inside each other for a table.") from None
+            raise TableError(f"{name} is nested too deeply for a table.") from None
         except ValueError:
             raise TableError(f"{name} holds a number with too many digits.") from None
 
@@ -158,7 +158,7 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
         if dtype.itemsize == 0 or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - file.tell():
             raise damaged
         content = file.read()  # zipfile looks at the checksum when the end is reached
-        return np.ndarray(shape, dtype, content, order="F" if by_column else "C")
+        return np.ndarray(shape, dtype, bytearray(content), order="F" if by_column else "C")
 
 
 def parse_parquet(data: bytes, name: str) -> Table:

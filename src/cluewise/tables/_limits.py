@@ -45,7 +45,7 @@ def check_size(size: int, what: str) -> None:
         shown = f"{most / 2**30:.3g} GB" if most >= 2**30 else f"{most / 2**20:.3g} MB"
         raise TableError(
             f"{what} takes more than {shown} of memory, the limit for one file; "
-            f"if you want it all the same, set the environment variable {VARIABLE}, for example to 64G."
+            f"to read it anyway, set the environment variable {VARIABLE}, for example to 64G."
         )
 
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 __all__ = ["quiet_panics"]
 
@@ -26,10 +26,11 @@ if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that i
 @contextmanager
 def quiet_panics() -> Iterator[None]:
     """Hold back what is written to standard error; it is shown at the end, unless the block fails."""
-    with _alone, tempfile.TemporaryFile() as held:
+    with _alone, ExitStack() as stack:
         try:
+            held = stack.enter_context(tempfile.TemporaryFile())
             kept = os.dup(_STDERR)
-        except OSError:  # standard error is closed
+        except OSError:  # no place for a temporary file, or standard error is closed
             yield
             return
         os.dup2(held.fileno(), _STDERR)
