@@ -1,5 +1,5 @@
 """
-Clusters that are no round clouds
+Clusters that are not round
 =================================
 
 Spirals, rings and crescents defeat every method that describes a cluster by its center. Methods that follow

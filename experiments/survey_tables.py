@@ -5,7 +5,7 @@ The sets of clues, starts and methods are those of Table 1 of the survey, which 
 (``reproduce/tables/survey``): 25 true pairs, one start, the unadjusted Rand index, with and without the clues. With
 clues PKM and MPKM start from the groups of the must-links, without from k-means++; the others start at one place.
 
-The last table asks what foretells the change. The others follow advice: the doctor's (`cluewise.check`), whose score
+The last table asks what predicts the change. The others follow advice: the doctor's (`cluewise.check`), whose score
 was learned in `harm.py`, where harm is an adjusted Rand index more than 0.02 lower; do no harm (use clues only if clues
 that were held out come out better); and that of `ClueSearchCV` with and without clues.
 

@@ -23,7 +23,7 @@ from cluewise.advice import _held_out
 from cluewise.advice.choice._agreement import agreement, evidence, jackknife, noise_of
 from cluewise.advice.choice._candidates import candidates, least_clusters, likely_counts, named, wished
 from cluewise.advice.choice._search import ClueSearchCV
-from cluewise.advice.choice._trials import Trial, drop, foretold, pick
+from cluewise.advice.choice._trials import Trial, drop, pick, predicted
 from cluewise.exceptions import ClueError
 from cluewise.metric_learning import RCA
 from test_advice import entailed, some_clues
@@ -319,21 +319,21 @@ def test_labels_that_lie_are_not_used_where_other_clues_contradict_them(blobs):
     assert (search.broken_.labels >= 0).sum() > 20
 
 
-def test_where_nothing_is_foretold_the_table_says_so(blobs):
+def test_where_nothing_is_predicted_the_table_says_so(blobs):
     X, y, clues = blobs
     search = ClueSearchCV(cw.PCKMeans(4), random_state=0)
     lies = np.where(np.arange(120) % 2, np.random.default_rng(0).permutation(y), -1)
     # Lies alone may be used or not, by chance; what is certain is the warning.
     table = search.fit(X, clues=lies).results_
     assert table[0].score <= 2 * table[0].error
-    assert table.warning.startswith("No method clearly foretells held-out clues better than chance")
+    assert table.warning.startswith("No method clearly predicts held-out clues better than chance")
     assert str(table).endswith(table.warning)
     assert search.fit(X, clues=clues).results_.warning == ""
     own = search.set_params(scoring=lambda labels, held: -1.0).fit(X, clues=lies)
     assert own.results_.warning == ""  # what chance gives, only the user knows
-    assert foretold(trial("one", 2, np.nan, [])) == ""
-    assert foretold(trial("two", 2, 0.19, [])) != ""
-    assert foretold(trial("three", 2, 0.21, [])) == ""
+    assert predicted(trial("one", 2, np.nan, [])) == ""
+    assert predicted(trial("two", 2, 0.19, [])) != ""
+    assert predicted(trial("three", 2, 0.21, [])) == ""
 
 
 def test_without_clues_the_demands_hold_all_the_same():

@@ -57,7 +57,7 @@ def test_the_table_ranks_methods_and_fits_the_best(blobs):
     assert metrics.ari(y, found.best.labels_) == 1
     assert found.best_trial.n_clusters == 3
     assert [t.name for t in found.methods] == FEW
-    assert found.reasons["PCKMeans"].endswith("foretells held-out clues best; no better with clues")
+    assert found.reasons["PCKMeans"].endswith("predicts held-out clues best; no better with clues")
     assert "as good, within the error" in found.reasons["EquivalenceGMM"]
     assert found.columns["method"] == FEW
     assert (found.searched, found.rows) == (90, 90)
@@ -192,12 +192,12 @@ def test_demands_are_kept_and_named(blobs, monkeypatch):
     assert (np.bincount(best.labels_) <= 31).all()
 
 
-def test_the_verdict_says_when_nothing_is_foretold(blobs):
+def test_the_verdict_says_when_nothing_is_predicted(blobs):
     X, y, _ = blobs
     lies = np.where(np.arange(90) % 2, np.random.default_rng(1).permutation(y), -1)
     found = suggest(X, lies, 3, methods=["PCKMeans"], random_state=0)
     assert found.best_trial.score <= 2 * found.best_trial.error
-    assert "No method clearly foretells held-out clues better than chance" in found.verdict
+    assert "No method clearly predicts held-out clues better than chance" in found.verdict
 
 
 def test_classifiers_have_the_time_that_the_search_has_left(blobs, monkeypatch):

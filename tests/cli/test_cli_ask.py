@@ -1,4 +1,4 @@
-"""``cluewise ask``: questions at a terminal, saved one by one, taken back, gone on with after any end."""
+"""``cluewise ask``: questions at a terminal, saved one by one, taken back, resumed after any end."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_broken_clues_are_reported_even_if_the_winner_ignores_them(run, rows, wr
     assert len(told["broken"]) > 0
 
 
-def test_it_says_when_nothing_is_foretold(run, rows, write):
+def test_it_says_when_nothing_is_predicted(run, rows, write):
     wrong = np.random.default_rng(3).integers(0, 3, 36)
     write("dice.csv", "\n".join(f"r{i},{'uvw'[wrong[i]]},label" for i in range(0, 36, 2)) + "\n")
     answer = run(*FIT, "--clues", "dice.csv", "--auto", "-k", 3, "--method", "PCKMeans")

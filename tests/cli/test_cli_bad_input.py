@@ -120,7 +120,7 @@ REFUSED = {
     "penalty < 0": (["-k", "2", "--penalty", "-1"], "--penalty is '-1'"),
     "no penalty": (["-k", "2", "--penalty", "1", "--method", "SeededKMeans"], "SeededKMeans has no penalty"),
     "columns": (["-k", "2", "--columns", "x,z"], "ok.csv has no column 'z'."),
-    "no columns": (["-k", "2", "--columns", "x,,y"], "'x,,y' is no list of columns"),
+    "no columns": (["-k", "2", "--columns", "x,,y"], "'x,,y' is not a list of columns"),
     "ignore": (["-k", "2", "--ignore", "z"], "ok.csv has no column 'z'."),
     "all ignored": (["-k", "2", "--ignore", "x,y"], "ok.csv has no column left to cluster by."),
     "id": (["-k", "2", "--id", "name"], "ok.csv has no column 'name'."),
@@ -142,7 +142,7 @@ REFUSED = {
     "column twice": (["-k", "2", "--columns", "x,x"], "'x,x' names column 'x' more than once."),
     "ignored twice": (["-k", "2", "--ignore", "x, x"], "'x, x' names column 'x' more than once."),
     "map column twice": (["-k", "2", "--map-columns", "y,y"], "'y,y' names column 'y' more than once."),
-    "line break": (["-k", "2", "--columns", "x\ny"], "'x y' is no list of columns; separate their names by commas."),
+    "line break": (["-k", "2", "--columns", "x\ny"], "'x y' is not a list of columns; separate their names by commas."),
     "no clue file": (["-k", "2", "--clues", "lost.csv"], "there is no file 'lost.csv'."),
 }
 

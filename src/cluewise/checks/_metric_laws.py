@@ -75,7 +75,7 @@ def law_distances_agree(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> No
 
 
 def law_fewer_components(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """``n_components`` bounds the rank, and all of them are no other than None."""
+    """``n_components`` bounds the rank, and asking for all of them is the same as None."""
     known, d = accepted(estimator, clues), X.shape[1]
     whole = learned(estimator, X, known)
     for count in range(1, d + 1):

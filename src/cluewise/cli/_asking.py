@@ -1,4 +1,4 @@
-"""A project for the terminal: begun with options, gone on with without repeating them."""
+"""A project for the terminal: begun with options, continued without repeating them."""
 
 from __future__ import annotations
 

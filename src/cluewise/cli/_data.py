@@ -60,7 +60,7 @@ def names_in(value: str | None) -> list[str]:
     except csv.Error:  # a line break
         names = []
     if not all(names) or not names:
-        raise ValueError(f"'{value}' is no list of columns; separate their names by commas.")
+        raise ValueError(f"'{value}' is not a list of columns; separate their names by commas.")
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"'{value}' names column '{twice}' more than once.")

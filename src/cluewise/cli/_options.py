@@ -32,7 +32,9 @@ IdColumn: TypeAlias = Annotated[
 ]
 Columns: TypeAlias = Annotated[
     str | None,
-    typer.Option("--columns", metavar="A,B,…", help="Columns to cluster by; all others rest.", rich_help_panel=_DATA),
+    typer.Option(
+        "--columns", metavar="A,B,…", help="Columns to cluster by; the others are left out.", rich_help_panel=_DATA
+    ),
 ]
 Ignore: TypeAlias = Annotated[
     str | None,

@@ -45,7 +45,7 @@ MapColumns = Annotated[
 Auto = Annotated[
     bool,
     typer.Option(
-        "--auto", help="Choose the method, and -k if it is not given, by how well held-out clues are foretold."
+        "--auto", help="Choose the method, and -k if it is not given, by how well held-out clues are predicted."
     ),
 ]
 

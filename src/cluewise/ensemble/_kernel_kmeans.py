@@ -23,7 +23,7 @@ __all__ = ["ApproxKernelKMeans"]
 
 
 class ApproxKernelKMeans(StartedClusterer):
-    r"""K-means in the space of a kernel, for clusters that are no round clouds.
+    r"""K-means in the space of a kernel, for clusters that are not round.
 
     Use it where straight lines do not separate the clusters: rings, bananas, texts, histograms. Kernel k-means needs
     all pairs of rows; here centers are combinations of a few hundred rows, the landmarks, and time and memory grow with

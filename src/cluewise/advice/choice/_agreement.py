@@ -1,4 +1,4 @@
-"""How well a clustering foretells clues that it was not told: the adjusted Rand index on their pairs of rows."""
+"""How well a clustering predicts clues that it was not told: the adjusted Rand index on their pairs of rows."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ class Runner:
             return model.fit(self.X, **more)
 
     def collapsed(self, labels: Ints, best: Trial) -> str:
-        """Whether a fit with all clues knows them clearly less well than fits with some foretold the others."""
+        """Whether a fit with all clues knows them clearly less well than fits with some predicted the others."""
         if self.scoring is not None or not best.clues:
             return ""
         told = agreement(evidence(labels, self.clues, np.ones(len(labels), dtype=bool))[None])

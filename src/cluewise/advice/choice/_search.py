@@ -16,7 +16,7 @@ from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise.advice import _held_out
 from cluewise.advice.choice._candidates import candidates, likely_counts, named, wished
 from cluewise.advice.choice._runner import Runner, labels_of, reason
-from cluewise.advice.choice._trials import Trial, drop, foretold, pick
+from cluewise.advice.choice._trials import Trial, chance_warning, drop, pick
 from cluewise.base import FitPredictMixin, Informed, as_clues, generator
 from cluewise.clues import Clues
 from cluewise.core.progress import Progress
@@ -38,11 +38,11 @@ def _best_has(name: str) -> Any:
 
 
 class ClueSearchCV(FitPredictMixin, MetaEstimatorMixin, Informed):
-    r"""Choose method, parameters and number of clusters by how well held-out clues are foretold.
+    r"""Choose method, parameters and number of clusters by how well held-out clues are predicted.
 
     That a method keeps the clues it was told proves little. So the clues are split into folds; every candidate is
     fitted on all rows with the clues outside a fold, and its clusters are compared with the clues in the fold. The
-    winner is fitted again with all clues. Every candidate also runs without clues, so that clues which foretell nothing
+    winner is fitted again with all clues. Every candidate also runs without clues, so that clues which predict nothing
     may be left unused. Only what is demanded is told always: bounds on sizes, clusterings to avoid, links and
     groups of infinite weight.
 
@@ -115,8 +115,8 @@ class ClueSearchCV(FitPredictMixin, MetaEstimatorMixin, Informed):
     used in about half of the draws, because their scores differ by chance. Then the best score is hardly above its
     error, and ``results_.warning`` says so.
 
-    The last fit should know the clues it was told at least as well as the fits on the way foretold those they were not.
-    Where it clearly does not, it has collapsed, and the next candidate is taken.
+    The last fit should keep the clues that it was given at least as well as the fits on the way predicted those that
+    they were not given. Where it clearly does not, it has collapsed, and the next candidate is taken.
 
     A candidate that fails, because clues are infeasible or time is up, is dropped with the reason, not the whole
     search. A stop that a callback asks for takes effect after the candidate at hand.
@@ -234,7 +234,7 @@ class ClueSearchCV(FitPredictMixin, MetaEstimatorMixin, Informed):
         self.best_score_ = best.score
         self.best_name_ = best.name
         self.uses_clues_ = best.clues
-        self.results_ = ranked if self.scoring is not None else replace(ranked, warning=foretold(best))
+        self.results_ = ranked if self.scoring is not None else replace(ranked, warning=chance_warning(best))
         self.labels_ = labels_of(model)
         self.n_clusters_ = len(np.unique(self.labels_[self.labels_ >= 0]))
         self.broken_ = runner.broken(model, best)

@@ -41,7 +41,7 @@ def suggest(
     """Say which method to use for these data and clues, and with how many clusters.
 
     A few methods of different kinds, those whose cards suit the clues and the number of rows, are tried by
-    `ClueSearchCV`: some clues are held out, and who foretells them best is taken. Each method also runs without
+    `ClueSearchCV`: some clues are held out, and who predicts them best is taken. Each method also runs without
     clues. Where there are labels, plain classifiers are asked as well.
 
     Parameters

@@ -8,14 +8,14 @@ from typing import Any
 
 from cluewise.advice.choice import _shortlist
 from cluewise.advice.choice._search import ClueSearchCV
-from cluewise.advice.choice._trials import Trial, foretold, tied
+from cluewise.advice.choice._trials import Trial, chance_warning, tied
 
 __all__ = ["Suggestion", "reasons"]
 
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """Methods in the order in which they foretell held-out clues; print it to read it.
+    """Methods in the order in which they predict held-out clues; print it to read it.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Suggestion:
 
     @property
     def classify(self) -> bool:
-        """Whether a plain classifier foretells the held-out clues better than every clusterer."""
+        """Whether a plain classifier predicts the held-out clues better than every clusterer."""
         return self.classifier is not None and self.classifier.score > max(t.score for t in self.methods)
 
     @property
@@ -92,10 +92,10 @@ class Suggestion:
         told = "with the clues" if best.clues else "without the clues, which do not help"
         if best.demands:
             told += f", but with {best.demands}"
-        words = " ".join([f"Take {best.name} with {best.n_clusters} clusters, {told}.", foretold(best)]).rstrip()
+        words = " ".join([f"Take {best.name} with {best.n_clusters} clusters, {told}.", chance_warning(best)]).rstrip()
         if self.classify and self.classifier is not None:
             words += (
-                f" But a plain classifier ({self.classifier.name}, {self.classifier.score:.3f}) foretells held-out "
+                f" But a plain classifier ({self.classifier.name}, {self.classifier.score:.3f}) predicts held-out "
                 "clues better than any clusterer: if every class has labels, classify."
             )
         return words
@@ -133,7 +133,7 @@ def reasons(ranked: Sequence[Trial], chosen: Trial) -> dict[str, str]:
     found = {}
     for trial in ranked:
         if trial is chosen:
-            why = "foretells held-out clues best" if trial is top else "as good as the best, with fewest clusters"
+            why = "predicts held-out clues best" if trial is top else "as good as the best, with fewest clusters"
         elif tied(trial, top):
             why = "as good, within the error"
         else:

@@ -11,14 +11,14 @@ import numpy as np
 from cluewise._typing import Floats
 from cluewise.advice.choice._agreement import noise_of
 
-__all__ = ["Trial", "Trials", "drop", "foretold", "pick", "tied"]
+__all__ = ["Trial", "Trials", "chance_warning", "drop", "pick", "tied"]
 
 _LISTED = 20  # trials that the text lists
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One candidate and how well it foretells clues that were held out.
+    """One candidate and how well it predicts clues that were held out.
 
     Attributes
     ----------
@@ -153,11 +153,11 @@ def pick(trials: Sequence[Trial]) -> Trials:
     return Trials((*ranked, *(t for t in trials if t.dropped)))
 
 
-def foretold(best: Trial) -> str:
+def chance_warning(best: Trial) -> str:
     """A sentence where the best score may be chance: at most 0, or at most twice its error; empty otherwise."""
     if np.isnan(best.score) or best.score > max(0.0, 2 * best.error):
         return ""
-    return "No method clearly foretells held-out clues better than chance; check them (cluewise check)."
+    return "No method clearly predicts held-out clues better than chance; check them (cluewise check)."
 
 
 def drop(trial: Trial, why: str) -> Trial:

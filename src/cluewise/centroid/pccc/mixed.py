@@ -111,7 +111,7 @@ def _under_hard_links(
 
 
 def _attraction(bonds: Bonds) -> float:
-    """What pulls come to at least: all attractions hold, nobody meets whom he repels."""
+    """What pulls come to at least: every attraction holds and no repelled pair shares a cluster."""
     pairs = 0.5 * float(bonds.pull[bonds.pull < 0].sum())
     total = np.bincount(bonds.groups, weights=bonds.shares, minlength=len(bonds.group_pull))
     alone = np.bincount(bonds.groups, weights=bonds.shares**2, minlength=len(bonds.group_pull))
