@@ -66,7 +66,7 @@ docs: $(VENV)/.ready-docs ## the documentation, in docs/_build/html
 constraints: $(VENV)/.ready-test ## renew constraints.txt (newest versions, no addresses)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-		--extra dev --extra demo --extra e2e --extra jupyter --extra postgres \
+		--extra dev --extra demo --extra postgres \
 		pyproject.toml --output-file constraints.txt
 
 clean: ## remove everything that make made
