@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+
+from cluewise.ensemble._scsc import SCSC
+from cluewise.stream import StreamingClues
 
 PATIENCE = 120  # seconds; everything here takes some tenths of a second on a quiet machine
 
@@ -108,10 +112,11 @@ COMMANDS = {
     "fit": ["data.npy", "--clues", "clues.csv", "-k", "12", "--report", "report.json"],
     "check": ["data.npy", "--clues", "clues.csv", "-k", "12"],
     "ask": ["data.npy", "-k", "3"],
+    "update": ["state", "--clues", "clues.csv", "--batch", "50"],
 }
 
 
-WHOLE = {"fit": {"data-clusters.csv", "report.json"}, "check": set(), "ask": {"data.cluewise"}}
+WHOLE = {"fit": {"data-clusters.csv", "report.json"}, "check": set(), "ask": {"data.cluewise"}, "update": set()}
 
 
 def started(*words: str, cwd: object = None) -> subprocess.Popen[bytes]:
@@ -145,8 +150,8 @@ def test_a_fit_in_another_process(patience, sweep):
     moments = random.Random(1)
     process = started(STOPPED)
     for _ in range(sweep(4, 200)):
-        patience(process)
         expect(process, b"ready\n")
+        patience(process)  # not before, because imports may take long on a busy machine
         time.sleep(moments.uniform(0, 0.15))
         process.send_signal(signal.SIGINT)
         expect(process, b"stopped\n")
@@ -209,8 +214,10 @@ def files(tmp_path):
 def test_a_command(files, patience, sweep):
     """Code 130, at most one line, no file but whole ones: from the first import to the last line of the answer."""
     moments, ends = random.Random(3), Counter()
-    for turn in range(sweep(3, 90)):
+    for turn in range(sweep(4, 120)):
         command, words = list(COMMANDS.items())[turn % len(COMMANDS)]
+        if command == "update":
+            StreamingClues.begin(files / "state", SCSC.from_partitions(np.arange(80_000).reshape(4, -1) % 3))
         process = patience(started(COMMAND, command, *words, cwd=files))
         assert process.stdout.read(1) == b"."
         time.sleep(moments.uniform(0, 3))
@@ -218,8 +225,12 @@ def test_a_command(files, patience, sweep):
         if command == "ask":
             process.wait()  # for the answer, not for the end of its questions
         out, said = process.communicate()
-        said = said.decode().splitlines()
+        said = [line for line in said.decode().splitlines() if not line.startswith("cluewise: warning")]
         ends[process.returncode] += 1
+        if command == "update":
+            with StreamingClues(files / "state") as stream:  # a whole model, whenever it was interrupted
+                assert stream.n_batches == stream.model.n_iter_
+            shutil.rmtree(files / "state")
         left = {path.name for path in files.iterdir()} - {"data.npy", "clues.csv"}
         if process.returncode == 130:
             assert len([line for line in said if line]) <= 1, said

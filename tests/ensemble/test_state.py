@@ -1,11 +1,13 @@
 """A model on disk: everything comes back, and an interrupted save leaves the earlier one."""
 
 import json
+import signal
+import zipfile
 
 import numpy as np
 import pytest
 
-from cluewise import Clues
+from cluewise import Clues, tables
 from cluewise.datasets import load as load_data
 from cluewise.ensemble import _state
 from cluewise.ensemble._scsc import SCSC
@@ -117,6 +119,66 @@ def test_an_interrupted_save_leaves_the_earlier_model(tmp_path, monkeypatch, mom
     model.save(tmp_path)
     np.testing.assert_array_equal(SCSC.load(tmp_path).gamma_, model.gamma_)
     assert len(list(tmp_path.iterdir())) == 5  # nothing is left of the failed one
+
+
+def test_ctrl_c_when_the_new_index_is_in_its_place(tmp_path, monkeypatch):
+    model = SCSC.from_partitions(RAW)
+    _ = model.labels_
+    model.save(tmp_path)
+    real = tables._files._sync
+
+    def sync(path):
+        if path.is_dir():
+            raise KeyboardInterrupt
+        real(path)
+
+    model.update(Clues(6, must=[(0, 1)], cannot=[(2, 3)]))
+    _ = model.labels_
+    with monkeypatch.context() as patch:
+        patch.setattr(tables._files, "_sync", sync)
+        with pytest.raises(KeyboardInterrupt):
+            model.save(tmp_path)
+    np.testing.assert_array_equal(SCSC.load(tmp_path).gamma_, model.gamma_)
+    assert len(list(tmp_path.iterdir())) == 4  # nothing is left of the earlier one
+    model.update(Clues(6, must=[(1, 2)])).save(tmp_path)
+    np.testing.assert_array_equal(SCSC.load(tmp_path).gamma_, model.gamma_)
+
+
+def test_a_failed_save_beside_an_index_that_cannot_be_read_deletes_nothing(tmp_path, monkeypatch):
+    model = SCSC.from_partitions(RAW)
+    model.save(tmp_path)
+    before = {file.name for file in tmp_path.iterdir()}
+
+    def fails(stream):
+        (tmp_path / "state.json").write_text("{")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_state, "_sync", fails)
+    with pytest.raises(KeyboardInterrupt):
+        model.save(tmp_path)
+    assert before <= {file.name for file in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda folder: SCSC.from_partitions(RAW).save(folder),
+        lambda folder: tables.write(folder / "table.npz", {"x": [1]}),
+    ],
+)
+def test_ctrl_c_while_an_archive_is_opened(tmp_path, monkeypatch, write):
+    """It is KeyboardInterrupt that the caller gets, not a ValueError about an archive that cannot be closed."""
+    real, opened = zipfile.ZipFile.open, []
+
+    def interrupted(*arguments, **more):
+        opened.append(real(*arguments, **more))
+        signal.raise_signal(signal.SIGINT)
+        return opened[-1]
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_kept_beside_the_model_stays(tmp_path):

@@ -20,6 +20,7 @@ from zlib import crc32
 import numpy as np
 
 from cluewise import tables
+from cluewise._interrupts import deferred
 from cluewise._typing import Array
 from cluewise.clues import Clues
 from cluewise.ensemble._aligned import Aligned
@@ -101,7 +102,9 @@ def save(model: SCSC, path: str | Path, extra: dict[str, Any] | None = None) -> 
         with tables.atomic(folder / INDEX) as aside:
             aside.write_text(json.dumps(index, indent=1, allow_nan=False), "utf-8")
     except BaseException as error:
-        _sweep(folder, known)  # a full disk needs the room
+        # A full disk needs the room. Ctrl-C may come when the new index is in its place, so that one is asked.
+        with suppress(StateError):
+            _sweep(folder, _index(folder) if (folder / INDEX).exists() else {})
         if isinstance(error, OSError) and error.strerror:
             raise tables.FileError(f"'{folder}' cannot be written: {error.strerror.lower()}.") from None
         raise
@@ -305,7 +308,8 @@ def _votes(model: SCSC, folder: Path, known: str | None) -> str | None:
 def _arrays(folder: Path, what: str, arrays: dict[str, Array]) -> str:
     name = _fresh(what, "npz")
     with (folder / name).open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]
+        with deferred():  # zipfile cannot close an archive that was interrupted
+            np.savez(stream, **arrays)  # type: ignore[arg-type]
         _sync(stream)
     return name
 

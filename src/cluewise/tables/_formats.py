@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from cluewise._interrupts import deferred
 from cluewise._typing import Array
 from cluewise.tables._limits import check_size, limit
 from cluewise.tables._panics import quiet_panics
@@ -238,7 +239,8 @@ def write_npz(path: Path, columns: Mapping[str, Array]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, column in columns.items():
             array = column.astype(str) if column.dtype.kind == "O" else column
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+            # Ctrl-C waits for the end of an entry: zipfile cannot close an archive that was interrupted.
+            with deferred(), archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
