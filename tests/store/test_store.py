@@ -575,6 +575,35 @@ def test_rescue_of_nothing(path, tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_rescue_looks_no_further_than_the_last_entry(path, tmp_path, monkeypatch):
+    filled(path)
+    with Store.open(path) as store:
+        store.settings["model"] = "PCKMeans"
+        store.snapshot("x" * 100_000, 7)  # which makes the file large
+    by_hand(path, "UPDATE answers SET answer = '\"no\"' WHERE id = 3")
+    looks, real = [], _rescue._fetch
+
+    def fetch(*query):
+        looks.append(query)
+        return real(*query)
+
+    monkeypatch.setattr(_rescue, "_fetch", fetch)
+    assert rescue(path, tmp_path / "out") == (6, 1)
+    assert len(looks) == 4 + 7 + 2  # the last numbers, the entries, the settings
+    with Store.open(tmp_path / "out") as store:
+        assert dict(store.settings) == {"budget": 50, "model": "PCKMeans"}
+    by_hand(path, "DELETE FROM answers WHERE id = 7")  # the end was lost: now the last number is not certain
+    looks.clear()
+    assert rescue(path, tmp_path / "more") == (5, 2)
+    assert len(looks) > 3000
+
+
+def test_a_rescue_is_only_recommended_for_files():
+    assert "cluewise rescue" in str(_engine.damaged("wine.cluewise", "entry 3 is not what was saved"))
+    address = "postgresql://ann:***@here/wine"
+    assert str(_engine.damaged(address, "entry 3 is missing")) == f"'{address}' is damaged: entry 3 is missing."
+
+
 def test_rescue_of_what_is_still_in_the_log(path, tmp_path):
     with Store.open(path, create=True) as store:
         store.append("q", "yes")

@@ -54,7 +54,8 @@ def last_id(connection: Connection, name: str) -> int:
 
 def damaged(name: str, how: str) -> FileError:
     """The error that names the project and says how to save what is whole."""
-    return FileError(f"'{name}' is damaged: {how}; {_RESCUE}")
+    advice = "." if _is_url(name) else f"; {_RESCUE}"  # a rescue needs the file
+    return FileError(f"'{name}' is damaged: {how}{advice}")
 
 
 def _is_url(path: str | os.PathLike[str]) -> bool:

@@ -101,9 +101,10 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
 def _read(path: Path, gap: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], Any]:
     """Entries that are whole, all settings, and how many entries there should be."""
     with closing(sqlite3.connect(path)) as old:
-        entries = [(*row, None)[:6] for row in _rows(old, "answers", gap) if _is_entry(row)]
-        every = list(_rows(old, "settings", gap))
-        return entries, every, _fetch(old, "SELECT seq FROM sqlite_sequence WHERE name = 'answers'")
+        given = _fetch(old, "SELECT seq FROM sqlite_sequence WHERE name = 'answers'")
+        entries = [(*row, None)[:6] for row in _rows(old, "answers", gap, given) if _is_entry(row)]
+        indexed = _fetch(old, "SELECT max(+rowid) FROM settings INDEXED BY sqlite_autoindex_settings_1")
+        return entries, list(_rows(old, "settings", gap, indexed)), given
 
 
 def _mend(path: Path) -> None:
@@ -118,10 +119,15 @@ def _mend(path: Path) -> None:
         stream.write(first[:page])
 
 
-def _rows(old: sqlite3.Connection, table: str, gap: int) -> Iterator[tuple[Any, ...]]:
-    """Each row that can be read, one by one, because a damaged page ends a query."""
+def _rows(old: sqlite3.Connection, table: str, gap: int, last: Any) -> Iterator[tuple[Any, ...]]:
+    """Each row that can be read, one by one, because a damaged page ends a query.
+
+    They end with the last one where the table agrees with ``last``, which is kept in another place, and otherwise after
+    a long gap.
+    """
+    known = last is not None and last == _fetch(old, f"SELECT max(rowid) FROM {table}")
     number = missing = 0
-    while missing <= gap:
+    while number < (last[0] or 0) if known else missing <= gap:
         number += 1
         row = _fetch(old, f"SELECT * FROM {table} WHERE rowid = ?", number)
         missing = missing + 1 if row is None else 0
