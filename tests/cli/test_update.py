@@ -98,6 +98,7 @@ def test_mistakes_are_one_sentence(folder, run, state):
     for words, sentence in (
         (("update", "nowhere", "--clues", "clues.csv"), "there is no folder 'nowhere'"),
         (("update", "state", "--clues", "no.csv"), "there is no file 'no.csv'"),
+        (("update", "state", "--clues", "/dev/zero"), "'/dev/zero' is a pipe, a socket or a device"),
         (("update", "new", "--data", "data.csv"), "a new model needs the number of clusters: -k"),
         (
             ("update", "state", "--data", "data.csv", "-k", 2, "--id", "id", "--ignore", "color"),

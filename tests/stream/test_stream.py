@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 from contextlib import nullcontext
 from io import FileIO
 from pathlib import Path
@@ -15,9 +16,9 @@ from cluewise.ensemble import _state
 from cluewise.ensemble._scsc import SCSC
 from cluewise.ensemble._state import StateError
 from cluewise.exceptions import ClueWarning
-from cluewise.stream import Aside, StreamingClues
+from cluewise.stream import Aside, StreamingClues, rescue
 from cluewise.stream._journal import Journal, Line
-from cluewise.tables import FileError
+from cluewise.tables import FileError, TableError
 
 RAW = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [1, 1, 1, 0, 0, 0]])
 NAMES = ["ann", "bob", "cat", "dan", "eve", "fay"]
@@ -109,6 +110,56 @@ def test_a_file_that_grows(folder, tmp_path):
         stream.read(file)
     with StreamingClues(folder) as stream, pytest.raises(FileError, match="there is no file"):
         stream.read(tmp_path / "nowhere.csv")
+
+
+def test_only_ordinary_files_that_are_not_too_large(folder, tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    file = tmp_path / "clues.csv"
+    with StreamingClues(folder) as stream:
+        for path in ("/dev/null", tmp_path / "pipe"):
+            with pytest.raises(FileError, match="is a pipe, a socket or a device"):
+                stream.read(path)
+        with pytest.raises(FileError, match="is a folder"):
+            stream.read(tmp_path)
+        monkeypatch.setenv("CLUEWISE_FILE_LIMIT", "15")
+        for _ in range(2):  # what was read before does not count
+            with file.open("a") as more:
+                more.write("ann,bob,must\n")
+            stream.read(file)
+        with file.open("a") as more:
+            more.write("ann,bob,must\n" * 2)
+        with pytest.raises(TableError, match="CLUEWISE_FILE_LIMIT"):
+            stream.read(file)
+        assert stream.n_pending == 2
+
+
+def test_a_row_that_is_linked_to_itself_says_nothing(folder):
+    with StreamingClues(folder) as stream:
+        stream.append(["ann,ann,must", "ann,bob,must"], source="me")
+        list(stream.apply())
+        expected = updated(Clues(6, must=[(0, 0), (0, 1)], must_source=["me:1", "me:2"]))
+        assert stream.model._state.seen == expected._state.seen == 1.0
+        np.testing.assert_array_equal(stream.model.gamma_, expected.gamma_)
+        assert stream.model._told.clues() == expected._told.clues()
+
+
+def test_ctrl_c_after_the_journal_was_written(folder, monkeypatch):
+    """The lines wait, as they will in the next process."""
+    real = Journal.append
+
+    def append(journal, lines):
+        taken = real(journal, lines)
+        signal.raise_signal(signal.SIGINT)
+        return taken
+
+    with StreamingClues(folder) as stream:
+        monkeypatch.setattr(Journal, "append", append)
+        with pytest.raises(KeyboardInterrupt):
+            stream.append(["ann,bob,must", "cat,dan,must"])
+        assert stream.n_pending == 2
+        monkeypatch.undo()
+        stream.append(["eve,fay,must"])
+        assert [line.number for line, _ in stream._pending] == [1, 2, 3]
 
 
 def test_two_files_of_one_name(folder, tmp_path):
@@ -258,11 +309,15 @@ def test_an_append_that_was_cut_off_does_not_count(tmp_path):
     journal.append(lines[1:])
     whole = path.read_bytes()
     assert journal.size == len(whole)
-    for cut in range(first, len(whole)):
+    torn = tmp_path / "journal.torn"
+    for cut in range(first, len(whole) - 1):
         path.write_bytes(whole[:cut])
         with nullcontext() if cut == first else pytest.warns(ClueWarning, match=f"journal' .* its {cut - first} bytes"):
             assert kept(path) == lines[:1]
         assert path.read_bytes() == whole[:first]
+        if cut > first:
+            assert torn.read_bytes() == whole[first:cut]
+            torn.unlink()
     path.write_bytes(whole)
     assert kept(path) == lines
     assert [line for line, _ in Journal(path, first).lines] == lines[1:]
@@ -270,9 +325,26 @@ def test_an_append_that_was_cut_off_does_not_count(tmp_path):
 
 def test_a_long_half_line_is_cut_off(tmp_path):
     path = tmp_path / "journal"
-    path.write_bytes(json.dumps(Line("me", 1, "x")).encode() + b"\n" + b"y" * 200_000)
-    with pytest.warns(ClueWarning, match="200000 bytes"):
-        assert [line.text for line in kept(path)] == ["x"]
+    for _ in range(2):
+        path.write_bytes(json.dumps(Line("me", 1, "x")).encode() + b"\n" + b"y" * 200_000)
+        with pytest.warns(ClueWarning, match=r"200000 bytes were moved to '.*journal\.torn'; if no append was interr"):
+            assert [line.text for line in kept(path)] == ["x"]
+    assert (tmp_path / "journal.torn").read_bytes() == b"y" * 400_000  # nothing is overwritten
+
+
+@pytest.mark.parametrize("end", [b"", b"\0", b"\r", b"x"])
+def test_a_line_break_is_mended(tmp_path, end):
+    """The line before it is whole, and it may have been acknowledged."""
+    path = tmp_path / "journal"
+    lines = [Line("me", i, f"{i},0,must") for i in range(1, 4)]
+    Journal(path).append(lines)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + end)
+    with pytest.warns(ClueWarning, match="its line break, which was added; if no append was interrupted, the file was"):
+        assert kept(path) == lines
+    assert path.read_bytes() == whole
+    assert kept(path) == lines
+    assert not (tmp_path / "journal.torn").exists()
 
 
 def test_a_line_that_was_changed_is_refused(tmp_path):
@@ -281,9 +353,9 @@ def test_a_line_that_was_changed_is_refused(tmp_path):
     whole = path.read_bytes()
     for at in range(len(whole)):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        if at == len(whole) - 1:  # without its line break the append is one that was cut off
+        if at == len(whole) - 1:  # the line break, behind which nothing was lost
             with pytest.warns(ClueWarning):
-                assert kept(path) == []
+                assert len(kept(path)) == 3
         else:
             with pytest.raises(FileError, match=r"journal' is damaged.*'cluewise rescue'"):
                 Journal(path)
@@ -413,6 +485,44 @@ def test_missing_lines_are_noticed(folder):
     (folder / "journal.jsonl").write_bytes(records[0] + records[2])
     with pytest.raises(FileError, match="lines 2 to 2 of 'stdin' are missing"):
         StreamingClues(folder)
+
+
+def test_a_rescue_takes_no_part_of_an_append(folder, tmp_path):
+    with StreamingClues(folder) as stream:
+        stream.append(["ann,bob,must", "cat,dan,must"])
+        stream.append(["eve,fay,must", "ann,fay,cannot", "bob,fay,cannot"])
+    (folder / "state.json").unlink()
+    journal = folder / "journal.jsonl"
+    whole = journal.read_bytes()
+    records = whole.splitlines(keepends=True)
+    last = sum(map(len, records[:4]))
+    for case, (data, found) in enumerate(
+        [
+            (whole[:-1], (5, 0)),  # only the line break is missing
+            (whole[:-2], (2, 0)),
+            (whole[:last], (2, 0)),
+            (whole[: last - 1], (2, 0)),
+            (whole[:-9] + b"?" + whole[-8:], (4, 1)),  # complete, so it was acknowledged
+            (records[0] + b"?" + b"".join(records[1:]), (4, 1)),
+        ]
+    ):
+        journal.write_bytes(data)
+        assert rescue(folder, tmp_path / f"{case}.csv") == found
+
+
+def test_a_rescue_leaves_the_folder_as_it_is(folder, tmp_path):
+    with StreamingClues(folder) as stream:
+        stream.append(["ann,bob,must"])
+        with pytest.raises(ValueError, match="another process is at work"):
+            rescue(folder, tmp_path / "busy.csv")
+    (folder / "lock").unlink()
+    before = sorted(folder.iterdir())
+    assert rescue(folder, tmp_path / "one.csv") == (1, 0)
+    assert sorted(folder.iterdir()) == before
+    (folder / "lock").mkdir()  # it cannot be opened, as on a disk that cannot be written to
+    assert rescue(folder, tmp_path / "two.csv") == (1, 0)
+    with pytest.raises(ValueError, match="there is no folder"):
+        rescue(folder / "nowhere", tmp_path / "three.csv")
 
 
 def test_a_folder_of_version_1_is_read_and_brought_up_to_date(folder):

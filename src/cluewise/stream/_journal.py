@@ -37,15 +37,16 @@ class Record(NamedTuple):
     line: Line | None  # None where it is damaged
     left: int  # lines of the same append that follow
     end: int  # offset of the next
-    complete: bool  # it has a line break
+    complete: bool  # it has a line break; only the last may have none
 
 
 class Journal:
     """An append-only file of lines, for one process at a time; an append is kept whole or not at all.
 
     A record is a checksum and a JSON list: the line, and how many more lines belong to the same append. So a reader
-    knows where an append was cut off by a kill or a full disk; such a tail was never acknowledged, and it is dropped.
-    Records of older versions are JSON lists of the line alone.
+    knows where an append was cut off by a kill or a full disk. Damage at the end of the file looks the same, so such a
+    tail is moved into a file beside the journal, with a warning. Records of older versions are JSON lists of the line
+    alone.
     """
 
     def __init__(self, path: Path, start: int = 0) -> None:
@@ -59,24 +60,43 @@ class Journal:
         if size < start:
             raise self.damaged(f"{start} bytes were applied, and only {size} are there")
         waiting: list[tuple[Line, int]] = []
+        whole = True
         for record in records(path, start):
             if record.line is not None:
                 waiting.append((record.line, record.end))
                 if not record.left:
                     self.lines += waiting
-                    self.size, waiting = record.end, []
+                    self.size, waiting, whole = record.end, [], record.complete
             elif record.complete:
                 raise self.damaged(f"the line that ends at byte {record.end} is not what was written")
-        if self.size < size:
-            warnings.warn(
-                f"the last append to '{path}' was cut off before it was complete; its {size - self.size} bytes were "
-                "dropped, and every append that was acknowledged is there.",
-                ClueWarning,
-                stacklevel=3,
-            )
+        if not whole:
             with path.open("rb+") as stream:
-                stream.truncate(self.size)
+                stream.seek(self.size - 1)
+                stream.write(b"\n")
+                stream.flush()
                 os.fsync(stream.fileno())
+            self._warn("before its line break, which was added")
+        elif self.size < size:
+            self._warn(f"before it was complete; its {size - self.size} bytes were moved to '{self._cut()}'")
+
+    def _warn(self, how: str) -> None:
+        warnings.warn(
+            f"the last append to '{self.path}' was cut off {how}; if no append was interrupted, the file was damaged, "
+            "and lines from its end are lost.",
+            ClueWarning,
+            stacklevel=4,
+        )
+
+    def _cut(self) -> Path:
+        """Move what stands behind the last whole append to the end of another file."""
+        torn = self.path.with_suffix(".torn")
+        with self.path.open("rb+") as stream:
+            stream.seek(self.size)
+            with tables.atomic(torn) as aside, tables.writing(torn):
+                aside.write_bytes((torn.read_bytes() if torn.exists() else b"") + stream.read())
+            stream.truncate(self.size)
+            os.fsync(stream.fileno())
+        return torn
 
     def append(self, lines: Sequence[Line]) -> list[tuple[Line, int]]:
         """Write lines and wait until the disk has them all; the lines, each with the offset of the next."""
@@ -120,8 +140,18 @@ def records(path: Path, start: int = 0) -> Iterator[Record]:
     with path.open("rb") as stream:
         stream.seek(start)
         for data in stream:
-            start += len(data)
-            yield Record(*_parsed(data), start, data.endswith(b"\n"))
+            complete = data.endswith(b"\n")
+            record = data if complete else _mended(data)
+            start += len(record)
+            yield Record(*_parsed(record), start, complete)
+
+
+def _mended(data: bytes) -> bytes:
+    """The last record with its line break, if nothing else is wrong with it."""
+    for text in (data, data[:-1]):  # it is missing, or another byte stands in its place
+        if text[:9] == b"%08x " % crc32(text[9:]):
+            return text + b"\n"
+    return data
 
 
 def _parsed(data: bytes) -> tuple[Line | None, int]:

@@ -168,4 +168,5 @@ def _reports(said: dict[str, Any], kind: str) -> Reports:
         raise ClueError("an infinite weight is for methods that take clues as hard.")
     source: Array = np.empty(p, dtype=object)
     source[:] = said.get(f"{kind}_source", [])
-    return Reports(rows, np.full(p, kind == "must"), weight, sure, source)
+    links = rows[:, 0] != rows[:, 1]  # a row is always together with itself
+    return Reports(rows, np.full(p, kind == "must"), weight, sure, source).take(links)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-__all__ = ["locked"]
+__all__ = ["locked", "locked_as_found"]
 
 NAME = "lock"
 
@@ -14,7 +15,21 @@ def locked(folder: Path) -> IO[bytes]:
     """The open lock file of a folder; closing it unlocks. Refused while another process holds it."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder '{folder}'.")
-    stream = (folder / NAME).open("ab")
+    return _held((folder / NAME).open("ab"), folder)
+
+
+def locked_as_found(folder: Path) -> AbstractContextManager[Any]:
+    """The same for somebody who only reads: no lock where there is no file for it, or none that can be written."""
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder '{folder}'.")
+    try:
+        stream = (folder / NAME).open("rb+")
+    except OSError:
+        return nullcontext()
+    return _held(stream, folder)
+
+
+def _held(stream: IO[bytes], folder: Path) -> IO[bytes]:
     try:
         _lock(stream)
     except OSError:

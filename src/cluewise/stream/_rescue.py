@@ -15,7 +15,7 @@ from cluewise.ensemble import _state
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import records
 from cluewise.stream._lines import cells_of
-from cluewise.stream._lock import locked
+from cluewise.stream._lock import locked_as_found
 from cluewise.stream._stream import JOURNAL, read_ids
 
 __all__ = ["rescue"]
@@ -59,7 +59,7 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     folder, out = Path(path), Path(out)
     if out.exists():
         raise tables.FileError(f"'{out}' is there already; choose the name of a new file.")
-    with locked(folder):
+    with locked_as_found(folder):
         try:
             told, kept = _state.load_told(folder)
             applied = _io.rows(told.clues(), read_ids(folder, kept)).columns
@@ -85,7 +85,10 @@ def _add_lines(journal: Path, kept: dict[str, Any], columns: dict[str, list[str]
     headers = dict(kept.get("headers", {}))
     first = {key: place[1] for key, place in kept.get("positions", {}).items()}
     last, found, damaged = dict(first), 0, 0
-    for record in records(journal, kept.get("applied", 0)) if journal.exists() else ():
+    read = list(records(journal, kept.get("applied", 0))) if journal.exists() else []
+    while read and (read[-1].left or not (read[-1].line or read[-1].complete)):
+        read.pop()  # of an append that was cut off nothing counts
+    for record in read:
         if record.line is None:
             damaged += record.complete
             continue

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from copy import copy
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from cluewise import tables
+from cluewise._interrupts import deferred
 from cluewise._typing import Ints
 from cluewise.ensemble import _state
 from cluewise.ensemble._scsc import SCSC
@@ -18,6 +21,7 @@ from cluewise.exceptions import ClueWarning
 from cluewise.stream._journal import Journal, Line
 from cluewise.stream._lines import Aside, Reader, Understood
 from cluewise.stream._lock import locked
+from cluewise.tables._files import read_bytes
 
 __all__ = ["Batch", "StreamingClues"]
 
@@ -135,12 +139,12 @@ class StreamingClues:
         model, kept, seen = _state.load_unlearned(self.path)
         reader = Reader(model._ensemble.n, read_ids(self.path, kept), SCSC.card.accepts)
         lines = Journal(self.path / JOURNAL).lines
-        start = 0
-        for end in kept.get("ends", []):
-            batch = [line for line, offset in lines if start < offset <= end]
-            _learn(model, reader, batch)
-            start = end
-        if start != kept.get("applied", 0) or model._state.seen != seen:
+        ends, first = kept.get("ends", []), 0
+        for end in ends:
+            last = bisect_right(lines, end, key=itemgetter(1))
+            _learn(model, reader, [line for line, _ in lines[first:last]])
+            first = last
+        if max(ends, default=0) != kept.get("applied", 0) or model._state.seen != seen:
             raise problem
         warnings.warn(f"{str(problem).split(';')[0]}; it was rebuilt from the journal.", ClueWarning, stacklevel=3)
         return model, kept
@@ -183,7 +187,7 @@ class StreamingClues:
         Parameters
         ----------
         path : str or path
-            A text file of clues, one per line. It may grow between two calls and must not shrink.
+            An ordinary text file of clues, one per line. It may grow between two calls and must not shrink.
 
         Returns
         -------
@@ -192,14 +196,9 @@ class StreamingClues:
         """
         source, file = Path(path).name, str(Path(path).resolve())
         end, number = self._positions.get(file, [0, 0])
-        try:
-            with Path(path).open("rb") as stream:
-                if stream.seek(0, 2) < end:
-                    raise tables.FileError(f"'{path}' is shorter than it was; a file that grows never shrinks.")
-                stream.seek(end)
-                data = stream.read()
-        except FileNotFoundError:
-            raise tables.FileError(f"there is no file '{path}'.") from None
+        data = read_bytes(path, end)
+        if Path(path).stat().st_size < end:
+            raise tables.FileError(f"'{path}' is shorter than it was; a file that grows never shrinks.")
         *records, waiting = data.split(b"\n")
         lines = []
         for record in records:
@@ -210,8 +209,9 @@ class StreamingClues:
 
     def _take(self, lines: list[Line]) -> None:
         if lines:
-            for line, offset in self._journal.append(lines):
-                self._await(line, offset)
+            with deferred():  # what the journal holds waits here too
+                for line, offset in self._journal.append(lines):
+                    self._await(line, offset)
 
     def _await(self, line: Line, offset: int) -> None:
         last = self._positions.get(line.key, [0, 0])[1]

@@ -16,7 +16,7 @@ from cluewise.tables._formulas import guard, guard_column
 from cluewise.tables._limits import check_size
 from cluewise.tables._table import FileError, Table, TableError, columns_of
 
-__all__ = ["atomic", "peek", "read", "read_json", "write", "writing"]
+__all__ = ["atomic", "peek", "read", "read_bytes", "read_json", "write", "writing"]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _ARRAYS = (".npz", ".npy")
@@ -64,7 +64,7 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
     [1.5, 2.0]
     """
     path = Path(path)
-    data = _read_bytes(path)
+    data = read_bytes(path)
     suffix = _suffix(path, READS, "reads")
     if suffix in _TEXT:
         return _text.parse_text(data, path, header, text)
@@ -87,7 +87,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     >>> tables.read_json(path)
     {'must': [['a17', 'b3']]}
     """
-    return _formats.parse_json(_read_bytes(Path(path)), Path(path).name)
+    return _formats.parse_json(read_bytes(path), Path(path).name)
 
 
 def peek(path: str | os.PathLike[str], count: int = 1) -> list[list[str]]:
@@ -102,7 +102,7 @@ def peek(path: str | os.PathLike[str], count: int = 1) -> list[list[str]]:
     >>> tables.peek(path, 2)
     [['a17', 'b3', 'must'], ['b3', 'c', 'cannot']]
     """
-    return _text.first_records(_read_bytes(Path(path)), Path(path), count)
+    return _text.first_records(read_bytes(path), Path(path), count)
 
 
 def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any], *, raw_cells: bool = False) -> None:
@@ -226,15 +226,29 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: str | os.PathLike[str], start: int = 0) -> bytes:
+    """What an ordinary file holds behind its first ``start`` bytes.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise.tables._files import read_bytes
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.csv"
+    >>> _ = path.write_bytes(b"a17,b3,must")
+    >>> read_bytes(path, 7)
+    b'must'
+    """
+    path = Path(path)
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             raise FileError(f"'{path}' is a folder, not a file.")
         if not stat.S_ISREG(status.st_mode):  # reading it might never end
             raise FileError(f"'{path}' is a pipe, a socket or a device; copy its content into a file and read that.")
-        check_size(status.st_size, f"'{path}'")
-        return path.read_bytes()
+        check_size(status.st_size - start, f"'{path}'")
+        with path.open("rb") as stream:
+            stream.seek(start)
+            return stream.read()
     except TableError:
         raise
     except FileNotFoundError:
