@@ -199,9 +199,9 @@ def test_places_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(TableError, match="a name without suffix is not a format"):
         tables.read(put(tmp_path, "a", "x"))
 
-    def denied(self):
+    def denied(self, *mode, **more):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(tmp_path), "read_bytes", denied)
+    monkeypatch.setattr(type(tmp_path), "open", denied)
     with pytest.raises(FileError, match=r"cannot be read: permission denied\.$"):
         tables.read(tmp_path / "a")
