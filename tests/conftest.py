@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Point the library at the data folder, if there is one, and let no objective rise unseen."""
     # Here and not in pyproject.toml, where pytest would import cluewise before coverage is measured.
     config.addinivalue_line("filterwarnings", "error::cluewise.exceptions.NotDescending")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell that starts the tests in the background does that
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     data = folder("CLUEWISE_DATA", "data")
     if data is not None:
         os.environ["CLUEWISE_DATA"] = str(data)

@@ -272,7 +272,7 @@ DEGENERATE = {
     "more columns than rows": (np.random.default_rng(0).normal(size=(5, 90)), {"must": [(0, 1)]}),
     "contradictory": (np.arange(8.0)[:, None], {"must": [(0, 1), (1, 2)], "cannot": [(0, 2), (0, 1)]}),
     "far away": (np.arange(8.0)[:, None] * 1e-3 + 1e8, {"must": [(0, 1)]}),
-    "tiny": (np.arange(8.0)[:, None] * 1e-150, {"must": [(0, 1)]}),
+    "tiny": (np.arange(8.0)[:, None] * 1e-50, {"must": [(0, 1)]}),
 }
 
 
