@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,14 @@ from measuring import Figure, interleaved, one_thread
 from workload import blobs, links
 
 from cluewise import Clues
-from cluewise.kernels import reference_gibbs_normal
 from cluewise.mixture.tvclust.gibbs import GibbsDraws, sample
 from cluewise.mixture.tvclust.gibbs_draws import Rates, Record
 from cluewise.mixture.tvclust.gibbs_normal import NormalClusters
 from cluewise.mixture.tvclust.pair_evidence import Noise, Pairs, pairs_of
 from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))  # where the twins of the kernels live
+from twins import gibbs_normal
 
 FULL = {"n": 2_000, "d": 10, "k": 10, "pairs": 2_000, "sweeps": 100, "visits": 40, "repeats": 3}
 TINY = {"n": 60, "d": 3, "k": 3, "pairs": 20, "sweeps": 3, "visits": 5, "repeats": 1}
@@ -83,4 +87,4 @@ def plain(X: np.ndarray, pairs: Pairs, base: NormalInverseWishart, start: np.nda
     fixed = clusters.prior, float(base.degrees), clusters.height, clusters.fresh
     rows, uniforms = rng.permutation(len(X))[:visits], rng.random(visits)
     clues = Record(pairs, 1, len(X)).links(Rates(*NOISE.means())).arrays
-    return reference_gibbs_normal.visit_normal(X, rows, 0, uniforms, labels, *fixed, *table, *clues, len(X))
+    return gibbs_normal.visit_normal(X, rows, 0, uniforms, labels, *fixed, *table, *clues, len(X))

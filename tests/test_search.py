@@ -23,7 +23,7 @@ from cluewise.advice import _held_out
 from cluewise.advice.choice._agreement import agreement, evidence, jackknife, noise_of
 from cluewise.advice.choice._candidates import candidates, least_clusters, likely_counts, named, wished
 from cluewise.advice.choice._search import ClueSearchCV
-from cluewise.advice.choice._trials import Trial, drop, pick, predicted
+from cluewise.advice.choice._trials import Trial, chance_warning, drop, pick
 from cluewise.exceptions import ClueError
 from cluewise.metric_learning import RCA
 from test_advice import entailed, some_clues
@@ -331,9 +331,9 @@ def test_where_nothing_is_predicted_the_table_says_so(blobs):
     assert search.fit(X, clues=clues).results_.warning == ""
     own = search.set_params(scoring=lambda labels, held: -1.0).fit(X, clues=lies)
     assert own.results_.warning == ""  # what chance gives, only the user knows
-    assert predicted(trial("one", 2, np.nan, [])) == ""
-    assert predicted(trial("two", 2, 0.19, [])) != ""
-    assert predicted(trial("three", 2, 0.21, [])) == ""
+    assert chance_warning(trial("one", 2, np.nan, [])) == ""
+    assert chance_warning(trial("two", 2, 0.19, [])) != ""
+    assert chance_warning(trial("three", 2, 0.21, [])) == ""
 
 
 def test_without_clues_the_demands_hold_all_the_same():

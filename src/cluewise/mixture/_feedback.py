@@ -206,7 +206,8 @@ class FeedbackNaiveBayes(MixtureClusterer):
     def _slack(self, problem: Problem) -> float:
         rows = problem.rows
         ones = np.ones((rows.n, 1)) if rows.weight is None else rows.weight[:, None]
-        return super()._slack(problem) + documents.rounding(float(documents.counts(rows, ones).sum()), self.smoothing)
+        slack = super()._slack(problem) + documents.rounding(float(documents.counts(rows, ones).sum()), self.smoothing)
+        return slack + 16 * float(np.finfo(np.float64).eps) * problem.k * rows.d  # the prior, however little rows weigh
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[State]:
         # Objectives at different weights of words do not compare, so that broken clues come first.

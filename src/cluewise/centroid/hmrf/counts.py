@@ -64,7 +64,7 @@ class GeneralizedI(Linear):
         self.held = BACKGROUND * rows.mass / self.k
         apart = float(self._scatter(whole, self.mean[None]).sum()) / rows.mass
         self.strength = rows.mass
-        self.spread = rows.d / apart if apart > 0 else 1.0
+        self.spread = rows.d / apart if apart > 0 and self.reference.any() else 1.0  # equal rows have no unit
 
     def check(self) -> None:
         """Refuse negative numbers, with row and column."""
