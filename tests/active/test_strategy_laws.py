@@ -373,7 +373,7 @@ def test_what_was_inferred_falls_with_the_no_that_it_came_from():
     assert state.clues.must.tolist() == [[1, 3]]
     assert not state.clues.contradictions
     assert one.ask(state, rows)[0].key != ("pair", (0, 1))
-    with pytest.raises(ValueError, match="nobody is called 'inferred'"):
+    with pytest.raises(ValueError, match="who='inferred' is reserved"):
         one.tell(state, Answer(Question("pair", (1, 2)), True, who="inferred"))
 
 

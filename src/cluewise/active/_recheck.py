@@ -13,7 +13,7 @@ from cluewise.active._state import State
 __all__ = ["doubtful"]
 
 MOST = 3
-"""Answers to one question; when the majority of so many still contradicts others, nobody is asked again."""
+"""Answers to one question; when the majority of so many still contradicts others, the question is not asked again."""
 
 Key = tuple[str, tuple[int, ...]]
 

@@ -177,7 +177,7 @@ class Strategy(BaseEstimator, ABC):
             if not isinstance(answer, Answer):
                 raise TypeError(f"{answer!r} is not an Answer.")
             if answer.who == INFERRED:
-                raise ValueError(f"nobody is called {INFERRED!r} here: so the answers are marked that nobody gave.")
+                raise ValueError(f"who={INFERRED!r} is reserved for answers that were inferred; choose another name.")
             if max(answer.question.rows) >= state.n:
                 raise ValueError(f"the answer speaks of row {max(answer.question.rows)}, but there are {state.n} rows.")
         if len(new) > state.left:

@@ -48,7 +48,7 @@ def propose(
 
     ``waiting[:state[0]]`` are rows that still have to ask, ``asked[i]`` is the last center that row i has asked (−1:
     none). Center h holds ``held[start[h] : start[h] + size[h]]``, the farthest one first (a heap), at most
-    ``quota[h]``. Rows that all centers turn down are held by none. True when nobody is waiting.
+    ``quota[h]``. Rows that all centers turn down are held by none. True when no row is waiting.
     """
     work = 0
     while state[0] > 0:

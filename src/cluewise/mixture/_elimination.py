@@ -26,7 +26,7 @@ class Stage(NamedTuple):
     node: int  # number in unary
     left: tuple[int, ...]  # stages of the neighbors that are left
     table: Floats  # what the edges of the node to these add
-    up: int  # stage that receives the sum; -1: nobody is left
+    up: int  # stage that receives the sum; -1: none is left
     shape: tuple[int, ...]  # of that sum, spread over the axes of the table there
     gone: tuple[int, ...]  # axes of the table there that are not among the neighbors
 

@@ -1,6 +1,6 @@
 """Affinities: sparse symmetric graphs of near rows, or a dense table for few rows.
 
-Weights are between 0 and 1 and nobody is its own neighbor: the diagonal is zero.
+Weights are between 0 and 1 and no row is its own neighbor: the diagonal is zero.
 """
 
 from __future__ import annotations
