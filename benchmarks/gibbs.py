@@ -11,11 +11,11 @@ from measuring import Figure, interleaved, one_thread
 from workload import blobs, links
 
 from cluewise import Clues
-from cluewise.mixture.tvclust.gibbs import GibbsDraws, sample
-from cluewise.mixture.tvclust.gibbs_draws import Rates, Record
-from cluewise.mixture.tvclust.gibbs_normal import NormalClusters
-from cluewise.mixture.tvclust.pair_evidence import Noise, Pairs, pairs_of
-from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture._tvclust.gibbs import GibbsDraws, sample
+from cluewise.mixture._tvclust.gibbs_draws import Rates, Record
+from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
+from cluewise.mixture._tvclust.pair_evidence import Noise, Pairs, pairs_of
+from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # where the twins of the kernels live
 from twins import gibbs_normal

@@ -29,7 +29,7 @@ import cluewise
 from cluewise import Clues, ClueSearchCV, Infeasible, Undecided
 from cluewise.datasets import load
 from cluewise.metrics import rand
-from cluewise.metrics.utility import coherence, informativeness, metric_agreement
+from cluewise.metrics._utility import coherence, informativeness, metric_agreement
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PREDICTORS = ("informativeness", "coherence", "agreement")

@@ -20,7 +20,7 @@ from cluewise.advice.doctor._clashes import Clash, clashes, repairs
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError
 from cluewise.metrics._segments import segments
-from cluewise.metrics.utility import coherence, informativeness, metric_agreement, predictability, redundancy
+from cluewise.metrics._utility import coherence, informativeness, metric_agreement, predictability, redundancy
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])
 

@@ -11,8 +11,8 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active.parts import imputed as module
-from cluewise.active.parts.imputed import Imputed, Sums, add_agreements, agreements, certainty, imputed_clues, limits
+from cluewise.active._parts import imputed as module
+from cluewise.active._parts.imputed import Imputed, Sums, add_agreements, agreements, certainty, imputed_clues, limits
 from cluewise.active.strategies._committee import Committee
 
 # [committee] of the specification, section 10.8.

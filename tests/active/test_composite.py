@@ -16,8 +16,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, State, interview
-from cluewise.active.parts import pool as pool_module
-from cluewise.active.parts.utilities import UTILITIES, View, agreement, arms, chances, ranked
+from cluewise.active._parts import pool as pool_module
+from cluewise.active._parts.utilities import UTILITIES, View, agreement, arms, chances, ranked
 from cluewise.active.strategies._composite import CompositeQuestions
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])

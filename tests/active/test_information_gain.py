@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 from cluewise import Clues
 from cluewise.active import Answer, Question, SimulatedOracle, interview
 from cluewise.active._known import Known
-from cluewise.active.parts.ig_kmeans import (
+from cluewise.active._parts.ig_kmeans import (
     State,
     chances,
     cluster,

@@ -11,10 +11,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
 from cluewise.active import Answer, FunctionOracle, Question, SimulatedOracle, State, interview
-from cluewise.active.parts import stakes
-from cluewise.active.parts.odds import Odds
-from cluewise.active.parts.stakes import Table
-from cluewise.active.parts.ward_groups import WardGroups
+from cluewise.active._parts import stakes
+from cluewise.active._parts.odds import Odds
+from cluewise.active._parts.stakes import Table
+from cluewise.active._parts.ward_groups import WardGroups
 from cluewise.active.strategies._pairs_at_stake import PairsAtStake
 from cluewise.datasets import load
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from cluewise import Clues
 from cluewise.active import Answer, Question, SimulatedOracle, interview
-from cluewise.active.parts.reach import Reach
+from cluewise.active._parts.reach import Reach
 from cluewise.active.strategies._explore import ExploreConsolidate
 from cluewise.core.rows import rows_of
 

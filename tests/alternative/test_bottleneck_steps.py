@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cluewise.alternative.ib.annealing import Schedule, anneal, critical
-from cluewise.alternative.ib.joint import joint_of, patterns_of, refuse_negative
-from cluewise.alternative.ib.steps import Pull, advance, begin, lead, minus_gain, step
+from cluewise.alternative._ib.annealing import Schedule, anneal, critical
+from cluewise.alternative._ib.joint import joint_of, patterns_of, refuse_negative
+from cluewise.alternative._ib.steps import Pull, advance, begin, lead, minus_gain, step
 from cluewise.core import loop
 
 # survey-algorithms 9.4: four rows, each 0.7 on a symbol of its own, rho = 0.2.
@@ -243,14 +243,14 @@ def test_many_groups_take_no_table_of_groups_by_groups():
 
 
 def test_too_many_gaps_are_refused(monkeypatch):
-    monkeypatch.setattr("cluewise.alternative.ib.joint.TABLES", 31)
+    monkeypatch.setattr("cluewise.alternative._ib.joint.TABLES", 31)
     known = [np.array([0, 1, 0, 1]), np.array([0, 1, -1, -1])]
     with pytest.raises(ValueError, match="make 2 groups, and leave gaps in 2 ways"):
         patterns_of(known, np.full(4, 0.25))
 
 
 def test_too_many_groups_are_refused(monkeypatch):
-    monkeypatch.setattr("cluewise.alternative.ib.joint.TABLES", 2**30 / 2**26)
+    monkeypatch.setattr("cluewise.alternative._ib.joint.TABLES", 2**30 / 2**26)
     with pytest.raises(ValueError, match="make 4 groups; tables of 2 clusters, 3 columns"):
         joint_of(np.ones((4, 3)), None, [np.arange(4)], 2, by_mass=False)
 
@@ -273,8 +273,8 @@ def test_blocks_of_rows_add_up(monkeypatch):
     rng = np.random.default_rng(0)
     X, z, q = rng.poisson(1, size=(700, 4)) + 1.0, rng.integers(2, size=700), rng.dirichlet([1, 1], size=700)
     whole = advance(begin(joint_of(X, None, [z], 2, by_mass=False), Pull(0.3, 1.0), 0.1, q))
-    monkeypatch.setattr("cluewise.alternative.ib.joint.BLOCK_BYTES", 1)
-    monkeypatch.setattr("cluewise.alternative.ib.joint.SMALL", 0)
+    monkeypatch.setattr("cluewise.alternative._ib.joint.BLOCK_BYTES", 1)
+    monkeypatch.setattr("cluewise.alternative._ib.joint.SMALL", 0)
     for table in (X, csr_array(X)):
         joint = joint_of(table, None, [z], 2, by_mass=False)
         assert len(joint.parts) > 8

@@ -9,12 +9,12 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from cluewise import Clues
-from cluewise.alternative.ib.base import Bottleneck
-from cluewise.alternative.ib.conditional import ConditionalIB
-from cluewise.alternative.ib.coordinated import CoordinatedConditionalIB
-from cluewise.alternative.ib.ib import InformationBottleneck
-from cluewise.alternative.ib.joint import joint_of
-from cluewise.alternative.ib.steps import Pull, begin
+from cluewise.alternative._ib.base import Bottleneck
+from cluewise.alternative._ib.conditional import ConditionalIB
+from cluewise.alternative._ib.coordinated import CoordinatedConditionalIB
+from cluewise.alternative._ib.ib import InformationBottleneck
+from cluewise.alternative._ib.joint import joint_of
+from cluewise.alternative._ib.steps import Pull, begin
 from cluewise.datasets._two_sided import make_two_sided
 from cluewise.exceptions import ClueWarning, UnusedClueWarning
 from cluewise.metrics import ari, nmi, variation_of_information

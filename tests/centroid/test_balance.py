@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from cluewise.centroid.sized import balance
-from cluewise.centroid.sized.balance import populate, refine, sample_size
-from cluewise.centroid.sized.flow import Bounds, Lanes, cheapest
+from cluewise.centroid._sized import balance
+from cluewise.centroid._sized.balance import populate, refine, sample_size
+from cluewise.centroid._sized.flow import Bounds, Lanes, cheapest
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
 

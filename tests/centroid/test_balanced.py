@@ -9,10 +9,10 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues
 from cluewise.base import Problem
-from cluewise.centroid.sized import balance
-from cluewise.centroid.sized.balanced import BalancedKMeans, step
-from cluewise.centroid.sized.flow import Bounds
-from cluewise.centroid.sized.sized import SizedKMeans
+from cluewise.centroid._sized import balance
+from cluewise.centroid._sized.balanced import BalancedKMeans, step
+from cluewise.centroid._sized.flow import Bounds
+from cluewise.centroid._sized.sized import SizedKMeans
 from cluewise.core import assign
 from cluewise.core.centers import scatter
 from cluewise.core.lloyd import State

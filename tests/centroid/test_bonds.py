@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.centroid.pccc import bonds as module
-from cluewise.centroid.pccc.anchors import anchors, merged
-from cluewise.centroid.pccc.bonds import bonds_of, fold, hard_alone, parts, price_of, priced, troubled
-from cluewise.centroid.pccc.frustration import frustration
-from cluewise.centroid.pccc.mixed import _attraction
-from cluewise.centroid.pccc.moves import values
+from cluewise.centroid._pccc import bonds as module
+from cluewise.centroid._pccc.anchors import anchors, merged
+from cluewise.centroid._pccc.bonds import bonds_of, fold, hard_alone, parts, price_of, priced, troubled
+from cluewise.centroid._pccc.frustration import frustration
+from cluewise.centroid._pccc.mixed import _attraction
+from cluewise.centroid._pccc.moves import values
 from cluewise.core.exact.certainty import bound_nodes
 from cluewise.core.rows import Rows
 
@@ -189,6 +189,6 @@ def test_anchors_are_groups_that_clues_keep_apart(patch):
         nodes = nodes._replace(bound=np.arange(nodes.rows.n))
         made = bonds_of(hard, Clues(8), nodes.component)
         for pairs in (100_000, 0):
-            patch.setattr("cluewise.centroid.pccc.anchors.PAIRS", pairs)
+            patch.setattr("cluewise.centroid._pccc.anchors.PAIRS", pairs)
             assert (anchors(nodes, made, 3) + rows.shift).ravel().tolist() == expected
         assert len(anchors(nodes, made, 0)) == 0

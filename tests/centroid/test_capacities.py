@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from cluewise import Clues
-from cluewise.centroid.sized import capacities
-from cluewise.centroid.sized.capacities import Capacities, capacities_of, pack
+from cluewise.centroid._sized import capacities
+from cluewise.centroid._sized.capacities import Capacities, capacities_of, pack
 from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueError, Infeasible, Undecided
 

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine
 
 from cluewise import Clues, Contradiction, COPKMeans, Infeasible, Undecided
-from cluewise.centroid.cop import conflicts
+from cluewise.centroid._cop import conflicts
 from cluewise.datasets import load
 from strategies import PAIR_KINDS, cases
 

@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 
-from cluewise.centroid.hmrf.counts import GeneralizedI, rayleigh, unmoved_rows
-from cluewise.centroid.hmrf.distortions import none_broken, weights_of
-from cluewise.centroid.hmrf.fields import gather, spent
+from cluewise.centroid._hmrf.counts import GeneralizedI, rayleigh, unmoved_rows
+from cluewise.centroid._hmrf.distortions import none_broken, weights_of
+from cluewise.centroid._hmrf.fields import gather, spent
 
 X2 = np.array([[0.5, 0.5, 0], [0.1, 0.3, 0.6]])
 A = np.array([1.0, 2, 0.5])

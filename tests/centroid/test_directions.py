@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cluewise.centroid.hmrf.directions import Cosine, unit_rows
-from cluewise.centroid.hmrf.distortions import Broken, none_broken, weights_of
-from cluewise.centroid.hmrf.fields import gather, spent
+from cluewise.centroid._hmrf.directions import Cosine, unit_rows
+from cluewise.centroid._hmrf.distortions import Broken, none_broken, weights_of
+from cluewise.centroid._hmrf.fields import gather, spent
 
 A = np.array([1.0, 0.5, 2.0])
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cluewise.centroid.dp.divergences import EUCLIDEAN, NAMES, Divergence, divergence_of, pairwise, smooth
+from cluewise.centroid._dp.divergences import EUCLIDEAN, NAMES, Divergence, divergence_of, pairwise, smooth
 
 COUNTS = np.array([[4, 0, 1], [3, 1, 1], [0, 5, 0], [1, 4, 0]])
 

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
 from cluewise import Clues
-from cluewise.centroid.dp.divergences import smooth
-from cluewise.centroid.dp.dp import DPMeans
+from cluewise.centroid._dp.divergences import smooth
+from cluewise.centroid._dp.dp import DPMeans
 from strategies import cases
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
-from cluewise.centroid.hmrf import extent
+from cluewise.centroid._hmrf import extent
 from cluewise.core.rows import rows_of
 
 

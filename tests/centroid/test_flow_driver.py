@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
 from cluewise import Clues
-from cluewise.centroid.sized import flow
-from cluewise.centroid.sized.flow import Bounds, cheapest, costs_of
-from cluewise.centroid.sized.sizes import bounds_of, refill
+from cluewise.centroid._sized import flow
+from cluewise.centroid._sized.flow import Bounds, cheapest, costs_of
+from cluewise.centroid._sized.sizes import bounds_of, refill
 from cluewise.core.centers import tally
 from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueError, Infeasible
@@ -223,7 +223,7 @@ def test_costs(d, weighted):
 
 SCRIPT = """
 import numpy as np
-from cluewise.centroid.sized.flow import Bounds, cheapest
+from cluewise.centroid._sized.flow import Bounds, cheapest
 
 n, k = 1_000_000, 20
 rng = np.random.default_rng(0)

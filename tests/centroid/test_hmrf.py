@@ -11,8 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from cluewise import Clues, PCKMeans
-from cluewise.centroid.hmrf import fields
-from cluewise.centroid.hmrf.hmrf import HMRFKMeans, step
+from cluewise.centroid._hmrf import fields
+from cluewise.centroid._hmrf.hmrf import HMRFKMeans, step
 from cluewise.core import loop
 from cluewise.exceptions import ClueError
 from strategies import PAIR_KINDS, cases

@@ -7,9 +7,9 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from cluewise import Clues
-from cluewise.centroid.hmrf.cases import MKMeans, PKMeans
-from cluewise.centroid.hmrf.hmrf import HMRFKMeans
-from cluewise.centroid.hmrf.mpck import MPCKMeans
+from cluewise.centroid._hmrf.cases import MKMeans, PKMeans
+from cluewise.centroid._hmrf.hmrf import HMRFKMeans
+from cluewise.centroid._hmrf.mpck import MPCKMeans
 from strategies import PAIR_KINDS, cases
 
 NAMED = {

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.centroid.hmrf import fields
-from cluewise.centroid.hmrf.hmrf import HMRFKMeans
+from cluewise.centroid._hmrf import fields
+from cluewise.centroid._hmrf.hmrf import HMRFKMeans
 from cluewise.core import loop
 from strategies import PAIR_KINDS, cases
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cluewise.centroid.hmrf.distortions import Metric, none_broken
-from cluewise.centroid.hmrf.mahalanobis import FLOOR, SquaredEuclidean, inverse
+from cluewise.centroid._hmrf.distortions import Metric, none_broken
+from cluewise.centroid._hmrf.mahalanobis import FLOOR, SquaredEuclidean, inverse
 from cluewise.core.rows import Rows, rows_of
 
 KINDS = [(None, False), ("diagonal", False), ("full", False), ("diagonal", True), ("full", True)]

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.centroid.pccc import bonds as bonds_module
-from cluewise.centroid.pccc import filling, mixed, soft_program
-from cluewise.centroid.pccc.bonds import bonds_of, priced
-from cluewise.centroid.pccc.filling import Items, Limits, fill, items_of, limits_of
-from cluewise.centroid.pccc.mixed import settle
-from cluewise.centroid.pccc.moves import Moves, values
-from cluewise.centroid.pccc.soft_program import Room
+from cluewise.centroid._pccc import bonds as bonds_module
+from cluewise.centroid._pccc import filling, mixed, soft_program
+from cluewise.centroid._pccc.bonds import bonds_of, priced
+from cluewise.centroid._pccc.filling import Items, Limits, fill, items_of, limits_of
+from cluewise.centroid._pccc.mixed import settle
+from cluewise.centroid._pccc.moves import Moves, values
+from cluewise.centroid._pccc.soft_program import Room
 from cluewise.clues import _network
 from cluewise.core.exact import _solver
 from cluewise.core.exact.certainty import bound_nodes

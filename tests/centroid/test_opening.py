@@ -5,9 +5,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from cluewise import Clues
-from cluewise.centroid.dp import opening
-from cluewise.centroid.dp.divergences import EUCLIDEAN, Divergence, divergence_of, smooth
-from cluewise.centroid.dp.opening import Points
+from cluewise.centroid._dp import opening
+from cluewise.centroid._dp.divergences import EUCLIDEAN, Divergence, divergence_of, smooth
+from cluewise.centroid._dp.opening import Points
 from cluewise.core.pulls import broken_weight
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)

@@ -9,8 +9,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from cluewise import Clues
-from cluewise.centroid.pccc import pccc as _pccc
-from cluewise.centroid.pccc.pccc import PCCC
+from cluewise.centroid._pccc import pccc as _pccc
+from cluewise.centroid._pccc.pccc import PCCC
 from cluewise.core.price import LOG_ODDS
 from cluewise.exceptions import ClueError, Contradiction, Infeasible, SoftClueWarning, Undecided, UnusedClueWarning
 from cluewise.metrics import ari

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from cluewise import Clues, metrics
-from cluewise.centroid.dp.dp import DPMeans
-from cluewise.centroid.dp.rdp import RDPMeans
+from cluewise.centroid._dp.dp import DPMeans
+from cluewise.centroid._dp.rdp import RDPMeans
 from cluewise.checks import laws_for
 from strategies import cases
 

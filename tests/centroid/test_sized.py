@@ -12,9 +12,9 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from cluewise import Clues
-from cluewise.centroid.sized import flow
-from cluewise.centroid.sized.sized import SizedKMeans, State, step
-from cluewise.centroid.sized.sizes import bounds_of
+from cluewise.centroid._sized import flow
+from cluewise.centroid._sized.sized import SizedKMeans, State, step
+from cluewise.centroid._sized.sizes import bounds_of
 from cluewise.core import assign
 from cluewise.core.centers import scatter
 from cluewise.core.rows import Rows

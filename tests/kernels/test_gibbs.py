@@ -11,10 +11,10 @@ from scipy.special import gammaln
 
 from cluewise.clues import Clues
 from cluewise.kernels import cholesky, gibbs, gibbs_counts, gibbs_normal
-from cluewise.mixture.tvclust.gibbs_counts import CountClusters
-from cluewise.mixture.tvclust.gibbs_normal import NormalClusters
-from cluewise.mixture.tvclust.pair_evidence import pairs_of
-from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture._tvclust.gibbs_counts import CountClusters
+from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
+from cluewise.mixture._tvclust.pair_evidence import pairs_of
+from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 from twins import cholesky as reference_cholesky
 from twins import gibbs as reference_gibbs
 from twins import gibbs_counts as reference_gibbs_counts

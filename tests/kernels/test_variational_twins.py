@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.kernels import variational
-from cluewise.mixture.tvclust.pair_evidence import pairs_of
+from cluewise.mixture._tvclust.pair_evidence import pairs_of
 from twins import variational as reference_variational
 
 

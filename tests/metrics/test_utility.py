@@ -16,7 +16,7 @@ from cluewise import Clues
 from cluewise.exceptions import ClueError
 from cluewise.metrics import _segments
 from cluewise.metrics._bridges import inside_cycles
-from cluewise.metrics.utility import (
+from cluewise.metrics._utility import (
     coherence,
     informativeness,
     metric_agreement,

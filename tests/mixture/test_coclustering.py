@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.mixture.tvclust import coclustering
+from cluewise.mixture._tvclust import coclustering
 
 
 @given(st.integers(0, 999), st.integers(1, 8), st.integers(1, 12))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from cluewise import Clues
-from cluewise.mixture.tvclust.pair_evidence import Noise, of_links, pairs_of, reliabilities
+from cluewise.mixture._tvclust.pair_evidence import Noise, of_links, pairs_of, reliabilities
 from strategies import PAIR_KINDS, cases
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import beta, invwishart, multivariate_normal, multivariate_t
 
-from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
 
 def normal(d=2, seed=0):

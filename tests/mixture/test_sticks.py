@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln
 from scipy.stats import beta
 
-from cluewise.mixture.tvclust.sticks import Sticks, better_order, sticks_of
+from cluewise.mixture._tvclust.sticks import Sticks, better_order, sticks_of
 
 masses = st.lists(st.floats(0, 50), min_size=1, max_size=5).map(np.array)
 

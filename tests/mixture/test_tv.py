@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from cluewise import Clues
 from cluewise.datasets import load
 from cluewise.exceptions import NotDescending
-from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
-from cluewise.mixture.tvclust.tvclust import TVClust
+from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture._tvclust.tvclust import TVClust
 
 QUICK = {"sweeps": 40, "burn_in": 20}
 
@@ -189,8 +189,8 @@ def test_starts(init):
 
 def test_starts_leave_the_reports_alone():
     """A pair that is told both ways is two reports; SciPy would make one of them, in place."""
-    from cluewise.mixture.tvclust.pair_evidence import pairs_of
-    from cluewise.mixture.tvclust.starts import views_of
+    from cluewise.mixture._tvclust.pair_evidence import pairs_of
+    from cluewise.mixture._tvclust.starts import views_of
 
     X, _ = groups()
     clues = Clues(40, must=[(0, 1), (2, 3)], cannot=[(0, 1), (5, 30)])
@@ -201,7 +201,7 @@ def test_starts_leave_the_reports_alone():
 
 
 def test_samples_of_many_rows_start_k_means(monkeypatch):
-    from cluewise.mixture.tvclust import starts as _tv_starts
+    from cluewise.mixture._tvclust import starts as _tv_starts
 
     monkeypatch.setattr(_tv_starts, "SAMPLE", 20)
     X, y = groups(n=60, k=3)

@@ -16,12 +16,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluewise.clues import Clues
 from cluewise.mixture import TVClust
-from cluewise.mixture.tvclust import gibbs as _tv_gibbs
-from cluewise.mixture.tvclust import gibbs_slots as _gibbs_slots
-from cluewise.mixture.tvclust.gibbs import clusters_of, sample
-from cluewise.mixture.tvclust.gibbs_draws import Rates, Record, numbered
-from cluewise.mixture.tvclust.pair_evidence import Noise, pairs_of
-from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture._tvclust import gibbs as _tv_gibbs
+from cluewise.mixture._tvclust import gibbs_slots as _gibbs_slots
+from cluewise.mixture._tvclust.gibbs import clusters_of, sample
+from cluewise.mixture._tvclust.gibbs_draws import Rates, Record, numbered
+from cluewise.mixture._tvclust.pair_evidence import Noise, pairs_of
+from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
 NORMAL = NormalInverseWishart(np.array([1.0, 0.0]), 0.5, np.eye(2), 4.0)
 COUNTS = DirichletMultinomial(np.full(3, 0.5))

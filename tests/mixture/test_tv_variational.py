@@ -11,10 +11,10 @@ from scipy.special import betaln
 from scipy.special import softmax as scipy_softmax
 
 from cluewise import Clues
-from cluewise.mixture.tvclust import variational as vi
-from cluewise.mixture.tvclust.moves import begin, in_order, merge, merge_gains, plain_step, step
-from cluewise.mixture.tvclust.pair_evidence import Noise, pairs_of
-from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture._tvclust import variational as vi
+from cluewise.mixture._tvclust.moves import begin, in_order, merge, merge_gains, plain_step, step
+from cluewise.mixture._tvclust.pair_evidence import Noise, pairs_of
+from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 from strategies import PAIR_KINDS, cases
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)

@@ -1,8 +1,8 @@
 """Clusterings that differ from what is known already."""
 
 from cluewise.alternative._cond_ens import CondEns
-from cluewise.alternative.ib.conditional import ConditionalIB
-from cluewise.alternative.ib.coordinated import CoordinatedConditionalIB
-from cluewise.alternative.ib.ib import InformationBottleneck
+from cluewise.alternative._ib.conditional import ConditionalIB
+from cluewise.alternative._ib.coordinated import CoordinatedConditionalIB
+from cluewise.alternative._ib.ib import InformationBottleneck
 
 __all__ = ["CondEns", "ConditionalIB", "CoordinatedConditionalIB", "InformationBottleneck"]

@@ -2,20 +2,20 @@
 
 from cluewise.centroid._closure import ClosurePCKMeans
 from cluewise.centroid._constrained import ConstrainedKMeans
+from cluewise.centroid._cop.cop import COPKMeans
 from cluewise.centroid._cvqe import CVQE
+from cluewise.centroid._dp.dp import DPMeans
+from cluewise.centroid._dp.rdp import RDPMeans
+from cluewise.centroid._hmrf.cases import MKMeans, PKMeans
+from cluewise.centroid._hmrf.hmrf import HMRFKMeans
+from cluewise.centroid._hmrf.mpck import MPCKMeans
 from cluewise.centroid._lcvqe import LCVQE
 from cluewise.centroid._partition import PartitionKMeans
+from cluewise.centroid._pccc.pccc import PCCC
 from cluewise.centroid._pck import PCKMeans
 from cluewise.centroid._seeded import SeededKMeans
-from cluewise.centroid.cop.cop import COPKMeans
-from cluewise.centroid.dp.dp import DPMeans
-from cluewise.centroid.dp.rdp import RDPMeans
-from cluewise.centroid.hmrf.cases import MKMeans, PKMeans
-from cluewise.centroid.hmrf.hmrf import HMRFKMeans
-from cluewise.centroid.hmrf.mpck import MPCKMeans
-from cluewise.centroid.pccc.pccc import PCCC
-from cluewise.centroid.sized.balanced import BalancedKMeans
-from cluewise.centroid.sized.sized import SizedKMeans
+from cluewise.centroid._sized.balanced import BalancedKMeans
+from cluewise.centroid._sized.sized import SizedKMeans
 
 __all__ = [
     "BalancedKMeans",

@@ -1,9 +1,9 @@
 """How good a clustering is: agreement with a truth, satisfaction of clues; and what clues are worth."""
 
-from cluewise.metrics.agreement import accuracy, ari, nmi, pairwise_f, rand, variation_of_information
-from cluewise.metrics.satisfaction import broken, satisfaction
-from cluewise.metrics.scoring import clue_score
-from cluewise.metrics.utility import (
+from cluewise.metrics._agreement import accuracy, ari, nmi, pairwise_f, rand, variation_of_information
+from cluewise.metrics._satisfaction import broken, satisfaction
+from cluewise.metrics._scoring import clue_score
+from cluewise.metrics._utility import (
     coherence,
     informativeness,
     metric_agreement,

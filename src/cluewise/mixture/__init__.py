@@ -3,8 +3,8 @@
 from cluewise.mixture._equivalence import EquivalenceGMM
 from cluewise.mixture._feedback import FeedbackNaiveBayes
 from cluewise.mixture._penalized import PenalizedGMM
-from cluewise.mixture.tvclust.priors import DirichletMultinomial, NormalInverseWishart
-from cluewise.mixture.tvclust.tvclust import TVClust
+from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
+from cluewise.mixture._tvclust.tvclust import TVClust
 
 __all__ = [
     "DirichletMultinomial",

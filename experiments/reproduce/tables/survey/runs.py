@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from cluewise import Clues, COPKMeans, Infeasible, MKMeans, MPCKMeans, PKMeans, Undecided
 from cluewise.metrics import rand
-from cluewise.metrics.utility import coherence, informativeness
+from cluewise.metrics._utility import coherence, informativeness
 
 from ...cells import Experiment, Problem
 from ...sets import paper_set

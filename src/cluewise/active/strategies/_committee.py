@@ -10,11 +10,11 @@ import numpy as np
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Array
 from cluewise.active._card import StrategyCard
+from cluewise.active._parts.imputed import Imputed, Sums, agreements, certainty, imputed_clues
+from cluewise.active._parts.reach import FarStrategy
 from cluewise.active._placing import Neighborhoods
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
-from cluewise.active.parts.imputed import Imputed, Sums, agreements, certainty, imputed_clues
-from cluewise.active.parts.reach import FarStrategy
 from cluewise.clues import Clues
 from cluewise.core.rows import rows_of
 from cluewise.ensemble import partitions

@@ -15,11 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import INFERRED, Question
-from cluewise.active._placing import Neighborhoods, PlacingStrategy
-from cluewise.active._state import State
-from cluewise.active._strategy import Scene
-from cluewise.active.parts.pool import Pool, pool_of, view_of
-from cluewise.active.parts.utilities import (
+from cluewise.active._parts.pool import Pool, pool_of, view_of
+from cluewise.active._parts.utilities import (
     PHRASES,
     UTILITIES,
     Utility,
@@ -31,6 +28,9 @@ from cluewise.active.parts.utilities import (
     spelled,
     valued,
 )
+from cluewise.active._placing import Neighborhoods, PlacingStrategy
+from cluewise.active._state import State
+from cluewise.active._strategy import Scene
 from cluewise.centroid import PCKMeans
 
 __all__ = ["CompositeQuestions"]

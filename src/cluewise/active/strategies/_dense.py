@@ -10,10 +10,10 @@ import numpy as np
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.active._card import StrategyCard
+from cluewise.active._parts.reach import FarStrategy, Ready, to_members
 from cluewise.active._placing import Neighborhoods
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
-from cluewise.active.parts.reach import FarStrategy, Ready, to_members
 from cluewise.core.graphs.neighbors import nearest_rows
 
 __all__ = ["DenseSeeds", "local_density"]

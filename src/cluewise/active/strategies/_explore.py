@@ -11,9 +11,9 @@ import numpy as np
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Ints
 from cluewise.active._card import StrategyCard
+from cluewise.active._parts.reach import FarStrategy, Reach, centers_of, squared_to
 from cluewise.active._placing import Neighborhoods, first_row
 from cluewise.active._strategy import Scene
-from cluewise.active.parts.reach import FarStrategy, Reach, centers_of, squared_to
 
 __all__ = ["ExploreConsolidate"]
 

@@ -15,10 +15,10 @@ from cluewise._typing import Floats, Ints
 from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import INFERRED, Answer, Question
 from cluewise.active._known import Known, resolved
+from cluewise.active._parts import ig_kmeans as ig
 from cluewise.active._placing import neighborhoods
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene, Strategy
-from cluewise.active.parts import ig_kmeans as ig
 from cluewise.clues import Clues
 from cluewise.core.threads import one_blas_thread
 

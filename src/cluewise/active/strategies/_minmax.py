@@ -10,10 +10,10 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise.active._card import StrategyCard
+from cluewise.active._parts.reach import FarStrategy, Ready, to_members
 from cluewise.active._placing import Neighborhoods, first_row
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
-from cluewise.active.parts.reach import FarStrategy, Ready, to_members
 from cluewise.core.rows import Rows
 
 __all__ = ["ExploreMinMax"]

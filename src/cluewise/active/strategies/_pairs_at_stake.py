@@ -9,10 +9,10 @@ import numpy as np
 from cluewise._typing import Ints
 from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import Question
+from cluewise.active._parts.stakes import Table
+from cluewise.active._parts.ward_groups import WardGroups
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene, Strategy
-from cluewise.active.parts.stakes import Table
-from cluewise.active.parts.ward_groups import WardGroups
 
 __all__ = ["PairsAtStake"]
 

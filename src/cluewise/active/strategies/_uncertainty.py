@@ -14,10 +14,10 @@ from sklearn.tree import ExtraTreeClassifier
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Array, Floats, Ints
 from cluewise.active._card import StrategyCard
+from cluewise.active._parts.reach import FarStrategy
 from cluewise.active._placing import Neighborhoods
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene
-from cluewise.active.parts.reach import FarStrategy
 from cluewise.centroid import PCKMeans
 from cluewise.clues import Clues
 from cluewise.core.partitions.given import told

@@ -18,7 +18,7 @@ from cluewise.clues import Clues, Conflict
 from cluewise.clues._network import busy, network, peel
 from cluewise.exceptions import ClueError, Infeasible
 from cluewise.metrics._segments import segments
-from cluewise.metrics.utility import coherence, metric_agreement, predictability, redundancy
+from cluewise.metrics._utility import coherence, metric_agreement, predictability, redundancy
 
 __all__ = ["Diagnosis", "check"]
 

@@ -14,7 +14,7 @@ from cluewise.advice import _held_out
 from cluewise.clues import Clues
 from cluewise.metrics import ari
 from cluewise.metrics._segments import rows_of
-from cluewise.metrics.utility import informativeness
+from cluewise.metrics._utility import informativeness
 
 __all__ = ["Tryout", "try_out"]
 

@@ -1,0 +1,235 @@
+"""Super-instances as nodes of Ward's tree, what is known about them, and how much every question puts at stake."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.active._dialog import Answer, Question
+from cluewise.active._known import Known
+from cluewise.active._parts.odds import Odds
+from cluewise.active._parts.ward_groups import WardGroups
+from cluewise.clues import Clues
+
+__all__ = ["Table"]
+
+TOP = 30
+"""Unions at the top of the tree whose distances say where the middle of the odds is expected."""
+
+LEAST_SPREAD = 0.3
+"""Least uncertainty of that middle, in logarithms."""
+
+TINY = 1e-12
+"""Squared distances below this share of the variance count as it."""
+
+MOST = 500
+"""Super-instances beyond the number of answers: what given labels decide is split no further."""
+
+
+class Table:
+    """Super-instances, the rows that stand for them, and what is known: a function of clues and answers in order.
+
+    All tables are (m, m), one row for each super-instance; the diagonal speaks of its two halves.
+    """
+
+    def __init__(self, groups: WardGroups, given: Clues) -> None:
+        self.groups = groups
+        self.known = Known(given)
+        self.learned = 0
+        self._preferred: Bools = given.labels >= 0
+        variance = groups.squared(groups.root, np.arange(groups.n_leaves)).mean()
+        self._floor = TINY * variance if variance > 0 else 1.0
+        top = np.array([self._halves(v) for v in range(max(groups.n_leaves, groups.root + 1 - TOP), groups.root + 1)])
+        self._odds = Odds(float(np.median(top)), max(float(top.std()), LEAST_SPREAD)) if len(top) else Odds(0.0, 1.0)
+        self.node: Ints = np.array([groups.root])
+        self.row: list[int] = [groups.medoid(groups.root, self._preferred)]
+        self.cluster: Ints = np.zeros(1, dtype=np.int64)
+        self._apart = np.zeros((1, 1), dtype=bool)
+        self._in_vain = np.zeros((1, 1), dtype=bool)
+        self._far: Floats = np.array([[self._halves(groups.root)]])  # logarithms of distances
+        self._medoids: dict[int, int] = {}
+        self._unseen = {0}  # super-instances whose halves may have come to be known apart
+        self._advance()
+
+    def learn(self, answer: Answer) -> None:
+        """Take in one answer and all that follows from it."""
+        self.known.learn(answer)
+        self.learned += 1
+        self._heed(answer)
+        self._unseen = set(range(len(self.node)))
+        self._advance()
+
+    def best(self) -> tuple[int, int, float] | None:
+        """The two super-instances (or one, twice) with most at stake, and the number of pairs expected to change."""
+        values = self.values()
+        i, j = (int(a) for a in np.unravel_index(int(values.argmax()), values.shape))
+        return (i, j, float(values[i, j])) if values[i, j] >= 0 else None
+
+    def values(self) -> Floats:
+        """Pairs of rows expected to change sides by an answer about i and j; −1 where there is nothing to ask."""
+        size = self.groups.size[self.node]
+        whole = np.bincount(self.cluster, weights=size)[self.cluster]
+        live = ~(self._apart | self._in_vain | (self.cluster[:, None] == self.cluster))
+        i, j = np.nonzero(np.triu(live, 1))  # each pair once
+        value = np.full(live.shape, -1.0)
+        value[i, j] = whole[i] * whole[j] * self._odds.yes(self._far[i, j])
+        split = np.flatnonzero(self._splits())
+        a, b = self.groups.parts[self.node[split] - self.groups.n_leaves].T
+        value[split, split] = (
+            self.groups.size[a] * self.groups.size[b] * (1.0 - self._odds.yes(self._far[split, split]))
+        )
+        return value
+
+    def pair(self, i: int, j: int) -> tuple[int, int]:
+        """The rows that stand for i and j, or for the two halves of i."""
+        if i != j:
+            return self.row[i], self.row[j]
+        half = self._other(i)[1]
+        if half not in self._medoids:
+            self._medoids[half] = self.groups.medoid(half, self._preferred)
+        return self.row[i], self._medoids[half]
+
+    def labels(self, clues: Clues) -> Ints:
+        """Cluster of each row; rows that somebody spoke of are with those they are known to be with."""
+        labels = np.empty(len(self.groups.X), dtype=np.int64)
+        for node, cluster in zip(self.node.tolist(), self.cluster.tolist()):
+            labels[self.groups.rows(node)] = cluster
+        together: dict[int, list[int]] = {}
+        for row in clues.tied.tolist():
+            together.setdefault(self.known.root(row), []).append(row)
+        home = {self.known.root(row): cluster for row, cluster in zip(self.row, self.cluster.tolist())}
+        component = clues.components
+        seat = {int(component[row]): cluster for row, cluster in zip(self.row, self.cluster.tolist())}
+        founded: dict[int, list[int]] = {}
+        cliques = _cliques(clues)
+        for root, rows in sorted(together.items(), key=lambda one: (-len(one[1]), one[1])):
+            cluster = home.get(root)
+            if cluster is None:
+                # None of its rows stands for a super-instance: where most of them are, and nobody it is apart from;
+                # beside others that had to leave from there, or alone.
+                taken = {seat[c] for c in _enemies(clues, cliques, int(component[rows[0]])) if c in seat}
+                found, counts = np.unique(labels[rows], return_counts=True)
+                here = found[np.argsort(-counts, kind="stable")].tolist()
+                beside = founded.setdefault(here[0], [])
+                cluster = next((c for c in (*here, *beside) if c not in taken), None)
+                if cluster is None:
+                    cluster = int(labels.max()) + 1
+                    beside.append(cluster)
+                seat[int(component[rows[0]])] = cluster
+            labels[rows] = cluster
+        return labels
+
+    def _splits(self) -> Bools:
+        if len(self.node) >= MOST + self.learned:
+            return np.zeros(len(self.node), dtype=bool)
+        return np.asarray(self.node >= self.groups.n_leaves)
+
+    def _other(self, i: int) -> tuple[int, int]:
+        """The half of i that its row is in, and the other."""
+        a, b = self.groups.parts[self.node[i] - self.groups.n_leaves].tolist()
+        return (a, b) if self.groups.holds(a, self.row[i]) else (b, a)
+
+    def _heed(self, answer: Answer) -> None:
+        """Settle what an answer says of super-instances, whether they were the best to ask about or not."""
+        place = {row: i for i, row in enumerate(self.row)}
+        for first, second, same in answer.links():
+            i, j = place.get(first), place.get(second)
+            if i is not None and j is not None and self._unsettled(i, j):
+                self._odds.learn(float(self._far[i, j]), same)
+        spoken_of = {self.known.root(row) for row in answer.question.rows}
+        clusters = np.unique(self.cluster, return_index=True)[1].tolist()
+        for i in [i for i in clusters if self.known.root(self.row[i]) in spoken_of]:
+            for j in clusters:
+                said = self.known.same(self.row[i], self.row[j])
+                if said is not None and self._unsettled(i, j):
+                    self._settle(i, j, said)
+
+    def _unsettled(self, i: int, j: int) -> bool:
+        return bool(self.cluster[i] != self.cluster[j] and not self._apart[i, j])
+
+    def _advance(self) -> None:
+        """Split and merge whatever is known or was asked in vain, until the best question is an open one."""
+        while (found := self._overdue() or self.best()) is not None:
+            i, j, _ = found
+            pair = self.pair(i, j)
+            if self.known.open(Question("pair", pair)):
+                return
+            same = self.known.same(*pair)
+            if same is not None:
+                self._odds.learn(float(self._far[i, j]), same)
+            if i == j:
+                j = self._split(i, pair[1])
+            self._settle(i, j, same)
+
+    def _overdue(self) -> tuple[int, int, float] | None:
+        """A super-instance whose halves are known apart: it is none, however little is at stake."""
+        splits = self._splits()
+        while self._unseen:
+            i = min(self._unseen)
+            self._unseen.remove(i)
+            if splits[i] and self.known.same(*self.pair(i, i)) is False:
+                return i, i, 0.0
+        return None
+
+    def _split(self, i: int, row: int) -> int:
+        """Part super-instance i in two, unrelated for now; the other half becomes the last one."""
+        m = len(self.node)
+        keeps, leaves = self._other(i)
+        self.node = np.append(self.node, leaves)
+        self.node[i] = keeps
+        self.row.append(row)
+        self.cluster = np.append(self.cluster, self.cluster.max() + 1)
+        self._apart = np.pad(self._apart, (0, 1))
+        self._in_vain = np.pad(self._in_vain, (0, 1))
+        self._far = np.pad(self._far, (0, 1))
+        for one in (i, m):
+            f = 0.5 * np.log(np.maximum(self.groups.squared(int(self.node[one]), self.node), self._floor))
+            self._far[one] = self._far[:, one] = f
+            self._far[one, one] = self._halves(int(self.node[one]))
+        for other in np.unique(self.cluster[:m], return_index=True)[1].tolist():
+            said = self.known.same(row, self.row[other])
+            if said is not None and self._unsettled(m, other):
+                self._settle(other, m, said)
+        self._unseen |= {i, m}
+        return m
+
+    def _settle(self, i: int, j: int, same: bool | None) -> None:
+        if same is None:
+            self._in_vain[i, j] = self._in_vain[j, i] = True
+            return
+        mine, its = self.cluster == self.cluster[i], self.cluster == self.cluster[j]
+        if same:
+            self.cluster[its] = self.cluster[i]
+            mine |= its
+            enemies: Bools = self._apart[mine].any(axis=0)
+            self._apart[mine] = enemies
+            self._apart[:, mine] = enemies[:, None]
+        else:
+            self._apart[np.ix_(mine, its)] = True
+            self._apart[np.ix_(its, mine)] = True
+
+    def _halves(self, v: int) -> float:
+        """Logarithm of the distance between the two parts of a group."""
+        if v < self.groups.n_leaves:
+            return 0.0
+        a, b = self.groups.parts[v - self.groups.n_leaves].tolist()
+        return float(0.5 * np.log(max(self.groups.squared(a, np.array([b]))[0], self._floor)))
+
+
+def _cliques(clues: Clues) -> dict[int, list[int]]:
+    """The sets of components apart from each other that a component is in."""
+    found: dict[int, list[int]] = {}
+    indptr, members = clues.cliques.indptr, clues.cliques.members
+    for q in range(len(indptr) - 1):
+        for c in members[indptr[q] : indptr[q + 1]].tolist():
+            found.setdefault(c, []).append(q)
+    return found
+
+
+def _enemies(clues: Clues, cliques: dict[int, list[int]], c: int) -> set[int]:
+    """Components known to be apart from one."""
+    graph, sets = clues.graph, clues.cliques
+    found = set(graph.indices[graph.indptr[c] : graph.indptr[c + 1]].tolist())
+    for q in cliques.get(c, ()):
+        found.update(sets.members[sets.indptr[q] : sets.indptr[q + 1]].tolist())
+    return found - {c}

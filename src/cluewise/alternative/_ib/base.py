@@ -1,0 +1,120 @@
+"""What the three information bottlenecks have in common: counts, annealing, and what they publish."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats
+from cluewise.alternative._avoided import covering, variation, warn_of_gaps
+from cluewise.alternative._ib.annealing import Schedule, anneal, critical
+from cluewise.alternative._ib.joint import Joint, joint_of, moderate, refuse_negative
+from cluewise.alternative._ib.steps import Pull, State, begin, lead, minus_gain, ordered
+from cluewise.alternative._warning import warn
+from cluewise.base import Problem, StartedClusterer
+from cluewise.clues import Clues
+from cluewise.core import loop
+from cluewise.core.rows import Rows
+from cluewise.exceptions import ClueWarning
+
+__all__ = ["Bottleneck", "Setup"]
+
+
+class Setup(NamedTuple):
+    """What all starts have in common."""
+
+    joint: Joint
+    pull: Pull
+    schedule: Schedule | None  # None: one cluster, as rows have nothing to tell
+    drawn: Floats  # (d,) a random function of columns
+
+
+class Bottleneck(StartedClusterer):
+    """Base of the bottlenecks; a subclass has a ``card`` and says by ``_pull`` what counts."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        name: rule for name, rule in StartedClusterer._parameter_constraints.items() if name != "init"
+    } | {
+        "prior": [StrOptions({"uniform", "mass"})],
+        "temperature": [Interval(Real, 0, 1, closed="neither")],
+        "cooling": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        prior: str = "uniform",
+        temperature: float = 1e-3,
+        cooling: float = 0.8,
+        n_init: int = 5,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.prior = prior
+        self.temperature = temperature
+        self.cooling = cooling
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _pull(self, joint: Joint, problem: Problem, drawn: Floats) -> Pull:
+        """How much each kind of information counts."""
+        raise TypeError(f"{type(self).__name__} does not say which information counts.")
+
+    def _n_starts(self, problem: Problem) -> int:
+        return self.n_init
+
+    def _prepare(self, problem: Problem) -> Setup:
+        rows = problem.rows
+        refuse_negative(rows.X, type(self).__name__)
+        known = covering(problem.clues)
+        joint = joint_of(moderate(rows.X), rows.weight, known, problem.k, self.prior == "mass")
+        drawn = problem.rng.normal(size=(rows.d,))
+        pull = self._pull(joint, problem, drawn)
+        if problem.shared is None:  # not once more for each coordination that is tried
+            warn_of_gaps(problem.clues)
+            if known and critical(joint, Pull(0.0, 1.0), drawn) == 0:
+                warn("no known group holds rows that differ, so that they tell nothing beside it.", ClueWarning)
+        split = critical(joint, pull, drawn)
+        schedule = None
+        if split > 0:
+            # Below that, many more iterations ended no lower.
+            tol = max(self.tol, 1e-5)
+            schedule = Schedule(1.05 * split, self.temperature * split, self.cooling, self.max_iter, tol)
+        return Setup(joint, pull, schedule, drawn)
+
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        setup: Setup = problem.shared
+        if setup.schedule is None:
+            even = np.full((setup.joint.n, problem.k), 1 / problem.k)
+            # One cluster is stable at this temperature, whatever the rows are.
+            state = begin(setup.joint, setup.pull, setup.pull.lam + setup.pull.mu, even)
+            problem.watch(state, [minus_gain(state)])
+            return loop.Result(state, [minus_gain(state)], True)
+        found = anneal(setup.joint, problem.k, setup.pull, setup.schedule, problem.rng, problem.watch)
+        return found._replace(state=ordered(found.state, setup.drawn))
+
+    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
+        super()._publish_state(rows, state, trace)
+        self.memberships_ = state.memberships
+        self.weights_ = state.shares
+        self.profiles_ = np.exp(state.about)
+        self.compression_, self.information_, self.conditional_information_ = state.told
+        self.temperature_ = state.rho
+
+    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
+        super()._publish(rows, clues, result)
+        self.margin_ = lead(result.state).astype(rows.dtype)
+        self.variation_ = variation(self.labels_, clues)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

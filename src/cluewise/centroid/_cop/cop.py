@@ -1,0 +1,227 @@
+"""COP-KMeans: k-means in which every must-link and cannot-link holds [Wagstaff2001]_."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
+from cluewise.base import Card, Problem
+from cluewise.centroid._clock import Clock
+from cluewise.centroid._cop.conflicts import Conflicts, conflicts_of, place
+from cluewise.centroid._starts import NeighborhoodStart
+from cluewise.clues import Clues
+from cluewise.core import assign, centers, loop
+from cluewise.core.nodes import Nodes, node_order, nodes_of
+from cluewise.core.rows import Rows
+
+__all__ = ["COPKMeans"]
+
+
+class State(NamedTuple):
+    """What the next step needs."""
+
+    labels: Ints  # (n,) int32
+    centers: Floats  # (k, d) float64, relative to the shift of the rows
+    nodes: Ints  # (m,) int32, cluster of each node
+    gap: float  # how far the last searched assignment may be from the cheapest
+
+
+def step(
+    state: State,
+    *,
+    rows: Rows,
+    nodes: Nodes,
+    conflicts: Conflicts,
+    free: Bools,
+    order: Ints,
+    total: float,
+    clock: Clock,
+    clues: Clues,
+) -> tuple[State, loop.Info]:
+    """Steps 2 and 3 of the algorithm: the nearest allowed cluster for every row, then means."""
+    labels, of_node = state.labels.copy(), state.nodes.copy()
+    tally = assign.nearest(rows, state.centers, labels, free).tally
+    tally = tally.plus(assign.nearest(nodes.rows, state.centers, of_node, nodes.loose).tally)
+    gap = state.gap
+    if len(nodes.bound):
+        with clock as seconds:
+            costs = assign.costs(nodes.rows, state.centers, nodes.bound)
+            placed = place(costs, conflicts, order, of_node[nodes.bound], seconds, clues)
+            del costs  # the largest array of the step
+        of_node[nodes.bound] = placed.labels
+        gap = placed.gap
+        tally = tally.plus(centers.tally_of(nodes.rows, of_node, nodes.bound, len(state.centers)))
+    labels[nodes.tied] = of_node[nodes.of_tied]
+    tally, _ = centers.refill(rows, tally, state.centers, labels, free)
+    moved = int(np.count_nonzero(labels != state.labels))
+    means = centers.means(tally, state.centers)
+    return State(labels, means, of_node, gap), loop.Info(centers.within(total, tally), moved)
+
+
+class COPKMeans(NeighborhoodStart):
+    r"""K-means in which every clue holds; it satisfies what can be satisfied, or proves that nothing can.
+
+    Use it when clues are certain. Rows that must be together move as one; each takes the nearest cluster that
+    no cannot-link forbids. Where this greedy pass runs into a dead end, an exact search finds an assignment.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
+        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
+        then k-means++ given these; "farthest-first": the same, but components far from each other.
+    order : {"degeneracy", "index", "random"} or permutation of the rows, default="degeneracy"
+        Order in which rows with cannot-links are placed. In "degeneracy" order a pass cannot fail when there
+        are more clusters than the degeneracy of the cannot-links.
+    time_limit : float, default=30.0
+        Seconds for searching after dead ends, shared by all starts.
+    n_init : int, default=5
+        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
+        is "farthest-first", the others are by k-means++. Given centers are one start.
+    max_iter : int, default=300
+        Most iterations of one start.
+    tol : float, default=1e-4
+        Stop when the objective changes by at most this share of its value.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the start and of a random order.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+        Means of the clusters.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    objective_ : float
+        Sum of squared distances to the centers.
+    gap_ : float
+        How much dearer than the cheapest the assignment of the last search may be, as a share of its cost; 0
+        when it was proved cheapest or when no search was needed.
+    trace_ : ndarray
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    margin_ : ndarray of shape (n,)
+        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
+        negative where only the clues keep a row in its cluster.
+    broken_ : Clues
+        Always empty: clues are hard.
+
+    Raises
+    ------
+    Contradiction
+        When rows must be together and apart; the chain that proves it is in the message.
+    Infeasible
+        When the clues need more clusters; ``witness`` holds a smallest set of clues that do.
+    Undecided
+        When ``time_limit`` ended before either was known.
+
+    Notes
+    -----
+    .. math:: J = \sum_i w_i \lVert x_i - \mu_{y_i} \rVert^2 \quad\text{subject to all clues}
+
+    ======================= ================================
+    paper                   code
+    ======================= ================================
+    :math:`Con_=`           ``clues.must``, contracted
+    :math:`Con_{\ne}`       ``clues.cannot``, ``clues.graph``
+    :math:`C_h`             ``cluster_centers_[h]``
+    ======================= ================================
+
+    *Deviations.* Whole components are placed by their mean instead of row by row, and only clusters that hold an
+    already placed excluded row are forbidden (erratum E9 of the survey). Instead of failing at a dead end the
+    method searches. Components linked by cannot-links keep their previous clusters when a pass would make them
+    dearer, so that the objective never rises. With two clusters each such set has two options and the cheaper is
+    taken. An empty cluster takes the worst row without clues.
+
+    References
+    ----------
+    .. [Wagstaff2001] K. Wagstaff, C. Cardie, S. Rogers and S. Schroedl, "Constrained k-means clustering with
+       background knowledge", ICML 2001.
+
+    Examples
+    --------
+    >>> from cluewise import Clues, COPKMeans
+    >>> X = [[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]]
+    >>> clues = Clues(8, must=[(3, 7)], cannot=[(2, 3)])
+    >>> COPKMeans(2, init=[X[0], X[4]]).fit(X, clues=clues).labels_
+    array([0, 0, 0, 1, 1, 1, 1, 1], dtype=int32)
+    """
+
+    card = Card(
+        paper="Wagstaff2001",
+        title="K-means with hard links",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        hard=True,
+        closes=True,
+        equation="COP-KMeans, Table 1",
+        cost="O(nkd + pairs k), a search at dead ends",
+        aliases=("COP-KMeans", "Constrained K-means"),
+    )
+    _parameter_constraints = NeighborhoodStart._parameter_constraints | {
+        "order": [StrOptions({"degeneracy", "index", "random"}), "array-like"],
+        "time_limit": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "neighborhoods",
+        order: Any = "degeneracy",
+        time_limit: float = 30.0,
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.order = order
+        self.time_limit = time_limit
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _check_clues(self, clues: Any, n: int) -> Clues:
+        known = super()._check_clues(clues, n)
+        known.require(self.n_clusters)
+        return known
+
+    def _prepare(self, problem: Problem) -> tuple[Nodes, Conflicts]:
+        nodes = nodes_of(problem.rows, problem.clues)
+        return nodes, conflicts_of(problem.clues, nodes.component[nodes.bound])
+
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        rows, (nodes, conflicts) = problem.rows, problem.shared
+        by_degeneracy = isinstance(self.order, str) and self.order == "degeneracy"
+        start = State(
+            np.broadcast_to(np.int32(UNASSIGNED), rows.n),  # takes no memory while it is kept
+            self._start(problem),
+            np.full(nodes.rows.n, UNASSIGNED, dtype=np.int32),
+            0.0,
+        )
+        move = partial(
+            step,
+            rows=rows,
+            nodes=nodes,
+            conflicts=conflicts,
+            free=nodes.free,
+            order=conflicts.order if by_degeneracy else node_order(self.order, nodes, problem.rng),
+            total=problem.total,
+            clock=Clock(self.time_limit / self._n_starts(problem)),
+            clues=problem.clues,
+        )
+        return self._run(move, start, problem)
+
+    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
+        super()._publish(rows, clues, result)
+        self.gap_ = result.state.gap

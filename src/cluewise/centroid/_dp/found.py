@@ -1,0 +1,159 @@
+"""What the methods that find the number of clusters share: a divergence, the cost of a cluster, results."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats, Ints
+from cluewise.base import CentroidClusterer, Problem
+from cluewise.centroid._dp import opening
+from cluewise.centroid._dp.divergences import NAMES, Divergence, divergence_of, pairwise
+from cluewise.centroid._dp.opening import Points
+from cluewise.clues import Clues
+from cluewise.core import loop
+from cluewise.core.rows import Rows
+from cluewise.core.threads import map_blocks, one_blas_thread
+from cluewise.metrics import broken
+
+__all__ = ["FoundClusterer", "State"]
+
+ROUNDING = 1e-10
+"""Rise of the objective, as a share of its first value, that may be rounding."""
+
+
+class State(NamedTuple):
+    """What the next sweep needs."""
+
+    labels: Ints  # (n,) int32
+    centers: Floats  # (k, d) float64, relative to the shift of the points
+
+
+class FoundClusterer(CentroidClusterer):
+    """Base of the methods that open clusters as they need them; ``n_clusters`` only sets what a cluster costs."""
+
+    n_init = 1  # everything begins at the mean
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "cluster_cost": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "divergence": [StrOptions(set(NAMES)), "array-like"],
+        "smoothing": [Interval(Real, 0, None, closed="left"), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    cluster_cost: float | str
+    divergence: Any
+    smoothing: float | None
+
+    def _check_count(self, n: int) -> None:
+        if self._automatic:
+            super()._check_count(n)
+
+    @property
+    def _automatic(self) -> bool:
+        return isinstance(self.cluster_cost, str)
+
+    def _n_starts(self, problem: Problem) -> int:
+        return 1
+
+    def _divergence(self, d: int) -> Divergence:
+        return divergence_of(self.divergence, d, self.smoothing)
+
+    def _points(self, rows: Rows) -> Points:
+        return Points(rows.X, rows.weight, rows.shift, self._divergence(rows.d))
+
+    def _begin(self, problem: Problem) -> tuple[Points, State]:
+        """Rows in the domain of the divergence, all in one cluster at their mean; what a cluster costs."""
+        points = self._points(problem.rows)
+        points.check()
+        center = opening.mean(points)
+        self.cluster_cost_ = self._cost_from(points, center, problem.k) if self._automatic else float(self.cluster_cost)
+        return points, State(np.zeros(points.n, dtype=np.int32), center)
+
+    def _cost_from(self, points: Points, center: Floats, k: int) -> float:
+        """What a cluster costs when about k are expected."""
+        return float(opening.furthest_first(points, center, k)[0][-1])
+
+    def _until_idle(self, move: Any, state: Any, problem: Problem, slack: float | None = None) -> loop.Result[Any]:
+        """The loop without a tolerance: only rows that move decide."""
+        return loop.run(move, state, max_iter=self.max_iter, tol=-np.inf, watch=problem.watch, slack=slack)
+
+    def _publish_state(self, rows: Rows, state: Any, trace: list[float]) -> None:
+        super()._publish_state(rows, state, trace)
+        self.cluster_centers_ = (state.centers + self._points(rows).shift).astype(rows.dtype)
+
+    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
+        state, points = result.state, self._points(rows)
+        self._publish_state(rows, state, result.trace)
+        self.margin_ = _lead(points, state.centers, self.labels_).astype(rows.dtype)
+        self.broken_ = broken(self.labels_, clues, sample_weight=rows.weight)
+
+    def predict(self, X: Any) -> Ints:
+        """Cluster of the center with the smallest divergence for new rows; clues play no part.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, d)
+            New rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (m,)
+            Cluster of each row.
+        """
+        points, centers = self._new_points(X)
+        labels = np.empty(points.n, dtype=np.int32)
+        with one_blas_thread():
+            opening.closest(points, centers, labels)
+        return labels
+
+    def transform(self, X: Any) -> Floats:
+        """Distance of each row to each center.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, d)
+            New rows.
+
+        Returns
+        -------
+        distances : ndarray of shape (m, k)
+            Euclidean or Mahalanobis distances; divergences where the divergence is no squared distance.
+        """
+        points, centers = self._new_points(X)
+        out = np.empty((points.n, len(centers)), dtype=self.cluster_centers_.dtype)
+
+        def work(block: Ints) -> None:
+            table = pairwise(points.take(block), centers, points.divergence).T
+            out[block] = np.sqrt(table) if points.divergence.code == 0 else table
+
+        with one_blas_thread():
+            for _ in map_blocks(work, points.blocks(len(centers))):
+                continue
+        return out
+
+    def _new_points(self, X: Any) -> tuple[Points, Floats]:
+        points = self._points(self._new_rows(X))
+        points.check()
+        return points, self.cluster_centers_.astype(np.float64) - points.shift
+
+
+def _lead(points: Points, centers: Floats, labels: Ints) -> Floats:
+    """Per row, how much larger the divergence from the best other center is than that from its own."""
+    out = np.full(points.n, np.inf)
+    if len(centers) == 1:
+        return out
+
+    def work(block: Ints) -> None:
+        table = pairwise(points.take(block), centers, points.divergence)
+        own = table[labels[block], np.arange(len(block))]
+        table[labels[block], np.arange(len(block))] = np.inf
+        out[block] = table.min(axis=0) - own
+
+    for _ in map_blocks(work, points.blocks(len(centers))):
+        continue
+    return out

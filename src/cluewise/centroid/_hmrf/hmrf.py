@@ -1,0 +1,293 @@
+"""HMRF-KMeans: k-means whose links cost by distance, under a metric that it learns [Basu2004b]_."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card, Problem
+from cluewise.centroid._hmrf import fields
+from cluewise.centroid._hmrf.distortions import Found, Metric
+from cluewise.centroid._hmrf.learned import LearnedMetric
+from cluewise.core import loop
+from cluewise.core.assign import nobody
+from cluewise.core.links import links_of
+from cluewise.core.order import others, visiting_order
+from cluewise.core.pulls import pulls_of
+
+__all__ = ["HMRFKMeans"]
+
+
+class Rules(NamedTuple):
+    """What stays the same from step to step."""
+
+    distortion: Any
+    field: Any
+    tied: Ints  # rows whose links count when they are assigned
+    free: Ints  # rows that no clue speaks of
+    published: bool
+
+
+class State(NamedTuple):
+    """What the next step needs."""
+
+    labels: Ints  # (n,) int32
+    centers: Floats  # (k, d) float64, relative to the shift of the rows
+    metric: Metric
+    reference: Any  # what broken cannot-links were measured against
+    rules: Rules
+
+
+def step(state: State) -> tuple[State, loop.Info]:
+    """Algorithm 9 of the survey: E (labels by iterated conditional modes), M1 (centers), M2 (metric)."""
+    rules, metric, k = state.rules, state.metric, len(state.centers)
+    given = rules.distortion
+    reference = given.far_reference(metric) if rules.published else given.reference
+    labels = state.labels.copy()
+    found, alone, moved = fields.assign(given, state.centers, metric, labels, rules.tied)
+    if len(rules.tied):
+        moved += rules.field.visit(given, metric, reference, alone, labels)
+        found = found.plus(fields.gather(given, metric, labels, rules.tied, k))
+    new, info = _settle(state, labels, found, reference, moved)
+    empty = found.tally.mass == 0
+    if empty.any():
+        filled = fields.refill(given, state.centers, metric, labels, empty, rules.free)
+        every = fields.gather(given, metric, filled, np.arange(len(filled)), k)
+        other, there = _settle(state, filled, every, reference, moved + 1)
+        if there.objective < info.objective:
+            return other, there
+    return new, info
+
+
+def _settle(state: State, labels: Ints, found: Found, reference: Any, moved: int) -> tuple[State, loop.Info]:
+    """M1 and M2 for the labels of an E step."""
+    rules = state.rules
+    broken = rules.field.broken(labels, len(state.centers))
+    settled = rules.distortion.settle(labels, found, state.centers, state.metric, broken, reference)
+    constant = rules.field.constant(labels)
+    new = State(labels, settled.centers, settled.metric, reference, rules)
+    return new, loop.Info(settled.value + constant, moved if settled.still else max(moved, 1))
+
+
+class HMRFKMeans(LearnedMetric):
+    r"""K-means in which a broken link costs by the distance of its rows, under a metric that is learned on the way.
+
+    Use it when some columns matter more than others and links can tell which: rows that must be together though they
+    are far apart make the columns in which they differ count less. It is the family behind three named methods:
+    `PKMeans` learns no metric, `MKMeans` uses links for the metric alone, `MPCKMeans` uses them for both. For
+    directions such as texts take ``distortion="cosine"`` and ``metric=None``, for counts and shares
+    ``distortion="generalized_i"``.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    distortion : {"sqeuclidean", "cosine", "generalized_i"}, default="sqeuclidean"
+        How far a row is from a center: squared distance, 1 - cosine, or the I-divergence of rows without negative
+        numbers.
+    metric : {"diagonal", "full"} or None, default="diagonal"
+        What is learned: weights of the columns, a full matrix (squared distances only; wants many more rows than
+        columns), or nothing.
+    per_cluster : bool, default=False
+        Whether each cluster has a metric of its own (squared distances only).
+    penalty : float or "auto", default="auto"
+        Factor of the weights of links. "auto" chooses one for must-links and one for cannot-links, such that the
+        average link, if broken, costs what a link weighs that is right nine times out of ten. The papers use 1, at
+        which a few wrong links do much harm.
+    link_cost : {"distance", "constant"}, default="distance"
+        Whether a broken must-link costs the more the farther its rows are from each other, and a broken cannot-link
+        the less; or all the same, as in `PCKMeans`, of which this is the version with a metric. Labels and groups are
+        written out as pairs for "distance" alone: with many labelled rows take "constant".
+    use_clues : {"everywhere", "metric"}, default="everywhere"
+        "metric": links shape the metric but do not pull rows into clusters; the objective may then rise.
+    prior_rows : float, default=1.0
+        So many imaginary rows, spread like all rows, support each metric of squared distances: a small
+        cluster does not learn a metric from next to nothing. The papers have none.
+    profile : {"library", "published"}, default="library"
+        "published": cannot-links are measured against the two rows farthest apart in the metric of the moment, which
+        takes O(n² d) and may raise the objective; ``penalty="auto"`` is 1, there are no imaginary rows, and
+        clusters without a neighborhood start near the mean of all rows.
+    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
+        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
+        then k-means++ given these; "farthest-first": the same, but components far from each other.
+    order : {"index", "random"} or permutation of the rows, default="index"
+        Order in which rows with clues are visited.
+    n_init : int, default=5
+        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
+        is "farthest-first", the others are by k-means++. Given centers are one start.
+    max_iter : int, default=300
+        Most iterations of one start.
+    tol : float, default=1e-4
+        Stop when the objective changes by at most this share of its value.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the start and of a random order.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each row.
+    cluster_centers_ : ndarray of shape (n_clusters, d)
+        Means of the clusters; for "cosine" their directions, of length 1 in the metric; for "generalized_i" means with
+        a thousandth of the mean of all rows.
+    metric_ : ndarray of shape (d,), (d, d), (n_clusters, d) or (n_clusters, d, d)
+        Weights of the columns, or matrices; missing when none are learned.
+    n_clusters_ : int
+        Number of clusters that have rows.
+    objective_ : float
+        The objective below.
+    penalty_ : ndarray of shape (2,)
+        The factors that were used for must-links and for cannot-links.
+    trace_ : ndarray
+        The objective after each iteration.
+    n_iter_ : int
+        Number of iterations.
+    margin_ : ndarray of shape (n,)
+        Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its own,
+        links aside; negative where only the clues keep a row in its cluster.
+    broken_ : Clues
+        The clues that the result breaks.
+    broken_cost_ : float
+        What they cost: their share of ``objective_``.
+
+    Notes
+    -----
+    .. math:: J = \sum_i s_i \big( D_{A_{y_i}}(x_i, \mu_{y_i}) - \log \det A_{y_i} \big)
+        + \sum_{ML,\, y_i \ne y_j} w_{ij} \tfrac12 \big( \varphi_{A_{y_i}} + \varphi_{A_{y_j}} \big)(x_i, x_j)
+        + \sum_{CL,\, y_i = y_j = h} \bar w_{ij} \big( \varphi^{\max}_{A_h} - \varphi_{A_h}(x_i, x_j) \big) - \log P(A)
+
+    The determinant belongs to squared distances; there :math:`\varphi` is the squared distance of the two rows and
+    :math:`\varphi^{\max}` the scalar product of A with a fixed matrix: the squared edges of the box around all rows
+    for a diagonal metric, the squared diameter times the unit matrix for a full one. For the cosine it is 1 (2 if X has
+    negative numbers). For the I-divergence :math:`\varphi` is that of both rows from their mean, and
+    :math:`\varphi^{\max}` sums over the columns how far their lowest and highest number are apart. No pair exceeds
+    it; of wide or sparse counts it is two to nine times the largest :math:`\varphi` of any two rows.
+
+    ============================== ==================================================
+    paper                          code
+    ============================== ==================================================
+    :math:`\mu_h`                  ``cluster_centers_[h]``
+    :math:`A_h`                    ``metric_``
+    :math:`w_{ij}, \bar w_{ij}`    ``penalty_`` times the weights of the links
+    :math:`s_i`                    ``sample_weight``
+    :math:`P(A)`                   ``prior_rows``; Rayleigh for the other distortions
+    ============================== ==================================================
+
+    *Deviations.* What :math:`\varphi^{\max}` is taken from stays fixed, so that no step raises the objective; the paper
+    takes the farthest two rows anew in every iteration, which is a smaller maximum, too. Each pair and each normalizer
+    counts once (E21 to E23 of the errata). Rows keep their labels between sweeps. Links that follow from others are not
+    added. No metric assumes a variance below a millionth of that of all rows. The log-determinant has weight 1 in all
+    steps; the authors' program gives it 0.01 in one of them. Directions are means of rows of length 1 *in the metric*,
+    which is the exact minimum. The prior of weights counts once per row, because with less support they go to columns
+    in which all rows are alike; for the I-divergence it is measured in units of the data, and each cluster holds a
+    little of the mean of all rows, so that no center is zero. An empty cluster takes the worst row without clues when
+    that lowers the objective.
+
+    References
+    ----------
+    .. [Basu2004b] S. Basu, M. Bilenko and R. J. Mooney, "A probabilistic framework for semi-supervised clustering",
+       KDD 2004.
+    .. [Bilenko2004] M. Bilenko, S. Basu and R. J. Mooney, "Integrating constraints and metric learning in
+       semi-supervised clustering", ICML 2004.
+
+    Examples
+    --------
+    Two groups of rows differ in the first column; the second is wide and says nothing.
+
+    >>> from cluewise import Clues, HMRFKMeans
+    >>> X = [[0, 0], [0.1, 9], [0.2, 4], [0, 6], [1, 1], [1.1, 8], [0.9, 5], [1, 3]]
+    >>> clues = Clues(8, must=[(0, 1), (4, 5)], cannot=[(0, 4), (1, 5)])
+    >>> model = HMRFKMeans(2, random_state=0).fit(X, clues=clues)
+    >>> model.labels_
+    array([0, 0, 0, 0, 1, 1, 1, 1], dtype=int32)
+    >>> model.metric_.round(2)
+    array([33.66,  0.12])
+    """
+
+    card = Card(
+        paper="Basu2004b",
+        title="K-means with links that cost by distance, and a learned metric",
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        invariant=frozenset({"shift", "scale"}),
+        plain="",
+        equation="HMRF-KMeans, Algorithm 9, Eq. (24)-(28) of the survey",
+        cost="O(nkd + pairs (d + k)); labels and groups make up to n² pairs",
+        aliases=("HMRF-KMeans", "Hidden Markov Random Field K-Means"),
+    )
+    _parameter_constraints = LearnedMetric._parameter_constraints | {
+        "distortion": [StrOptions({"sqeuclidean", "cosine", "generalized_i"})],
+        "metric": [StrOptions({"diagonal", "full"}), None],
+        "per_cluster": ["boolean"],
+        "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "link_cost": [StrOptions({"distance", "constant"})],
+        "use_clues": [StrOptions({"everywhere", "metric"})],
+        "prior_rows": [Interval(Real, 0, None, closed="left")],
+        "profile": [StrOptions({"library", "published"})],
+        "order": [StrOptions({"index", "random"}), "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        distortion: str = "sqeuclidean",
+        metric: str | None = "diagonal",
+        per_cluster: bool = False,
+        penalty: float | str = "auto",
+        link_cost: str = "distance",
+        use_clues: str = "everywhere",
+        prior_rows: float = 1.0,
+        profile: str = "library",
+        init: Any = "neighborhoods",
+        order: Any = "index",
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distortion = distortion
+        self.metric = metric
+        self.per_cluster = per_cluster
+        self.penalty = penalty
+        self.link_cost = link_cost
+        self.use_clues = use_clues
+        self.prior_rows = prior_rows
+        self.profile = profile
+        self.init = init
+        self.order = order
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _prepare(self, problem: Problem) -> tuple[Any, Any]:
+        rows, clues, k = problem.rows, problem.clues, problem.k
+        constant = self.link_cost == "constant"
+        if constant and (self.use_clues == "metric" or self._published):
+            raise ValueError("link_cost='constant' teaches no metric, nor is it published; use link_cost='distance'.")
+        distortion = self._distortion(rows, k)
+        links: Any = pulls_of(clues, k) if constant else links_of(clues)
+        counted = np.ones(rows.n, dtype=bool) if rows.weight is None else rows.weight > 0
+        counted[links.rows] = True
+        distortion.prepare(problem.total, np.flatnonzero(counted), 0.0 if self._published else self.prior_rows)
+        return distortion, links
+
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        (distortion, links), n = problem.shared, problem.rows.n
+        constant = self.link_cost == "constant"
+        start = distortion.start(self._start(problem._replace(rows=distortion.rows)))
+        labels = nobody(n)
+        found, _, _ = fields.assign(distortion, start, distortion.first_metric(), labels, np.arange(0))
+        metric = self._priced(problem, start, labels, found)
+        must, cannot = self.penalty_
+        order = visiting_order(self.order, links.rows, n, problem.rng)
+        field: Any = fields.Constant(links, problem.clues, must, order)
+        if not constant:
+            field = fields.ByDistance(links, links.rows[links.ends], must * links.must, cannot * links.cannot, order)
+        tied = links.rows if self.use_clues == "everywhere" else np.arange(0)
+        rules = Rules(distortion, field, tied, np.flatnonzero(others(links.rows, n)), self._published)
+        return self._run(step, State(labels, start, metric, distortion.reference, rules), problem)

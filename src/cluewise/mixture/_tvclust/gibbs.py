@@ -1,0 +1,281 @@
+"""TVClust by Gibbs sampling: every row draws its cluster given all others, then p and q are drawn [Khashabi2015]_.
+
+Rows follow a Dirichlet-process mixture; clues are noisy reports about pairs (`core.pair_evidence`). *Collapsed*,
+the parameters of the clusters are integrated out (Neal's algorithm 3 [Neal2000]_); otherwise they are drawn as well
+(algorithm 2). Both have the same target, the posterior over partitions, p and q.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betaln, gammaln
+
+from cluewise._typing import Floats, Ints
+from cluewise.core import loop
+from cluewise.kernels import gibbs
+from cluewise.mixture._tvclust.gibbs_counts import CountClusters
+from cluewise.mixture._tvclust.gibbs_draws import GibbsDraws, Rates, Record, Sample, numbered
+from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
+from cluewise.mixture._tvclust.gibbs_slots import Links
+from cluewise.mixture._tvclust.pair_evidence import Noise, Pairs
+from cluewise.mixture._tvclust.priors import Base, NormalInverseWishart
+
+__all__ = ["GibbsDraws", "Rates", "log_joint", "sample", "together"]
+
+REFRESH = 10
+"""Sweeps after which the statistics of the collapsed sampler are computed anew: rounding has no time to add up."""
+
+LEAPS = 5
+"""Proposals per sweep to split or merge clusters, which single rows do in many sweeps or never."""
+
+SURE = 1e-12
+"""p and q keep this distance from 0 and 1, where their logarithms end."""
+
+BLOCK = 2**20
+"""Numbers in a block of rows times clusters."""
+
+
+Clusters = NormalClusters | CountClusters
+
+
+def clusters_of(X: Any, base: Base, concentration: float, limit: int) -> Clusters:
+    """The kind of clusters that suits the base."""
+    if isinstance(base, NormalInverseWishart):
+        return NormalClusters(X, base, concentration, limit)
+    return CountClusters(X, base, concentration, limit)
+
+
+def sample(
+    X: Any,
+    pairs: Pairs,
+    prior: tuple[Base, Noise | Rates],
+    *,
+    sweeps: int,
+    burn_in: int,
+    thin: int,
+    collapsed: bool,
+    truncation: int | None,
+    concentration: float,
+    rng: np.random.Generator,
+    watch: loop.Watch,
+    labels0: Ints | None,
+) -> GibbsDraws:
+    """Draw from the posterior over partitions and the noise of the clues.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n, d), or CSR for counts
+        The rows.
+    pairs : Pairs
+        The reports.
+    prior : (Base, Noise or Rates)
+        What is believed about clusters, and about p and q: Beta beliefs, or known values inside (0, 1).
+    sweeps, burn_in, thin : int
+        After ``burn_in`` sweeps come ``sweeps`` more, of which every ``thin``-th is kept.
+    collapsed : bool
+        Integrate the parameters of the clusters out, or draw them.
+    truncation : int or None
+        Most clusters there can be: the prior is the Chinese restaurant process given that there are no more.
+    concentration : float
+        α of the Dirichlet process.
+    rng : Generator
+        Randomness.
+    watch : Watch
+        Told of every sweep (state: the draws so far, or the newest sample during burn-in; trace: minus the log joint).
+    labels0 : int array of shape (n,) or None
+        Where to start; None: the rows enter one after the other.
+
+    Returns
+    -------
+    draws : GibbsDraws
+        Fewer than asked for when ``watch`` says stop.
+    """
+    if sweeps < thin:
+        raise ValueError(f"none of {sweeps} sweeps is kept when thin={thin}.")
+    base, noise = prior
+    if isinstance(noise, Rates) and not all(0 < rate < 1 for rate in noise):
+        raise ValueError(f"known reliabilities lie strictly between 0 and 1; they are {tuple(noise)}.")
+    n, limit = X.shape[0], (X.shape[0] if truncation is None else truncation)
+    clusters = clusters_of(X, base, concentration, limit)
+    record = Record(pairs, sweeps // thin, n)
+    rates = Rates(*noise.means()) if isinstance(noise, Noise) else noise
+    if labels0 is None:
+        labels = np.full(n, -1, np.int32)
+        clusters.gather(labels)
+        _collapsed(clusters, labels, record.links(rates), rng)
+    else:
+        labels = numbered(np.asarray(labels0))
+        if labels.max(initial=0) >= limit:
+            raise ValueError(f"labels0 has {labels.max() + 1} clusters; truncation allows {limit}.")
+    labels = numbered(labels)
+    clusters.gather(labels)
+    rates = _rates(noise, pairs, labels, rng)
+    trace: list[float] = []
+    for sweep in range(burn_in + sweeps):
+        if sweep <= burn_in:  # what was summed over earlier sweeps does not count
+            record.together[:], record.sweeps = 0.0, 0
+        record.sweeps += 1
+        links = record.links(rates)
+        if collapsed:
+            _collapsed(clusters, labels, links, rng)
+        else:
+            clusters.draw(rng)
+            _given(clusters, labels, links, rng)
+        if not collapsed:
+            labels = numbered(labels)
+            clusters.gather(labels)
+        leapt = numbered(labels)
+        moved = _leap(clusters, pairs, leapt, labels, links, concentration, rng)
+        if moved or (collapsed and sweep % REFRESH == 0):
+            labels = numbered(leapt)
+            clusters.gather(labels)
+        rates = _rates(noise, pairs, labels, rng)
+        trace.append(-log_joint(clusters, pairs, noise, labels, concentration))
+        record.newest = Sample(labels.copy(), -trace[-1], rates)
+        if sweep >= burn_in and (sweep - burn_in + 1) % thin == 0:
+            record.keep()
+        if watch(record.draws(), trace):
+            break
+    return record.draws()
+
+
+def _collapsed(clusters: Clusters, labels: Ints, links: Links, rng: np.random.Generator) -> None:
+    """A sweep of equation (13) with predictive densities, in random order."""
+    rows, uniforms = rng.permutation(len(labels)), rng.random(len(labels))
+    place = 0
+    while place < len(rows):
+        before, place = place, clusters.visit(rows, place, uniforms, labels, links)
+        if place == before:
+            clusters.grow()
+
+
+def _given(clusters: Clusters, labels: Ints, links: Links, rng: np.random.Generator) -> None:
+    """A sweep of equation (13) with drawn parameters, in random order; a new cluster draws its own from its row."""
+    order, every = rng.permutation(len(labels)), rng.random(len(labels))
+    place = 0
+    while place < len(order):
+        rows = order[place : place + max(1, BLOCK // len(clusters.counts))]
+        uniforms = every[place : place + len(rows)]
+        place += len(rows)
+        fresh = clusters.fresh[rows]
+        known = np.zeros((len(rows), len(clusters.counts)))
+        used = np.flatnonzero(clusters.counts)
+        known[:, used] = clusters.likelihood(rows, used)
+        at = 0
+        while True:
+            at = gibbs.visit_given(
+                known, fresh, rows, at, uniforms, labels, clusters.counts, *links.arrays, clusters.limit
+            )
+            if at == len(rows):
+                break
+            slot = int(clusters.counts.argmin())
+            if clusters.counts[slot] > 0:
+                slot = len(clusters.counts)
+                clusters.grow()
+                known = np.hstack([known, np.zeros_like(known)])
+            clusters.open(slot, rows[at], rng)
+            clusters.counts[slot] = 1
+            labels[rows[at]] = slot
+            at += 1
+            known[at:, slot] = clusters.likelihood(rows[at:], np.array([slot]))[:, 0]
+
+
+def _leap(
+    clusters: Clusters,
+    pairs: Pairs,
+    labels: Ints,
+    slots: Ints,
+    links: Links,
+    concentration: float,
+    rng: np.random.Generator,
+) -> int:
+    """Propose to split or to merge clusters [Dahl2005]_; changes the labels, returns how often that was accepted.
+
+    Two rows are chosen, half of the time the ends of a clue. If they are together their cluster is split: the other
+    rows join one of the two, one after the other. If they are apart their clusters are merged; what is accepted depends
+    on the chance that a split would have given back what was there. ``slots`` says where the clusters of the rows are.
+    """
+    n, accepted = len(labels), 0
+    for _ in range(LEAPS if n > 1 else 0):
+        i, j = rng.integers(n), rng.integers(n - 1)
+        j += j >= i
+        if len(pairs) > 0 and rng.random() < 0.5:
+            e = rng.integers(len(pairs))
+            i, j = pairs.first[e], pairs.second[e]
+        one, two = labels[i], labels[j]
+        mine = (labels == one) | (labels == two)
+        mine[[i, j]] = False
+        rows = rng.permutation(np.flatnonzero(mine))
+        k = int(labels.max()) + 1
+        together = one == two
+        if together and k >= clusters.limit:
+            continue
+        side = np.full(n, -1, np.int8)
+        wanted = np.full(len(rows), -1, np.int8) if together else (labels[rows] == two).astype(np.int8)
+        uniforms, bar = rng.random(len(rows)), np.log(1 - rng.random())
+        # A merger is accepted if chance − gain is above the bar. Chance is at most 0, so a large gain refuses
+        # most mergers before their rows are visited; half of it decides, so that rounding does not.
+        if not together and -0.5 * _gain(clusters, pairs, labels, (int(i), int(j)), slots, links, concentration) <= bar:
+            continue
+        chance, gain = clusters.split(np.array([i, j]), rows, wanted, uniforms, side, links)
+        odds = gain - chance
+        if bar >= (odds if together else -odds):
+            continue
+        accepted += 1
+        if together:
+            labels[side == 1] = k
+        else:
+            labels[labels == two] = one
+            labels[labels == k - 1] = two  # numbers stay without gaps
+        clusters.gather(labels)
+        slots = labels
+    return accepted
+
+
+def _gain(
+    clusters: Clusters,
+    pairs: Pairs,
+    labels: Ints,
+    rows: tuple[int, int],
+    slots: Ints,
+    links: Links,
+    concentration: float,
+) -> float:
+    """Log joint of the clusters of two rows less that of one cluster of both, roughly (see ``merging``)."""
+    a, b = (int(slots[i]) for i in rows)
+    one, two = (int(labels[i]) for i in rows)
+    sizes = clusters.counts[[a, b]]
+    value = np.log(concentration) + gammaln(sizes).sum() - gammaln(sizes.sum()) - clusters.merging(a, b)
+    first, second = labels[pairs.first], labels[pairs.second]
+    across = ((first == one) & (second == two)) | ((first == two) & (second == one))
+    return float(value - links.pull[across].sum())
+
+
+def _rates(noise: Noise | Rates, pairs: Pairs, labels: Ints, rng: np.random.Generator) -> Rates:
+    """Draw p ~ Beta(a_p + n_11, b_p + n_01) and q ~ Beta(a_q + n_00, b_q + n_10), unless they are known."""
+    if isinstance(noise, Rates):
+        return noise
+    now = noise.updated(pairs, together(pairs, labels))
+    p, q = rng.beta(now.must_right, now.must_wrong), rng.beta(now.cannot_right, now.cannot_wrong)
+    return Rates(*(float(np.clip(rate, SURE, 1 - SURE)) for rate in (p, q)))
+
+
+def together(pairs: Pairs, labels: Ints) -> Floats:
+    """(m,) 1 for every report about two rows of one cluster, else 0."""
+    return (labels[pairs.first] == labels[pairs.second]).astype(np.float64)
+
+
+def log_joint(clusters: Clusters, pairs: Pairs, noise: Noise | Rates, labels: Ints, concentration: float) -> float:
+    """Logarithm of p(z) p(X | z) p(E | z): restaurant process, clusters, reports; all that can be is integrated out."""
+    size = clusters.counts[clusters.counts > 0]
+    value = len(size) * np.log(concentration) + gammaln(size).sum()
+    value += gammaln(concentration) - gammaln(concentration + len(labels)) + clusters.log_evidence()
+    now = Noise(0, 0, 0, 0).updated(pairs, together(pairs, labels))
+    if isinstance(noise, Rates):
+        logs = np.log([noise.must, 1 - noise.must, noise.cannot, 1 - noise.cannot])
+        return float(value + logs @ np.array(now))
+    for a, b, right, wrong in (noise[:2] + now[:2], noise[2:] + now[2:]):
+        value += betaln(a + right, b + wrong) - betaln(a, b)
+    return float(value)
