@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from cluewise._docs import documented
 from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import INFERRED, Answer, Question
 from cluewise.active._known import Known, resolved
@@ -89,6 +90,10 @@ class Strategy(BaseEstimator, ABC):
 
     card: ClassVar[StrategyCard]
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        documented(cls)
 
     def start(self, X: Any, clues: Any = None, *, budget: int, random_state: Any = None) -> State:
         """Begin a conversation about X.

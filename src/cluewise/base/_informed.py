@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from cluewise._docs import documented
 from cluewise._squares import largest
 from cluewise.base._card import Card
 from cluewise.base._given import as_clues, warn_of_partial
@@ -28,6 +29,10 @@ class Informed(BaseEstimator):
 
     card: ClassVar[Card]
     __metadata_request__fit = {"clues": True}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        documented(cls)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Let callbacks watch or stop the next fits.

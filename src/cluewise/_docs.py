@@ -1,0 +1,98 @@
+"""Docstring entries that many estimators share, written once.
+
+A docstring asks for an entry by a line of its own: ``{labels_}``, or ``{max_iter 100}`` where the entry has a default.
+`Informed` and `Strategy` fill in the docstrings of their subclasses; other classes and functions use `documented`.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import indent
+from typing import Any, TypeVar
+
+__all__ = ["documented", "fill"]
+
+T = TypeVar("T")
+
+ENTRIES = {
+    # Parameters of estimators.
+    "n_clusters": "n_clusters : int, default=8\n    Number of clusters.",
+    "max_iter": "max_iter : int, default=@\n    Maximum number of iterations of one start.",
+    "tol": (
+        "tol : float, default=1e-4\n"
+        "    Relative change of the objective below which the iterations have converged and stop."
+    ),
+    "n_init": "n_init : int, default=@\n    Number of starts; the one with the lowest objective is kept.",
+    "random_state": (
+        "random_state : int, RandomState, Generator or None, default=None\n"
+        "    Seed of everything that is drawn at random. Pass an int for reproducible results."
+    ),
+    "init_neighborhoods": (
+        'init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, '
+        'default="neighborhoods"\n'
+        '    Initialization. "neighborhoods": means of the largest must-link components, then a row apart from all of\n'
+        '    them, then k-means++ given these; "farthest-first": the same, but with components far from each other.'
+    ),
+    "n_init_neighborhoods": (
+        "n_init : int, default=5\n"
+        "    Number of starts; the one with the lowest objective is kept. The first start is as ``init`` says; after\n"
+        '    "neighborhoods" the second is "farthest-first"; the others use k-means++. Centers given as ``init`` make\n'
+        "    one start."
+    ),
+    "order": (
+        'order : {"index", "random"} or permutation of the rows, default="index"\n'
+        "    Order in which rows with clues are visited."
+    ),
+    # Attributes of estimators.
+    "labels_": "labels_ : ndarray of shape (n,)\n    Cluster of each row.",
+    "cluster_centers_": "cluster_centers_ : ndarray of shape (n_clusters, d)\n    Means of the clusters.",
+    "n_clusters_": "n_clusters_ : int\n    Number of clusters that have rows.",
+    "n_iter_": "n_iter_ : int\n    Number of iterations.",
+    "trace_": "trace_ : ndarray\n    The objective after each iteration.",
+    "broken_": "broken_ : Clues\n    The clues that the result breaks.",
+    "broken_cost_": "broken_cost_ : float\n    What the broken clues cost: their share of ``objective_``.",
+    "margin_": (
+        "margin_ : ndarray of shape (n,)\n"
+        "    Lead of each row's cluster: half the squared distance to the best other center minus that to its own;\n"
+        "    negative where only the clues keep a row in its cluster."
+    ),
+    "columns_": (
+        "n_features_in_ : int\n"
+        "    Number of columns of X.\n"
+        "feature_names_in_ : ndarray of shape (d,)\n"
+        "    Names of the columns, where X has names."
+    ),
+    # Parameters and results of methods.
+    "X": "X : {array-like, sparse matrix} of shape (n, d)\n    The data.",
+    "X_dense": "X : array-like of shape (n, d)\n    The data.",
+    "X_new": "X : {array-like, sparse matrix} of shape (m, d)\n    New rows.",
+    "y": "y : ignored\n    Present for API consistency with scikit-learn.",
+    "clues": (
+        "clues : Clues or array-like of shape (n,), optional\n    What is known; an array is taken as partial labels."
+    ),
+    "sample_weight": "sample_weight : array-like of shape (n,), optional\n    Weight of each row.",
+    "self": "self : object\n    The fitted estimator.",
+    "labels": "labels : ndarray of shape (m,)\n    Cluster of each row.",
+}
+
+PLACE = re.compile(r"^( *)\{(\w+)(?: ([^{}\n]+))?\}$", re.MULTILINE)
+
+
+def fill(text: str, entries: dict[str, str] = ENTRIES) -> str:
+    """Replace every line that asks for an entry by that entry."""
+
+    def entry(match: re.Match[str]) -> str:
+        margin, name, default = match.groups()
+        return indent(entries[name].replace("@", default or "@"), margin)
+
+    return PLACE.sub(entry, text)
+
+
+def documented(target: T) -> T:
+    """Fill in the docstring of a function, or those of a class and its methods."""
+    described: list[Any] = [target, *(vars(target).values() if isinstance(target, type) else ())]
+    for one in described:
+        # The docstring of a property cannot be changed, and `python -OO` leaves none.
+        if callable(one) and isinstance(one.__doc__, str) and PLACE.search(one.__doc__):
+            one.__doc__ = fill(one.__doc__)
+    return target
