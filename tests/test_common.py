@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import (
 
 import cluewise as cw
 from cluewise import Clues
-from cluewise.base import StartedClusterer
+from cluewise.base import Clusterer
 from cluewise.checks._examples import suited
 from cluewise.checks._fits import changed
 from cluewise.exceptions import ClueError
@@ -46,7 +46,7 @@ PREDICTING = [name for name in FOR_POINTS if CARDS[name].predicts]
 STARTED = [
     name
     for name in COUNTED
-    if issubclass(cw.clusterers()[name], StartedClusterer)
+    if issubclass(cw.clusterers()[name], Clusterer)
     and hasattr(model_of(name), "n_init")
     and name != "CondEns"  # whose starts are those of the clusterings that it combines
 ]

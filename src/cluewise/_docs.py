@@ -71,8 +71,8 @@ ENTRIES = {
         "clues : Clues or array-like of shape (n,), optional\n    What is known; an array is taken as partial labels."
     ),
     "sample_weight": "sample_weight : array-like of shape (n,), optional\n    Weight of each row.",
-    "self": "self : object\n    The fitted estimator.",
-    "labels": "labels : ndarray of shape (m,)\n    Cluster of each row.",
+    "self": "object\n    The fitted estimator.",
+    "labels": "ndarray of shape (m,)\n    Cluster of each row.",
 }
 
 PLACE = re.compile(r"^( *)\{(\w+)(?: ([^{}\n]+))?\}$", re.MULTILINE)

@@ -13,9 +13,10 @@ from cluewise.centroid._sized import balance
 from cluewise.centroid._sized.balanced import BalancedKMeans, step
 from cluewise.centroid._sized.flow import Bounds
 from cluewise.centroid._sized.sized import SizedKMeans
-from cluewise.core import assign
+from cluewise.core import assign, loop
 from cluewise.core.centers import scatter
 from cluewise.core.lloyd import State
+from cluewise.core.loop import Limits
 from cluewise.core.rows import Rows
 from cluewise.exceptions import Infeasible
 from strategies import cases
@@ -91,12 +92,8 @@ def test_balance(share, least):
 
 def test_the_sample_is_as_large_as_it_is_told(monkeypatch):
     seen = []
-    run = BalancedKMeans._run
-    monkeypatch.setattr(
-        BalancedKMeans,
-        "_run",
-        lambda self, move, state, problem: seen.append(problem.rows.n) or run(self, move, state, problem),
-    )
+    run = loop.run
+    monkeypatch.setattr(loop, "run", lambda step, state, *etc: seen.append(len(state.labels)) or run(step, state, *etc))
     X = np.random.default_rng(0).normal(size=(3000, 2))
     clues = Clues(3000, sizes=(500, None))
     BalancedKMeans(5, n_init=1, random_state=0).fit(X, clues=clues)
@@ -121,7 +118,7 @@ def test_centers_of_a_sample_are_put_back_in_their_place():
     rng = np.random.default_rng(0)
     rows = Rows(np.vstack([rng.uniform(100, 101, size=(400, 2)), [[9e6, 9e6]]]))
     model = BalancedKMeans(3, sample_size=20)
-    problem = Problem(rows, Clues(401), 3, scatter(rows), lambda *_: False, np.random.default_rng(1))
+    problem = Problem(rows, Clues(401), 3, scatter(rows), Limits(300, 1e-4), np.random.default_rng(1))
     assert (model._sample(problem).shift != rows.shift).all()
     found = model._start(problem._replace(rng=np.random.default_rng(1))) + rows.shift
     assert ((found > 99) & (found < 102)).all()

@@ -10,8 +10,7 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues, ConstrainedKMeans, SeededKMeans
 from cluewise.core import lloyd
-from cluewise.core.centers import Tally, scatter, tally
-from cluewise.core.objective import distortion
+from cluewise.core.centers import Tally, distortion, scatter, tally
 from cluewise.core.rows import Rows
 from strategies import cases
 

@@ -1,6 +1,7 @@
 """HMRFKMeans: worked examples with half steps, reductions, brute force, the published profile, degenerate data."""
 
 import itertools
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -28,13 +29,17 @@ ALL += [(name, kind, False) for name in ("cosine", "generalized_i") for kind in 
 class Recorder(HMRFKMeans):
     """Keeps the states of the first iterations."""
 
-    def _run(self, move, state, problem):
-        self.states, trace = [state], []
-        for _ in range(self.max_iter):
-            state, info = move(state)
-            self.states.append(state)
-            trace.append(info.objective)
-        return loop.Result(state, trace, False)
+    def _solve(self, problem):
+        def run(move, state, limits, slack):
+            self.states, trace = [state], []
+            for _ in range(limits.max_iter):
+                state, info = move(state)
+                self.states.append(state)
+                trace.append(info.objective)
+            return loop.Result(state, trace, False)
+
+        with patch.object(loop, "run", run):
+            return super()._solve(problem)
 
 
 def matrices(weights, k):

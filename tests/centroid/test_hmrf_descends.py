@@ -1,5 +1,7 @@
 """HMRFKMeans never raises its objective: every distortion, every metric, every half step."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,14 +29,20 @@ EXISTING = [
 class Recorder(HMRFKMeans):
     """Keeps all states of one start."""
 
-    def _run(self, move, state, problem):
-        self.states = [state]
+    def _solve(self, problem):
+        plain = loop.run
 
-        def watch(state, trace):
-            self.states.append(state)
-            return False
+        def run(move, state, limits, slack):
+            self.states = [state]
 
-        return loop.run(move, state, max_iter=self.max_iter, tol=self.tol, watch=watch, slack=None)
+            def watch(state, trace):
+                self.states.append(state)
+                return False
+
+            return plain(move, state, limits._replace(watch=watch))
+
+        with patch.object(loop, "run", run):
+            return super()._solve(problem)
 
 
 def value_of(state, **changes):

@@ -13,9 +13,9 @@ from cluewise import Clues
 from cluewise.centroid._lcvqe import LCVQE, State, charges_of, half_exits, relabel, settle
 from cluewise.centroid._linked import Given
 from cluewise.checks import check_clusterer, laws_for, sample_clues
+from cluewise.core.assign import others
 from cluewise.core.centers import scatter, tally
 from cluewise.core.links import links_of, squared_distances, two_nearest
-from cluewise.core.order import others
 from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from strategies import PAIR_KINDS, cases

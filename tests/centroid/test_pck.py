@@ -12,8 +12,8 @@ from sklearn.datasets import load_iris
 from cluewise import Clues, PCKMeans
 from cluewise.centroid._pck import State, step
 from cluewise.core import assign
+from cluewise.core.assign import others
 from cluewise.core.centers import scatter
-from cluewise.core.order import others
 from cluewise.core.pulls import broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows
 from strategies import PAIR_KINDS, cases
@@ -42,7 +42,7 @@ def by_hand(X, start, clues, penalty, iterations):
     labels = assign.nobody(len(X))
     assign.nearest(rows, centers, labels)
     pulls = pulls_of(clues, k)
-    state = State(labels, centers, count_members(pulls, labels, k), broken_weight(clues, labels))
+    state = State(labels, centers, count_members(pulls, labels, k), broken_weight(clues, labels), penalty)
     trace = [value(X, start, clues, labels, penalty)]
     for _ in range(iterations):
         new, info = step(
@@ -51,7 +51,6 @@ def by_hand(X, start, clues, penalty, iterations):
             free=others(pulls.rows, len(X)),
             pulls=pulls,
             order=np.arange(len(pulls.rows)),
-            penalty=penalty,
             total=scatter(rows),
         )
         trace.append(value(X, state.centers + rows.shift, clues, new.labels, penalty))
@@ -98,10 +97,10 @@ def test_worked_examples_of_the_seed_paper(penalty, labels, centers, sweep, end)
     rows, centers = Rows(TOY8), np.array(centers)
     pulls = pulls_of(CLUES_TOY8, 3)
     state = State(
-        first.astype(np.int32), centers - rows.shift, count_members(pulls, first, 3), price(CLUES_TOY8, first)
+        first.astype(np.int32), centers - rows.shift, count_members(pulls, first, 3), price(CLUES_TOY8, first), penalty
     )
     more = {"free": others(pulls.rows, 8), "pulls": pulls, "order": np.arange(5), "total": scatter(rows)}
-    new, info = step(state, rows=rows, penalty=penalty, **more)
+    new, info = step(state, rows=rows, **more)
     assert info.moved == 0
     assert info.objective == pytest.approx(end)
     np.testing.assert_allclose(new.centers + rows.shift, centers)
@@ -274,21 +273,17 @@ def test_all_starts_pay_the_same_price():
     """Otherwise their objectives could not be compared: the winner is the one with the lowest objective."""
     X = np.random.default_rng(0).normal(size=(80, 2))
     clues = Clues.sample(np.random.default_rng(1).integers(4, size=80), pairs=80, random_state=0)
-    prices, values = [], []
+    runs = []
 
-    class Note:
-        def setup(self, estimator, context): ...
-        def on_fit_task_begin(self, estimator, context): ...
-        def teardown(self, estimator, context): ...
+    class Recorder(PCKMeans):
+        def _solve(self, problem):
+            runs.append(super()._solve(problem))
+            return runs[-1]
 
-        def on_fit_task_end(self, estimator, context):
-            if context.task_name == "iteration":
-                prices.append(estimator.penalty_)
-                values.append(context.objective)
-
-    model = PCKMeans(4, n_init=6, random_state=0).set_callbacks(Note()).fit(X, clues=clues)
-    assert len(set(prices)) == 1
-    assert model.objective_ == pytest.approx(min(values))
+    model = Recorder(4, n_init=6, random_state=0).fit(X, clues=clues)
+    assert len(runs) == 6
+    assert {run.state.penalty for run in runs} == {model.penalty_}
+    assert model.objective_ == pytest.approx(min(run.trace[-1] for run in runs))
 
 
 def test_rows_on_their_centers_still_have_a_price():

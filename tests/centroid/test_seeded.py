@@ -11,8 +11,7 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues, SeededKMeans
 from cluewise.core import assign, lloyd
-from cluewise.core.centers import scatter
-from cluewise.core.objective import distortion
+from cluewise.core.centers import distortion, scatter
 from cluewise.core.rows import Rows
 from cluewise.exceptions import Infeasible
 from strategies import cases

@@ -9,8 +9,8 @@ from scipy.spatial.distance import cdist
 
 from cluewise import Clues, threads
 from cluewise.core import assign
+from cluewise.core.assign import others
 from cluewise.core.centers import tally
-from cluewise.core.order import others
 from cluewise.core.pulls import broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows, rows_of
 from strategies import PAIR_KINDS, cases

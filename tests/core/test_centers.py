@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cluewise.core.centers import Tally, means, refill, scatter, tally, tally_of, within
-from cluewise.core.objective import distortion
+from cluewise.core.centers import Tally, distortion, means, refill, scatter, tally, tally_of, within
 from cluewise.core.rows import rows_of
 
 

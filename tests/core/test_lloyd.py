@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from cluewise.core import assign, lloyd
+from cluewise.core import assign, centers, lloyd
 from cluewise.core.centers import scatter
 from cluewise.core.rows import Rows
 
@@ -39,6 +39,6 @@ def test_a_center_far_away_is_given_the_worst_row():
 
 
 def test_rounding_grows_with_the_data_and_the_precision():
-    assert lloyd.rounding(Rows(np.zeros((1, 1))), 1.0) < 1e-12
-    assert 1e-6 < lloyd.rounding(Rows(np.zeros((1, 1), np.float32)), 1.0) < 1e-4
-    assert lloyd.rounding(Rows(np.zeros((1, 1))), 1e9) > lloyd.rounding(Rows(np.zeros((1, 1))), 1.0)
+    assert centers.rounding(Rows(np.zeros((1, 1))), 1.0) < 1e-12
+    assert 1e-6 < centers.rounding(Rows(np.zeros((1, 1), np.float32)), 1.0) < 1e-4
+    assert centers.rounding(Rows(np.zeros((1, 1))), 1e9) > centers.rounding(Rows(np.zeros((1, 1))), 1.0)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from cluewise import threads
-from cluewise.core.objective import distortion
+from cluewise.core.centers import distortion
 from cluewise.core.rows import rows_of
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cluewise.core.order import others, permutation, visiting_order
+from cluewise.core.assign import others, permutation, visiting_order
 
 ROWS = np.array([2, 5, 7, 9])
 

@@ -17,11 +17,12 @@ from sklearn.mixture import GaussianMixture
 from cluewise import Clues
 from cluewise.base import Problem
 from cluewise.core.centers import scatter
+from cluewise.core.loop import Limits
 from cluewise.core.probability.gaussians import KINDS, prepared
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import Contradiction, Infeasible, UnusedClueWarning
 from cluewise.mixture._equivalence import EquivalenceGMM
-from cluewise.mixture._linked import State, _labels, expect, step
+from cluewise.mixture._linked import State, expect, labels_of, step
 from cluewise.mixture._penalized import PenalizedGMM
 from strategies import PAIR_KINDS, cases
 
@@ -33,7 +34,7 @@ NO_DRAWS = np.random.default_rng(0)
 def started(model, X, clues, means, covariances=None, weights=None):
     """Rows and a state with given parameters (equal weights and unit covariances, if nobody says)."""
     rows, k, d = rows_of(X), *np.shape(means)
-    problem = Problem(rows, clues, k, scatter(rows), lambda *_: False, NO_DRAWS)
+    problem = Problem(rows, clues, k, scatter(rows), Limits(300, 1e-4), NO_DRAWS)
     covariances = np.array([np.eye(d)] * k) if covariances is None else covariances
     weights = np.full(k, 1 / k) if weights is None else weights
     first = prepared("full", means - rows.shift, covariances)
@@ -129,7 +130,7 @@ def test_expectation_is_enumeration_over_all_labels(seed, k, penalty):
     total, members, terms, labels = enumerated(X, clues, penalty, shares, means, covariances)
     assert found.bound == pytest.approx(total, rel=1e-9, abs=1e-9)
     np.testing.assert_allclose(found.members.T, members, atol=1e-9)
-    best = _labels(state._replace(nodes=found.nodes), rows)
+    best = labels_of(state._replace(nodes=found.nodes), rows)
     assert terms[(labels == best).all(axis=1)][0] == pytest.approx(terms.max(), rel=1e-9, abs=1e-9)
 
 

@@ -13,8 +13,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.alternative._avoided import covering, difference, variation, warn_of_gaps
 from cluewise.alternative._local import Local, codes_of, groups_of, local_clustering
 from cluewise.alternative._warning import warn
-from cluewise.base import Card, Problem, StartedClusterer, checked_data
-from cluewise.clues import Clues
+from cluewise.base import Attributes, Card, Clusterer, Problem, checked_data
 from cluewise.core import centers, loop
 from cluewise.core.partitions import consensus
 from cluewise.core.partitions.labelings import distinct_rows
@@ -51,7 +50,7 @@ class State(NamedTuple):
     local: list[Local]
 
 
-class CondEns(StartedClusterer):
+class CondEns(Clusterer):
     r"""Cluster rows in another way than is known: locally inside the known groups, then all together.
 
     Use it when a clustering is known or uninteresting (``clues.avoid``) and the data holds another one, even a much
@@ -62,8 +61,7 @@ class CondEns(StartedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     estimator : clusterer, default=None
         What clusters the groups: scikit-learn's ``KMeans`` with ten starts by default. Other rows join by its
         ``predict``, or by a vote of five neighbors where it has none. Its ``n_clusters`` (or ``n_components``) and
@@ -78,8 +76,7 @@ class CondEns(StartedClusterer):
         :math:`H(C) + H(Z)`. If none reaches it, the one that differs most is taken.
     n_init : int, default=10
         Number of starts of the k-means that combines.
-    max_iter : int, default=100
-        Most iterations of one start.
+    {max_iter 100}
     tol : float, default=1e-5
         Stop when the objective changes by at most this share of its value.
     random_state : int, RandomState, Generator or None, default=None
@@ -87,8 +84,7 @@ class CondEns(StartedClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     variation_ : ndarray of shape (n_avoided,)
         Variation of information between ``labels_`` and each clustering to avoid, in nats, over the rows it covers.
     local_labels_ : ndarray of shape (n_groups, n)
@@ -97,14 +93,11 @@ class CondEns(StartedClusterer):
         The clusterers fitted to the groups.
     inertia_ : float
         Squared error of ``labels_`` around the means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         What clusters fail to tell about the local clusterings; see Notes. The squared error for ``combine="select"``.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     broken_ : Clues
         Empty: a clustering to avoid is never broken, only resembled.
 
@@ -171,7 +164,7 @@ class CondEns(StartedClusterer):
         aliases=("Conditional ensembles",),
     )
     _parameter_constraints = {
-        name: rule for name, rule in StartedClusterer._parameter_constraints.items() if name != "init"
+        name: rule for name, rule in Clusterer._parameter_constraints.items() if name != "init"
     } | {
         "estimator": [None, object],
         "n_local": [Interval(Integral, 1, None, closed="left"), None],
@@ -207,17 +200,14 @@ class CondEns(StartedClusterer):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data.
-        y : ignored
-            Present for scikit-learn's sake.
+        {X}
+        {y}
         clues : Clues, optional
             Clusterings to avoid; without any, the result is that of the clusterer on all rows.
 
         Returns
         -------
-        CondEns
-            The fitted estimator.
+        {self}
         """
         return super().fit(X, y, clues=clues)
 
@@ -276,41 +266,37 @@ class CondEns(StartedClusterer):
         setup: Setup = problem.shared
         if setup.chosen is None:
             start = consensus.begin(setup.basis, distinct_rows(setup.basis.place, problem.k, problem.rng))
-            ran = self._run(consensus.step, start, problem)
+            ran = loop.run(consensus.step, start, problem.limits, slack=1e-10 * (1 + problem.rows.n))
             rules = [Rule(own, share) for own, share in zip(setup.local, ran.state.shares)]
             return loop.Result(State(ran.state.labels, rules, setup.local), ran.trace, ran.converged)
         own = setup.local[setup.chosen]
         value = _inertia(problem.rows, problem.total, own.labels, problem.k) if self.combine == "select" else 0.0
         state = State(own.labels, [Rule(own, np.eye(problem.k, len(own.names)))], setup.local)
-        problem.watch(state, [value])
+        problem.limits.watch(state, [value])
         return loop.Result(state, [value], True)
 
-    def _slack(self, problem: Problem) -> float:
-        return 1e-10 * (1 + problem.rows.n)
-
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
-        super()._publish(rows, clues, result)
-        state = result.state
-        self.local_labels_ = np.stack([own.labels for own in state.local])
-        self.estimators_ = [own.estimator for own in state.local]
-        self.inertia_ = _inertia(rows, centers.scatter(rows), self.labels_, self.n_clusters)
-        self.variation_ = variation(self.labels_, clues)
-        # Rows that no rule labels go where most rows are, as in the consensus.
-        self._rules = [(own.rule, own.names, own.size * UTILITY.costs(share).T) for own, share in state.rules]
-        self._largest = int(np.bincount(self.labels_).argmax())
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        rows, state = problem.rows, result.state
+        return super()._attributes(problem, result) | {
+            "local_labels_": np.stack([own.labels for own in state.local]),
+            "estimators_": [own.estimator for own in state.local],
+            "inertia_": _inertia(rows, problem.total, state.labels, problem.k),
+            "variation_": variation(state.labels, problem.clues),
+            # Rows that no rule labels go where most rows are, as in the consensus.
+            "_rules": [(own.rule, own.names, own.size * UTILITY.costs(share).T) for own, share in state.rules],
+            "_largest": int(np.bincount(state.labels).argmax()),
+        }
 
     def predict(self, X: Any) -> Ints:
         """Cluster of new rows: local clusterings label them by their own rule, and the closest cluster takes them.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        ndarray of shape (m,)
-            Cluster of each row.
+        {labels}
         """
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)

@@ -1,4 +1,4 @@
-"""The gate of the centroid methods: centers to start from, published results, new rows."""
+"""The base of the centroid methods: published results, new rows."""
 
 from __future__ import annotations
 
@@ -9,60 +9,46 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._typing import Floats, Ints
+from cluewise.base._clusterer import Attributes, Clusterer, Problem
 from cluewise.base._given import checked_data
-from cluewise.base._started import Problem, StartedClusterer
-from cluewise.clues import Clues
-from cluewise.core import assign, lloyd, loop, objective, seeding
-from cluewise.core.lloyd import State
+from cluewise.core import assign, centers, loop
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
 
-__all__ = ["CentroidClusterer"]
+__all__ = ["CentroidClusterer", "new_rows"]
 
 
-class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StartedClusterer):
+class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     """Base of the methods that describe each cluster by a center.
 
     A subclass has a ``card`` and implements ``_solve(problem)``.
     """
 
-    def _slack(self, problem: Problem) -> float:
-        return lloyd.rounding(problem.rows, problem.total)
+    cluster_centers_: Floats
 
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:
-        """The objective of a state, by code of its own."""
-        return objective.distortion(rows, state.centers, state.labels)
+    def _evaluate(self, problem: Problem, state: Any) -> Attributes:
+        """The objective of a state, and parts of it that are published, by code of its own."""
+        return {"objective_": centers.distortion(problem.rows, state.centers, state.labels)}
 
-    def _fill_centers(self, problem: Problem, given: Floats) -> Floats:
-        """Add rows until there are k centers: random ones for ``init="random"``, else by k-means++."""
-        rows, k = problem.rows, problem.k
-        if self.init == "random":
-            picked = problem.rng.choice(rows.n, size=k - len(given), replace=False)
-            return np.vstack([given, rows.dense(np.sort(picked))])
-        return seeding.plus_plus(rows, given, k, problem.rng)
+    def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
+        rows = problem.rows
+        found = super()._state_attributes(problem, state, trace)
+        return found | {"cluster_centers_": (state.centers + rows.shift).astype(rows.dtype)}
 
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        self.cluster_centers_ = (state.centers + rows.shift).astype(rows.dtype)
-        self._n_features_out = len(state.centers)
-
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
-        super()._publish(rows, clues, result)
-        self.objective_ = self._evaluate(rows, clues, result.state)
-        self.margin_ = assign.lead(rows, result.state.centers, self.labels_)
+    def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
+        found = super()._attributes(problem, result) | self._evaluate(problem, result.state)
+        return found | {"margin_": assign.lead(problem.rows, result.state.centers, found["labels_"])}
 
     def predict(self, X: Any) -> Ints:
         """Cluster of the nearest center for new rows; clues play no part.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        labels : ndarray of shape (m,)
-            Cluster of each row.
+        {labels}
         """
         rows = self._new_rows(X)
         labels = assign.nobody(rows.n)
@@ -75,12 +61,11 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Start
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        distances : ndarray of shape (m, n_clusters)
+        ndarray of shape (m, n_clusters)
             Euclidean distances.
         """
         rows = self._new_rows(X)
@@ -96,10 +81,14 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Start
         return out
 
     def _new_rows(self, X: Any) -> Rows:
-        check_is_fitted(self)
-        return rows_of(checked_data(self, X, reset=False))
+        return new_rows(self, X)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+
+def new_rows(estimator: Any, X: Any) -> Rows:
+    """Checked rows for a fitted estimator."""
+    check_is_fitted(estimator)
+    return rows_of(checked_data(estimator, X, reset=False))

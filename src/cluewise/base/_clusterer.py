@@ -1,39 +1,320 @@
-"""What all clusterers have in common: clues are told to them, and rows are what they put into clusters."""
+"""What all estimators that take clues share, and the one `fit` of the clusterers that run from several starts."""
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
 
-from sklearn.base import ClusterMixin
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 
+from cluewise._docs import documented
+from cluewise._sklearn import Interval, fit_context
+from cluewise._squares import largest
 from cluewise._typing import Ints
-from cluewise.base._informed import Informed
+from cluewise.base._card import Card
+from cluewise.base._given import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
+from cluewise.clues import Clues
+from cluewise.core import centers, loop
+from cluewise.core.progress import Progress
+from cluewise.core.rows import Rows, rows_of
+from cluewise.core.threads import one_blas_thread
+from cluewise.exceptions import ClueError, SoftClueWarning, Undecided, UnusedClueWarning
+from cluewise.metrics import broken
 
-__all__ = ["Clusterer", "FitPredictMixin"]
+__all__ = ["Attributes", "Clusterer", "Informed", "Problem", "fit_predict"]
+
+Attributes = dict[str, Any]
+"""What a fit publishes: names that end in an underscore, and their values."""
+
+HEAVIEST = 1e12
+"""The most that a soft clue may weigh: squared distances that are added to it keep a few digits."""
+
+ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
-class FitPredictMixin(ClusterMixin):
-    """scikit-learn's `ClusterMixin`, but ``fit_predict`` hands on ``y``, so that ``fit`` can warn of partial labels."""
+class Informed(BaseEstimator):
+    """Base of all estimators that are told clues; a subclass has a ``card`` and a ``fit`` that checks here first."""
 
-    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Ints:
-        """Cluster the rows of X and give their labels.
+    card: ClassVar[Card]
+    __metadata_request__fit = {"clues": True}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        documented(cls)
+
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Let callbacks watch or stop the next fits.
 
         Parameters
         ----------
-        X : array-like
-            The data, as for ``fit``.
-        y : ignored
-            Present for scikit-learn's sake.
-        **kwargs : dict
-            Arguments of ``fit``, such as ``clues``.
+        *callbacks : objects
+            Each with ``setup``, ``on_fit_task_begin``, ``on_fit_task_end`` (true = stop) and ``teardown``, all
+            taking ``estimator`` and ``context``: the shape of scikit-learn 1.9's callbacks, which work as well.
 
         Returns
         -------
-        ndarray of shape (n,)
-            Cluster of each row.
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> from cluewise import PCKMeans
+        >>> class Stop:
+        ...     def setup(self, estimator, context): ...
+        ...     def on_fit_task_begin(self, estimator, context): ...
+        ...     def on_fit_task_end(self, estimator, context): return True
+        ...     def teardown(self, estimator, context): ...
+        >>> PCKMeans(2).set_callbacks(Stop()).fit([[0.0], [1.0], [9.0]]).n_iter_
+        1
         """
-        return self.fit(X, y, **kwargs).labels_
+        hooks = ("setup", "on_fit_task_begin", "on_fit_task_end", "teardown")
+        for callback in callbacks:
+            missing = [hook for hook in hooks if not callable(getattr(callback, hook, None))]
+            if missing or isinstance(callback, type):
+                raise TypeError(f"{callback!r} is not a callback: it has no {', '.join(missing) or 'instance'}.")
+        # scikit-learn 1.9 knows this name, so that its `clone` keeps the callbacks.
+        self._skl_callbacks = list(callbacks)
+        return self
+
+    def _reset(self, y: Any, clues: Any) -> None:
+        """Drop the results of an earlier fit, so that a failed one leaves no mixture of both, and warn about ``y``."""
+        for name in self._results():
+            delattr(self, name)
+        card = getattr(self, "card", None)  # a search among methods has none
+        if clues is None and (card is None or "labels" in card.accepts):
+            warn_of_partial(y, type(self).__name__)
+
+    def _write(self, attributes: Attributes) -> None:
+        """Publish the results of a fit."""
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _results(self) -> list[str]:
+        """Names of what a fit has published."""
+        return [name for name in vars(self) if name.endswith("_") and name not in ABOUT_COLUMNS and name[0] != "_"]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there are results; the number of columns alone, which a failed fit leaves, is none."""
+        return bool(self._results())
+
+    def _check_clues(self, clues: Any, n: int) -> Clues:
+        """Clues for n rows of the kinds that this method uses; the others are named in a warning."""
+        known = as_clues(clues, n)
+        unused = sorted(known.kinds - self.card.accepts)
+        if unused:
+            warnings.warn(
+                f"{type(self).__name__} does not use clues of the kind {', '.join(unused)}; they are ignored.",
+                UnusedClueWarning,
+                stacklevel=4,
+            )
+            known = known.only(known.kinds & self.card.accepts)
+        self._check_weights(known)
+        return known
+
+    def _check_weights(self, known: Clues) -> None:
+        """Warn where weights that differ are ignored, and refuse infinite ones where nothing can be hard."""
+        weights = np.concatenate(
+            [known.must_weight, known.cannot_weight, *(g.weights for g in (*known.together, *known.apart))]
+        )
+        if self.card.hard:
+            if len(np.unique(weights)) > 1:
+                warnings.warn(
+                    f"{type(self).__name__} takes every clue as hard; the weights, which differ, are ignored.",
+                    SoftClueWarning,
+                    stacklevel=5,
+                )
+            return
+        if np.isinf(weights).any() and not self.card.mixes:
+            raise ClueError(
+                f"{type(self).__name__} cannot mix hard and soft clues: a weight is infinite. "
+                "Give it a finite weight, or use a method whose card says hard or mixes."
+            )
+        heaviest = largest(weights[np.isfinite(weights)])
+        if heaviest > HEAVIEST:
+            raise ClueError(
+                f"a clue has weight {heaviest:.3g}, and beside weights beyond {HEAVIEST:g} the rows are lost in "
+                "rounding; divide all weights, or use a method whose card says hard."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.card.sparse
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
-class Clusterer(FitPredictMixin, Informed):
-    """Base of all clusterers; a subclass has a ``card`` and a ``fit`` that calls the checks of `Informed` first."""
+class Problem(NamedTuple):
+    """What a method is given to solve: checked, once, by `Clusterer.fit`."""
+
+    rows: Rows
+    clues: Clues
+    k: int
+    total: float  # scatter of the rows around the shift
+    limits: loop.Limits  # when to stop, and who watches
+    rng: np.random.Generator
+    start: int = 0  # number of this start
+    shared: Any = None  # what `_prepare` made once for all starts
+    first: Any = None  # the state in which the first start ended
+
+
+def fit_predict(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Ints:
+    """Cluster the rows of X and return their labels.
+
+    Parameters
+    ----------
+    X : array-like
+        The data, as for ``fit``.
+    {y}
+    **kwargs : dict
+        Arguments of ``fit``, such as ``clues``.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Cluster of each row.
+    """
+    # Unlike scikit-learn's, it passes y on, so that `fit` can warn of partial labels.
+    return self.fit(X, y, **kwargs).labels_
+
+
+class Clusterer(ClusterMixin, Informed):
+    """Base of all clusterers.
+
+    A subclass that improves a start step by step has a ``card`` and implements ``_solve(problem)``, one run from one
+    start. It extends ``_state_attributes`` (what an interrupted fit leaves as well) and ``_attributes`` (all results);
+    only `fit` writes them. A method that runs in one go has a ``fit`` of its own, which begins with the checks of
+    `Informed`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "init": [str, callable, "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    n_clusters: Any
+    init: Any
+    n_init: int
+    max_iter: int
+    tol: float
+    random_state: Any
+
+    fit_predict = fit_predict
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
+        """Cluster the rows of X with what is known about them.
+
+        Parameters
+        ----------
+        {X}
+        {y}
+        {clues}
+        {sample_weight}
+
+        Returns
+        -------
+        {self}
+        """
+        self._reset(y, clues)
+        X = checked_data(self, X, reset=True, sparse=self.card.sparse)
+        n = X.shape[0]
+        self._check_count(n)
+        known = self._check_clues(clues, n)
+        weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
+        rng = generator(self.random_state)
+        callbacks = getattr(self, "_skl_callbacks", ())
+        with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
+            rows = rows_of(X, weight)
+            limits = loop.Limits(self.max_iter, getattr(self, "tol", 0.0), progress)
+            problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), limits, rng)
+            try:
+                problem = problem._replace(shared=self._prepare(problem))
+                best = self._best_start(problem, progress)
+            except KeyboardInterrupt:
+                if progress.last is not None:
+                    self._write(self._state_attributes(problem, *progress.last))
+                raise
+            results = self._attributes(problem, best)
+            self._write(results)
+            if not self.card.finds:
+                self._warn_of_empty_clusters(results["n_clusters_"])
+        return self
+
+    def _check_count(self, n: int) -> None:
+        """Refuse more clusters than rows."""
+        if self.n_clusters > n:
+            raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
+
+    def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
+        """The start with the lowest objective; one that reaches its time limit counts only if all others do."""
+        best: loop.Result[Any] | None = None
+        undecided: Undecided | None = None
+        for number, rng in enumerate(problem.rng.spawn(self._n_starts(problem))):
+            progress.begin_start(number)
+            try:
+                result = self._solve(problem._replace(rng=rng, start=number))
+                if problem.first is None:
+                    problem = problem._replace(first=result.state)
+                if best is None or result.trace[-1] < best.trace[-1]:
+                    best = result
+            except Undecided as error:
+                undecided = error
+            if progress.end_start():
+                break
+        if best is None:
+            assert undecided is not None
+            raise undecided
+        return best
+
+    def _prepare(self, problem: Problem) -> Any:
+        """What all starts have in common, such as a view of the clues."""
+        return None
+
+    def _n_starts(self, problem: Problem) -> int:
+        """``n_init``, or 1 when all starts would be the same."""
+        order = getattr(self, "order", "index")
+        drawn = isinstance(self.init, str) or callable(self.init) or (isinstance(order, str) and order == "random")
+        return self.n_init if drawn else 1
+
+    def _solve(self, problem: Problem) -> loop.Result[Any]:
+        """One run from one start."""
+        raise TypeError(f"{type(self).__name__} does not say how it solves a problem.")
+
+    def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
+        """Results that an interrupted fit leaves as well."""
+        return {
+            "labels_": state.labels,
+            "n_clusters_": int(np.count_nonzero(np.bincount(state.labels))),
+            "n_iter_": len(trace),
+            "trace_": np.array(trace),
+            "objective_": trace[-1],
+        }
+
+    def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
+        """All results of a complete fit."""
+        found = self._state_attributes(problem, result.state, result.trace)
+        clues, k = problem.clues, self.n_clusters
+        found["broken_"] = broken(
+            found["labels_"],
+            clues,
+            clusters_of_classes=class_clusters(clues, k) if self.card.named else None,
+            n_clusters=None if self.card.finds else k,
+            sample_weight=problem.rows.weight,
+        )
+        return found
+
+    def _warn_of_empty_clusters(self, found: int) -> None:
+        if found < self.n_clusters:
+            warnings.warn(
+                f"only {found} of {self.n_clusters} clusters have rows; are there fewer distinct rows than clusters?",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

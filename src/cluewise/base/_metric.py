@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats
+from cluewise.base._clusterer import Informed
 from cluewise.base._given import checked_data
-from cluewise.base._informed import Informed
 from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
 from cluewise.core import loop
@@ -49,17 +49,13 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The data.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {X_dense}
+        {y}
+        {clues}
 
         Returns
         -------
-        Self
-            The fitted transformer.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
@@ -126,7 +122,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
             progress.begin_start(0)
             try:
                 slack = slack if self.card.descends else None
-                result = loop.run(step, state, max_iter=self.max_iter, tol=tol, watch=progress, slack=slack)
+                result = loop.run(step, state, loop.Limits(self.max_iter, tol, progress), slack)
             except KeyboardInterrupt:
                 if progress.last is not None:
                     self._publish_state(*progress.last, dtype)
@@ -213,8 +209,3 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

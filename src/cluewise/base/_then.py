@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from cluewise.base._clusterer import FitPredictMixin
+from cluewise.base._clusterer import fit_predict
 from cluewise.base._given import as_clues, warn_of_partial
 from cluewise.clues import Clues
 from cluewise.exceptions import UnusedClueWarning
@@ -28,7 +28,7 @@ def _clusterer_has(name: str) -> Any:
     return has
 
 
-class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
+class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """Learn a metric from the clues, then cluster the rows as that metric sees them.
 
     Made by ``metric.then(clusterer)``. Both steps get the clues; each is told only of the kinds it uses, and a kind
@@ -79,6 +79,7 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     """
 
     __metadata_request__fit = {"clues": True}
+    fit_predict = fit_predict
 
     def __init__(self, metric: Any, clusterer: Any) -> None:
         self.metric = metric

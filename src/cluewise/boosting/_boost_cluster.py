@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Clusterer, checked_data, generator
+from cluewise.base import Attributes, Card, Clusterer, checked_data, generator
 from cluewise.boosting import _rounds as boosting
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
@@ -107,8 +107,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each row. A clusterer that knows noise (-1) may leave some here.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     partitions_ : ndarray of shape (n_partitions, n)
         The partition of each round that helped.
     weights_ : ndarray of shape (n_partitions,)
@@ -119,8 +118,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         The objective after each round; it never rises.
     n_iter_ : int
         Number of rounds, the last of which may have found nothing.
-    broken_ : Clues
-        The clues that the labels break.
+    {broken_}
 
     See Also
     --------
@@ -230,17 +228,13 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The data.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {X_dense}
+        {y}
+        {clues}
 
         Returns
         -------
-        BoostCluster
-            The fitted estimator.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
@@ -251,12 +245,12 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         with one_blas_thread(), Progress(self, callbacks, 1, self.n_rounds) as progress:
             try:
                 # Which link is worst may hang on the last digits, so that single precision would boost otherwise.
-                self._boost(rows_of(X.astype(np.float64, copy=False)), known, base, k, rng, progress)
+                found = self._boost(rows_of(X.astype(np.float64, copy=False)), known, base, k, rng, progress)
             except KeyboardInterrupt:
                 if progress.last is not None:
-                    self._publish_state(*progress.last)
+                    self._write(_results(*progress.last))
                 raise
-        self.broken_ = broken(self.labels_, known, n_clusters=k)
+        self._write(found | {"broken_": broken(found["labels_"], known, n_clusters=k)})
         return self
 
     def _base(self) -> tuple[Any, int | None]:
@@ -278,7 +272,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
 
     def _boost(
         self, rows: Rows, clues: Clues, base: Any, k: int | None, rng: np.random.Generator, progress: Progress
-    ) -> None:
+    ) -> Attributes:
         mean = boosting.mean_of(rows)
         scatter = max(centers.scatter(rows) - rows.n * float(mean @ mean), 0.0)
         # By a random direction: a start that is drawn by place then depends on the rows, not on how they are listed.
@@ -297,9 +291,8 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
                 return boosting.rescaled(boosting.projected(rows, mean, onto), scatter)
 
             task = Task(links, seen, axes, most, project, cluster)
-            state, trace, _ = loop.run(
-                partial(step, task=task), state, max_iter=self.n_rounds, tol=0.0, watch=progress, slack=1e-9
-            )
+            limits = loop.Limits(self.n_rounds, 0.0, progress)
+            state, trace, _ = loop.run(partial(step, task=task), state, limits, slack=1e-9)
         progress.end_start()
         found = []
         if state.partitions:
@@ -313,17 +306,20 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         if not found or self.final == "best":
             found += [cluster(rows.X), *state.partitions]
         state = state._replace(labels=max(found, key=partial(boosting.agreement, links)))
-        self._publish_state(state, trace)
+        return _results(state, trace)
 
-    def _publish_state(self, state: State, trace: list[float]) -> None:
-        """Results that an interrupted fit leaves as well: the labels are then those of the newest partition."""
-        self.labels_ = state.labels
-        self.n_clusters_ = len(np.unique(state.labels[state.labels >= 0]))
-        self.partitions_ = np.array(state.partitions, dtype=np.int32).reshape(-1, len(state.labels))
-        self.weights_ = np.array(state.alphas)
-        self.trace_ = np.array(trace)
-        self.objective_ = trace[-1]
-        self.n_iter_ = len(trace)
+
+def _results(state: State, trace: list[float]) -> Attributes:
+    """Results that an interrupted fit leaves as well: the labels are then those of the newest partition."""
+    return {
+        "labels_": state.labels,
+        "n_clusters_": len(np.unique(state.labels[state.labels >= 0])),
+        "partitions_": np.array(state.partitions, dtype=np.int32).reshape(-1, len(state.labels)),
+        "weights_": np.array(state.alphas),
+        "trace_": np.array(trace),
+        "objective_": trace[-1],
+        "n_iter_": len(trace),
+    }
 
 
 def _cluster(view: Floats, *, base: Any, order: Ints, rng: np.random.Generator) -> Ints:

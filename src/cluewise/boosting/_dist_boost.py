@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, checked_data, generator
-from cluewise.base._informed import Informed
+from cluewise.base import Attributes, Card, Informed, checked_data, generator
 from cluewise.base._then import MetricThen
 from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._rounds import Told, Weights
@@ -240,17 +239,14 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The data.
-        y : ignored
-            Present for scikit-learn's sake.
+        {X_dense}
+        {y}
         clues : Clues or array-like of shape (n,)
             What is known; an array is taken as partial labels. Labels and groups count as their pairs.
 
         Returns
         -------
-        DistBoost
-            The fitted transformer.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
@@ -283,10 +279,10 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
             progress.begin_start(0)
             try:
                 move = partial(step, task=task)
-                found = loop.run(move, start, max_iter=self.n_rounds, tol=0.0, watch=progress, slack=1e-9)
+                found = loop.run(move, start, loop.Limits(self.n_rounds, 0.0, progress), slack=1e-9)
             except KeyboardInterrupt:
                 if progress.last is not None:
-                    self._publish(*progress.last)
+                    self._write(_results(*progress.last))
                 raise
             progress.end_start()
         if not found.state.rounds:
@@ -294,18 +290,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
                 f"no mixture of n_clusters={self.n_clusters} puts more of the {len(pairs.sign)} pairs right than "
                 "wrong; do the clues contradict each other?"
             )
-        self._publish(found.state, found.trace)
+        self._write(_results(found.state, found.trace))
         return self
-
-    def _publish(self, state: State, trace: list[float]) -> None:
-        """Results, also of an interrupted fit."""
-        self._rounds = state.rounds
-        self.mixtures_ = [one.mixture for one in state.rounds]
-        self.weights_ = np.array([one.alpha for one in state.rounds])
-        self.pair_weights_ = state.weights.told
-        self.trace_ = np.array(trace)
-        self.objective_ = trace[-1]
-        self.n_iter_ = len(trace)
 
     def similarity(self, A: Any, B: Any) -> Floats:
         """Learned similarity of pairs of rows: of each row of A to the row of B in the same place.
@@ -401,3 +387,16 @@ def _together(clues: Clues) -> Clues:
     """Only which rows are together, by links, groups or labels."""
     component = clues.components
     return Clues(clues.n, together=np.where(np.bincount(component)[component] > 1, component, -1))
+
+
+def _results(state: State, trace: list[float]) -> Attributes:
+    """Results, also of an interrupted fit."""
+    return {
+        "_rounds": state.rounds,
+        "mixtures_": [one.mixture for one in state.rounds],
+        "weights_": np.array([one.alpha for one in state.rounds]),
+        "pair_weights_": state.weights.told,
+        "trace_": np.array(trace),
+        "objective_": trace[-1],
+        "n_iter_": len(trace),
+    }

@@ -11,11 +11,11 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.base import Card, Problem
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._ranking import Ranking, rank
-from cluewise.centroid._starts import NeighborhoodStart
+from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, lloyd, loop, objective
+from cluewise.core import assign, centers, loop
 from cluewise.core.exact import exclusions
 from cluewise.core.exact.exclusions import Exclusions, Ledger
 from cluewise.core.nodes import Nodes, node_order, nodes_of
@@ -87,7 +87,7 @@ def inside(rows: Rows, nodes: Nodes) -> float:
     return squared
 
 
-class ClosurePCKMeans(NeighborhoodStart):
+class ClosurePCKMeans(CentroidClusterer):
     r"""K-means in which must-links always hold and each broken cannot-link costs what it joins.
 
     Use it when must-links are certain and cannot-links are not. Rows that must be together move as one *closure*. A
@@ -97,8 +97,7 @@ class ClosurePCKMeans(NeighborhoodStart):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     profile : {"library", "published"}, default="library"
         What a closure looks at when it chooses a cluster. "library": the whole change of the objective, which therefore
         never rises. "published": its own share only; the objective may rise.
@@ -116,40 +115,25 @@ class ClosurePCKMeans(NeighborhoodStart):
     order : {"extended-degree", "index", "random"} or permutation of the rows, default="extended-degree"
         Order in which closures with cannot-links are placed. A closure stands where its first row stands; a
         random order is drawn anew in every iteration.
-    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
-        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
-        then k-means++ given these; "farthest-first": the same, but components far from each other.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
-        is "farthest-first", the others are by k-means++. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of a random order.
+    {init_neighborhoods}
+    {n_init_neighborhoods}
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Half the weighted squared distances of closures to their centers, plus the price of broken cannot-links.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the clues keep a row in its cluster.
+    {trace_}
+    {n_iter_}
+    {margin_}
     broken_ : Clues
         The cannot-links, apart groups and labels that the result breaks, as they were given.
-    broken_cost_ : float
-        What they cost: their share of ``objective_``.
+    {broken_cost_}
 
     Raises
     ------
@@ -215,7 +199,7 @@ class ClosurePCKMeans(NeighborhoodStart):
         cost="O(nkd + pairs), those within apart groups included",
         aliases=("PCCK-means", "PCCKMeans", "Partial Closure-based Constrained K-means"),
     )
-    _parameter_constraints = NeighborhoodStart._parameter_constraints | {
+    _parameter_constraints = CentroidClusterer._parameter_constraints | {
         "profile": [StrOptions({"library", "published"})],
         "penalty": [Interval(Real, 0, None, closed="left")],
         "degree_weight": [Interval(Real, 0, None, closed="left")],
@@ -280,14 +264,14 @@ class ClosurePCKMeans(NeighborhoodStart):
             links,
             self._ranking(nodes, links, problem),
             problem.total - inside(problem.rows, nodes),
-            lloyd.rounding(problem.rows, problem.total) + 64 * eps * self.penalty * worst,
+            centers.rounding(problem.rows, problem.total) + 64 * eps * self.penalty * worst,
         )
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, shared = problem.rows, problem.shared
         m = shared.nodes.rows.n
         nothing = Ledger(np.zeros(m, dtype=np.int64), np.zeros(m))
-        start = State(assign.nobody(rows.n), self._start(problem), assign.nobody(m), nothing)
+        start = State(assign.nobody(rows.n), neighborhood_centers(problem, self.init), assign.nobody(m), nothing)
         move = partial(
             step,
             rows=rows,
@@ -299,7 +283,8 @@ class ClosurePCKMeans(NeighborhoodStart):
             total=shared.total,
             rng=problem.rng,
         )
-        return self._run(move, start, problem)
+        # The paper's rule does not descend.
+        return loop.run(move, start, problem.limits, shared.slack if self.profile == "library" else None)
 
     def _ranking(self, nodes: Nodes, links: Exclusions, problem: Problem) -> Ranking:
         none = np.empty(0, dtype=np.int64)
@@ -316,13 +301,9 @@ class ClosurePCKMeans(NeighborhoodStart):
             threshold=self.threshold,
         )
 
-    def _run(self, move: Any, state: Any, problem: Problem) -> loop.Result[Any]:
-        slack = problem.shared.slack if self.profile == "library" else None  # the paper's rule does not descend
-        return loop.run(move, state, max_iter=self.max_iter, tol=self.tol, watch=problem.watch, slack=slack)
-
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        nodes = nodes_of(rows, clues)
-        found = exclusions.ledger_of(nodes, exclusions.exclusions_of(clues, nodes), state.nodes)
-        self.broken_cost_ = 0.5 * self.penalty * found.total(self.violations == "one")
-        spread = objective.distortion(rows, state.centers, state.labels) - inside(rows, nodes)
-        return 0.5 * max(spread, 0.0) + self.broken_cost_
+    def _evaluate(self, problem: Problem, state: State) -> Attributes:
+        rows, nodes = problem.rows, nodes_of(problem.rows, problem.clues)
+        found = exclusions.ledger_of(nodes, exclusions.exclusions_of(problem.clues, nodes), state.nodes)
+        cost = 0.5 * self.penalty * found.total(self.violations == "one")
+        spread = centers.distortion(rows, state.centers, state.labels) - inside(rows, nodes)
+        return {"objective_": 0.5 * max(spread, 0.0) + cost, "broken_cost_": cost}

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from cluewise.base import Card, Problem
-from cluewise.centroid._starts import LabelStart
+from cluewise._typing import Ints
+from cluewise.base import Card, CentroidClusterer, Problem
+from cluewise.centroid._starts import all_labelled, label_centers, labelled_rows
 from cluewise.core import assign, centers, lloyd, loop
 
 __all__ = ["ConstrainedKMeans"]
 
 
-class ConstrainedKMeans(LabelStart):
+class ConstrainedKMeans(CentroidClusterer):
     r"""K-means in which labelled rows keep their labels.
 
     Use it when labels are right. Label class c becomes cluster c; there may be more clusters than classes.
@@ -28,27 +29,19 @@ class ConstrainedKMeans(LabelStart):
         paper's perturbed global mean. An array or a callable replaces the whole start.
     n_init : int, default=5
         Number of starts; the lowest objective wins. One is enough when every cluster has a labelled row.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
         negative where only the label keeps a row in its cluster.
@@ -109,11 +102,18 @@ class ConstrainedKMeans(LabelStart):
         self.tol = tol
         self.random_state = random_state
 
+    def _prepare(self, problem: Problem) -> Ints:
+        return labelled_rows(problem)
+
+    def _n_starts(self, problem: Problem) -> int:
+        return 1 if all_labelled(problem.shared, problem.k) else super()._n_starts(problem)
+
     def _solve(self, problem: Problem) -> loop.Result[lloyd.State]:
-        rows, k = problem.rows, problem.k
-        seeds = self._seeds(problem)
-        start = lloyd.State(np.where(seeds >= 0, seeds, assign.nobody(rows.n)), self._start(problem, seeds))
+        rows, k, seeds = problem.rows, problem.k, problem.shared
+        start = lloyd.State(
+            np.where(seeds >= 0, seeds, assign.nobody(rows.n)), label_centers(problem, self.init, seeds)
+        )
         parked = centers.tally(rows, np.where(seeds < 0, k, seeds).astype(np.int32), k + 1)
         fixed = centers.Tally(parked.sums[:k], parked.mass[:k])
         move = partial(lloyd.step, rows=rows, total=problem.total, free=seeds < 0, fixed=fixed)
-        return self._run(move, start, problem)
+        return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))

@@ -10,13 +10,13 @@ from scipy.spatial.distance import cdist
 
 from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem
-from cluewise.centroid._linked import Given, LinkStart, given_of, step
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
+from cluewise.centroid._linked import Given, given_of, links_in_order, step, warn_of_one_cluster
+from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop, objective
+from cluewise.core import assign, centers, loop
 from cluewise.core.centers import Tally
 from cluewise.core.links import Links, relaxed, spread, squared_distances
-from cluewise.core.rows import Rows
 from cluewise.kernels import pairs
 
 __all__ = ["CVQE"]
@@ -85,7 +85,7 @@ def jointly(old: Floats, tally: Tally, pull: Floats) -> Floats:
     return old + way
 
 
-class CVQE(LinkStart):
+class CVQE(CentroidClusterer):
     r"""K-means with soft links: a broken one costs the distance between two centers.
 
     A broken must-link costs half the squared distance between the centers of its two rows, a broken cannot-link that
@@ -94,47 +94,31 @@ class CVQE(LinkStart):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     profile : {"library", "published"}, default="library"
         "library": labels by descent over pairs of rows in the whole objective, all centers at once, so that the
         objective never rises. "published": as in the paper.
-    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
-        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
-        then k-means++ given these; "farthest-first": the same, but components far from each other.
+    {init_neighborhoods}
     order : {"index", "random"} or permutation of the rows, default="index"
         Order in which links are visited: by row number, drawn anew for each start, or by the place of their rows.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
-        is "farthest-first", the others are by k-means++. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of a random order.
+    {n_init_neighborhoods}
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Centers: means of the clusters, drawn towards each other by broken links.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         Half the sum of squared distances plus what the broken links cost.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the clues keep a row in its cluster.
-    broken_ : Clues
-        The clues that the result breaks.
-    broken_cost_ : float
-        What they cost: their share of ``objective_``.
+    {trace_}
+    {n_iter_}
+    {margin_}
+    {broken_}
+    {broken_cost_}
 
     Notes
     -----
@@ -184,7 +168,10 @@ class CVQE(LinkStart):
         cost="O(nkd + pairs k²); labels and groups make up to n² pairs",
         aliases=("Constrained Vector Quantization Error",),
     )
-    _parameter_constraints = LinkStart._parameter_constraints | {"profile": [StrOptions({"library", "published"})]}
+    _parameter_constraints = CentroidClusterer._parameter_constraints | {
+        "profile": [StrOptions({"library", "published"})],
+        "order": [StrOptions({"index", "random"}), "array-like"],
+    }
 
     def __init__(
         self,
@@ -207,9 +194,15 @@ class CVQE(LinkStart):
         self.tol = tol
         self.random_state = random_state
 
+    def _check_clues(self, clues: Any, n: int) -> Clues:
+        return warn_of_one_cluster(self, super()._check_clues(clues, n))
+
+    def _prepare(self, problem: Problem) -> Links:
+        return links_in_order(problem, self.order)
+
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
-        start = self._start(problem)
+        start = neighborhood_centers(problem, self.init)
         labels = assign.nobody(rows.n)
         assign.nearest(rows, start, labels)
         state = State(labels, start, squared_distances(rows, start, links.rows), links)
@@ -220,11 +213,14 @@ class CVQE(LinkStart):
             relabel=partial(relabel, published=published),
             settle=partial(settle, published=published),
         )
-        return self._loop(move, state, problem, self._evaluate(rows, problem.clues, state))
+        highest = self._evaluate(problem, state)["objective_"]
+        slack = None if self.profile == "published" else centers.rounding(rows, problem.total + highest)
+        return loop.run(move, state, problem.limits, slack)
 
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
+    def _evaluate(self, problem: Problem, state: State) -> Attributes:
         first, second = state.labels[state.links.rows[state.links.ends]].T
         between, exits, _ = half_between(state.centers)
         apart = np.where(first == second, state.links.cannot * exits[first], state.links.must * between[first, second])
-        self.broken_cost_ = float(apart.sum())
-        return 0.5 * objective.distortion(rows, state.centers, state.labels) + self.broken_cost_
+        cost = float(apart.sum())
+        spread = centers.distortion(problem.rows, state.centers, state.labels)
+        return {"objective_": 0.5 * spread + cost, "broken_cost_": cost}

@@ -9,10 +9,11 @@ import numpy as np
 
 from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem
-from cluewise.centroid._linked import Given, LinkStart, given_of, step
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
+from cluewise.centroid._linked import Given, given_of, links_in_order, step, warn_of_one_cluster
+from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop, objective
+from cluewise.core import assign, centers, loop
 from cluewise.core.centers import Tally
 from cluewise.core.links import (
     Links,
@@ -24,7 +25,6 @@ from cluewise.core.links import (
     torn,
     two_nearest,
 )
-from cluewise.core.rows import Rows
 from cluewise.kernels import pairs
 
 __all__ = ["LCVQE"]
@@ -109,7 +109,7 @@ def broken_cost(state: State) -> float:
     return float(np.where(p == q, joined, split).sum())
 
 
-class LCVQE(LinkStart):
+class LCVQE(CentroidClusterer):
     r"""K-means with soft links: a broken one costs distances between its rows and the centers.
 
     A broken must-link costs a quarter of the squared distances of each row to the other's center, a broken
@@ -119,47 +119,31 @@ class LCVQE(LinkStart):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     profile : {"library", "published"}, default="library"
         "library": labels by descent over pairs of rows in the whole objective, which never rises. "published":
         as in the paper, where links of weight 1 are repaired in turn and may be broken again by later ones.
-    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
-        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
-        then k-means++ given these; "farthest-first": the same, but components far from each other.
+    {init_neighborhoods}
     order : {"index", "random"} or permutation of the rows, default="index"
         Order in which links are visited: by row number, drawn anew for each start, or by the place of their rows.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
-        is "farthest-first", the others are by k-means++. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of a random order.
+    {n_init_neighborhoods}
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Centers: means of the clusters and of the rows that broken links let pull them.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         Half the sum of squared distances plus what the broken links cost.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the clues keep a row in its cluster.
-    broken_ : Clues
-        The clues that the result breaks.
-    broken_cost_ : float
-        What they cost: their share of ``objective_``.
+    {trace_}
+    {n_iter_}
+    {margin_}
+    {broken_}
+    {broken_cost_}
 
     Notes
     -----
@@ -213,7 +197,10 @@ class LCVQE(LinkStart):
         cost="O(nkd + pairs k); labels and groups make up to n² pairs",
         aliases=("Linear Constrained Vector Quantization Error",),
     )
-    _parameter_constraints = LinkStart._parameter_constraints | {"profile": [StrOptions({"library", "published"})]}
+    _parameter_constraints = CentroidClusterer._parameter_constraints | {
+        "profile": [StrOptions({"library", "published"})],
+        "order": [StrOptions({"index", "random"}), "array-like"],
+    }
 
     def __init__(
         self,
@@ -236,9 +223,15 @@ class LCVQE(LinkStart):
         self.tol = tol
         self.random_state = random_state
 
+    def _check_clues(self, clues: Any, n: int) -> Clues:
+        return warn_of_one_cluster(self, super()._check_clues(clues, n))
+
+    def _prepare(self, problem: Problem) -> Links:
+        return links_in_order(problem, self.order)
+
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
-        start = self._start(problem)
+        start = neighborhood_centers(problem, self.init)
         labels = assign.nobody(rows.n)
         assign.nearest(rows, start, labels)
         squared = squared_distances(rows, start, links.rows)
@@ -250,11 +243,12 @@ class LCVQE(LinkStart):
             relabel=partial(relabel, published=self.profile == "published"),
             settle=settle,
         )
-        return self._loop(move, state, problem, self._evaluate(rows, problem.clues, state))
+        highest = self._evaluate(problem, state)["objective_"]
+        slack = None if self.profile == "published" else centers.rounding(rows, problem.total + highest)
+        return loop.run(move, state, problem.limits, slack)
 
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        if self.profile == "published":
-            self.broken_cost_ = 0.5 * float((state.charges * state.squared).sum())
-        else:
-            self.broken_cost_ = broken_cost(state)
-        return 0.5 * objective.distortion(rows, state.centers, state.labels) + self.broken_cost_
+    def _evaluate(self, problem: Problem, state: State) -> Attributes:
+        published = self.profile == "published"
+        cost = 0.5 * float((state.charges * state.squared).sum()) if published else broken_cost(state)
+        spread = centers.distortion(problem.rows, state.centers, state.labels)
+        return {"objective_": 0.5 * spread + cost, "broken_cost_": cost}

@@ -8,19 +8,17 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cluewise._sklearn import StrOptions
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.base import Problem
-from cluewise.centroid._starts import NeighborhoodStart
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, lloyd, loop
+from cluewise.core import assign, centers, loop
+from cluewise.core.assign import others, visiting_order
 from cluewise.core.centers import Tally
 from cluewise.core.links import Links, links_of
-from cluewise.core.order import others, visiting_order
 from cluewise.core.rows import Rows
 from cluewise.exceptions import UnusedClueWarning
 
-__all__ = ["Given", "LinkStart", "given_of", "step"]
+__all__ = ["Given", "given_of", "links_in_order", "step", "warn_of_one_cluster"]
 
 STILL = 1e-10
 """Centers that move by less than this share of the spread of the data stand still."""
@@ -88,37 +86,23 @@ def given_of(problem: Problem, order: Any) -> Given:
     return Given(problem.rows, links, visits, others(links.rows, problem.rows.n), problem.total)
 
 
-class LinkStart(NeighborhoodStart):
-    """Base of the methods that take all clues as links; ``profile="published"`` need not descend."""
+def links_in_order(problem: Problem, order: Any) -> Links:
+    """The links, in the order of the rows or of a given permutation; all starts share them."""
+    if isinstance(order, str):
+        return links_of(problem.clues)
+    n = problem.rows.n
+    rank = np.empty(n, dtype=np.int64)
+    rank[visiting_order(order, np.arange(n), n, problem.rng)] = np.arange(n)
+    return links_of(problem.clues, rank)
 
-    _parameter_constraints = NeighborhoodStart._parameter_constraints | {
-        "order": [StrOptions({"index", "random"}), "array-like"],
-    }
 
-    order: Any
-    profile: str
-
-    def _check_clues(self, clues: Any, n: int) -> Clues:
-        known = super()._check_clues(clues, n)
-        apart = known.kinds & {"cannot", "apart"} or len(np.unique(known.labels[known.labels >= 0])) > 1
-        if self.n_clusters == 1 and apart:
-            warnings.warn(
-                f"{type(self).__name__} with one cluster cannot keep anything apart; cannot-links cost nothing.",
-                UnusedClueWarning,
-                stacklevel=4,
-            )
-        return known
-
-    def _prepare(self, problem: Problem) -> Links:
-        """The links, in the order of the rows or of a given permutation; all starts share them."""
-        if isinstance(self.order, str):
-            return links_of(problem.clues)
-        n = problem.rows.n
-        rank = np.empty(n, dtype=np.int64)
-        rank[visiting_order(self.order, np.arange(n), n, problem.rng)] = np.arange(n)
-        return links_of(problem.clues, rank)
-
-    def _loop(self, move: Any, state: Any, problem: Problem, highest: float) -> loop.Result[Any]:
-        """The loop; an objective that starts at ``highest`` is rounded in proportion to it."""
-        slack = None if self.profile == "published" else lloyd.rounding(problem.rows, problem.total + highest)
-        return loop.run(move, state, max_iter=self.max_iter, tol=self.tol, watch=problem.watch, slack=slack)
+def warn_of_one_cluster(estimator: Any, known: Clues) -> Clues:
+    """Warn where there is nothing to keep rows apart; returns the clues."""
+    apart = known.kinds & {"cannot", "apart"} or len(np.unique(known.labels[known.labels >= 0])) > 1
+    if estimator.n_clusters == 1 and apart:
+        warnings.warn(
+            f"{type(estimator).__name__} with one cluster cannot keep anything apart; cannot-links cost nothing.",
+            UnusedClueWarning,
+            stacklevel=5,
+        )
+    return known

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cluewise._sklearn import Interval
-from cluewise._typing import Array, Bools, Floats, Ints
-from cluewise.base import Card, CentroidClusterer, Problem, checked_data
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem, checked_data
 from cluewise.centroid._columns import Categories, categories_of, chosen_columns, numbers_of
 from cluewise.centroid._sides import Side, nearest_with, paid, shares_of, shares_of_starts, side_of
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop, objective
+from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.rows import Rows, rows_of
 
 __all__ = ["PartitionKMeans"]
@@ -55,8 +55,7 @@ class PartitionKMeans(CentroidClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     trust : float or array-like of shape (n_labelings,), default=100.0
         What it costs, in squared distances, that a row's label is no label of its cluster: a number, or one per
         labeling (``labels`` first where there are some, then ``partitions``). 0 ignores the labels. The paper uses
@@ -70,17 +69,13 @@ class PartitionKMeans(CentroidClusterer):
         Start, in the numeric columns. A start that is a labelled row brings its label along.
     n_init : int, default=10
         Number of starts; the lowest objective wins. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Means of the clusters, in the numeric columns.
     label_shares_ : list of ndarrays of shape (n_clusters, n_codes)
@@ -89,16 +84,13 @@ class PartitionKMeans(CentroidClusterer):
         without a labelled row keeps what it had before, at first zeros.
     categories_ : list of ndarrays
         The categories of each categorical column.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers, plus ``side_cost_``.
     side_cost_ : float
         What labels and categories cost: trust times impurity.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
         negative where only the labels keep a row in its cluster.
@@ -192,17 +184,13 @@ class PartitionKMeans(CentroidClusterer):
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
             The data; columns named by ``categorical_features`` may hold anything hashable.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
-        sample_weight : array-like of shape (n,), optional
-            How often each row counts.
+        {y}
+        {clues}
+        {sample_weight}
 
         Returns
         -------
-        PartitionKMeans
-            The fitted estimator.
+        {self}
         """
         self._columns: list[Categories] = []
         self._categorical: Bools | None = None
@@ -248,24 +236,24 @@ class PartitionKMeans(CentroidClusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, sides = problem.rows, problem.shared
-        given = self._centers_from_init(problem)
-        start = self._fill_centers(problem, np.empty((0, rows.d))) if given is None else given
+        start = seeding.plain_start(self.init, rows, problem.k, problem.rng)
         state = State(assign.nobody(rows.n), start, shares_of_starts(rows, sides, start))
         move = partial(step, rows=rows, sides=sides, free=problem.clues.free, total=problem.total)
         # Rounding is in proportion to all that is added up, labels as well.
         weighty = problem.total + rows.mass * sum(side.weight for side in sides)
-        return self._run(move, state, problem._replace(total=weighty))
+        return loop.run(move, state, problem.limits, centers.rounding(rows, weighty))
 
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        sides = self._sides(clues)
+    def _evaluate(self, problem: Problem, state: State) -> Attributes:
+        rows, sides = problem.rows, self._sides(problem.clues)
         each = [side.weight * paid(rows, side, state.labels, share) for side, share in zip(sides, state.shares)]
-        self.side_cost_ = float(sum(each))
-        return objective.distortion(rows, state.centers, state.labels) + self.side_cost_
+        cost = float(sum(each))
+        return {"objective_": centers.distortion(rows, state.centers, state.labels) + cost, "side_cost_": cost}
 
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:  # type: ignore[override]
-        super()._publish_state(rows, state, trace)  # type: ignore[arg-type]
-        self.label_shares_ = state.shares
-        self.categories_: list[Array] = [column.values for column in self._columns]
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        return super()._state_attributes(problem, state, trace) | {
+            "label_shares_": state.shares,
+            "categories_": [column.values for column in self._columns],
+        }
 
     def _new_rows(self, X: Any) -> Rows:
         check_is_fitted(self)

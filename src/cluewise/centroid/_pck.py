@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.base import Card, Problem
-from cluewise.centroid._starts import NeighborhoodStart
-from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop, objective
-from cluewise.core.order import others, visiting_order
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
+from cluewise.centroid._starts import neighborhood_centers
+from cluewise.core import assign, centers, loop
+from cluewise.core.assign import others, visiting_order
 from cluewise.core.price import typical_price
 from cluewise.core.pulls import Pulls, broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows
@@ -27,22 +26,21 @@ class State(NamedTuple):
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     counts: Ints  # members per cluster of the large groups
     broken: float  # summed weight of the broken links
+    penalty: float  # price of a broken link of weight 1
 
 
-def step(
-    state: State, *, rows: Rows, free: Bools, pulls: Pulls, order: Ints, penalty: float, total: float
-) -> tuple[State, loop.Info]:
+def step(state: State, *, rows: Rows, free: Bools, pulls: Pulls, order: Ints, total: float) -> tuple[State, loop.Info]:
     """Step 2a of the algorithm (assign, with the penalties of E16), then 2b (means)."""
-    labels, counts = state.labels.copy(), state.counts.copy()
+    labels, counts, penalty = state.labels.copy(), state.counts.copy(), state.penalty
     swept = assign.sweep(rows, state.centers, labels, free, order, pulls, counts, penalty)
     tally, refilled = centers.refill(rows, swept.tally, state.centers, labels, free)
     means = centers.means(tally, state.centers)
     broken = state.broken + swept.broken
     value = 0.5 * centers.within(total, tally) + penalty * broken
-    return State(labels, means, counts, broken), loop.Info(value, swept.moved + refilled)
+    return State(labels, means, counts, broken, penalty), loop.Info(value, swept.moved + refilled)
 
 
-class PCKMeans(NeighborhoodStart):
+class PCKMeans(CentroidClusterer):
     r"""K-means with soft must-links and cannot-links: each broken one costs its weight times ``penalty``.
 
     Use it when links may be wrong or contradict each other. Labels and groups act like the links that they
@@ -50,50 +48,32 @@ class PCKMeans(NeighborhoodStart):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     penalty : float or "auto", default="auto"
         Price of a broken link of weight 1, in units of half a squared distance. "auto" is the variance inside the
         first clusters per effective dimension times log 9: a link is taken to be right nine times out of ten. The
         paper uses 1.
-    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
-        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
-        then k-means++ given these; "farthest-first": the same, but components far from each other.
-    order : {"index", "random"} or permutation of the rows, default="index"
-        Order in which rows with clues are visited.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
-        is "farthest-first", the others are by k-means++. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of a random order.
+    {init_neighborhoods}
+    {order}
+    {n_init_neighborhoods}
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Half the sum of squared distances plus the price of the broken links.
     penalty_ : float
         The price that was used.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the clues keep a row in its cluster.
-    broken_ : Clues
-        The clues that the result breaks.
-    broken_cost_ : float
-        What they cost: their share of ``objective_``.
+    {trace_}
+    {n_iter_}
+    {margin_}
+    {broken_}
+    {broken_cost_}
 
     Notes
     -----
@@ -140,7 +120,7 @@ class PCKMeans(NeighborhoodStart):
         cost="O(nkd + pairs k)",
         aliases=("PCK-Means", "Pairwise Constrained K-Means"),
     )
-    _parameter_constraints = NeighborhoodStart._parameter_constraints | {
+    _parameter_constraints = CentroidClusterer._parameter_constraints | {
         "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "order": [StrOptions({"index", "random"}), "array-like"],
     }
@@ -171,27 +151,32 @@ class PCKMeans(NeighborhoodStart):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, clues, pulls = problem.rows, problem.clues, problem.shared
-        start = self._start(problem)
+        start = neighborhood_centers(problem, self.init)
         labels = assign.nobody(rows.n)
         found = assign.nearest(rows, start, labels)
         if self.penalty != "auto":
-            self.penalty_ = float(self.penalty)
-        elif problem.start == 0:  # all starts pay the same price, or their objectives could not be compared
-            means = centers.means(found.tally, start)
-            within = centers.within(problem.total, found.tally)
-            self.penalty_ = typical_price(rows, means, labels, within, 1e-12 * problem.total)
-        state = State(labels, start, count_members(pulls, labels, problem.k), broken_weight(clues, labels))
+            penalty = float(self.penalty)
+        elif problem.first is not None:
+            penalty = problem.first.penalty  # all starts pay the same price, or their objectives could not be compared
+        else:
+            means, within = centers.means(found.tally, start), centers.within(problem.total, found.tally)
+            penalty = typical_price(rows, means, labels, within, 1e-12 * problem.total)
+        counts, broken = count_members(pulls, labels, problem.k), broken_weight(clues, labels)
         move = partial(
             step,
             rows=rows,
             free=others(pulls.rows, rows.n),
             pulls=pulls,
             order=visiting_order(self.order, pulls.rows, rows.n, problem.rng),
-            penalty=self.penalty_,
             total=problem.total,
         )
-        return self._run(move, state, problem)
+        slack = centers.rounding(rows, problem.total)
+        return loop.run(move, State(labels, start, counts, broken, penalty), problem.limits, slack)
 
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        self.broken_cost_ = self.penalty_ * broken_weight(clues, state.labels)
-        return 0.5 * objective.distortion(rows, state.centers, state.labels) + self.broken_cost_
+    def _evaluate(self, problem: Problem, state: State) -> Attributes:
+        cost = state.penalty * broken_weight(problem.clues, state.labels)
+        spread = centers.distortion(problem.rows, state.centers, state.labels)
+        return {"objective_": 0.5 * spread + cost, "broken_cost_": cost}
+
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        return super()._state_attributes(problem, state, trace) | {"penalty_": state.penalty}

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from cluewise.base import Card, Problem
-from cluewise.centroid._starts import LabelStart
-from cluewise.core import assign, lloyd, loop
+from cluewise._typing import Ints
+from cluewise.base import Card, CentroidClusterer, Problem
+from cluewise.centroid._starts import all_labelled, label_centers, labelled_rows
+from cluewise.core import assign, centers, lloyd, loop
 
 __all__ = ["SeededKMeans"]
 
 
-class SeededKMeans(LabelStart):
+class SeededKMeans(CentroidClusterer):
     r"""K-means that starts from the means of the labelled rows and may overrule their labels.
 
     Use it when labels may be wrong: they only choose the start. Label class c becomes cluster c.
@@ -26,27 +27,19 @@ class SeededKMeans(LabelStart):
         paper's perturbed global mean. An array or a callable replaces the whole start.
     n_init : int, default=5
         Number of starts; the lowest objective wins. One is enough when every cluster has a labelled row.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own.
     broken_ : Clues
@@ -109,8 +102,14 @@ class SeededKMeans(LabelStart):
         self.tol = tol
         self.random_state = random_state
 
+    def _prepare(self, problem: Problem) -> Ints:
+        return labelled_rows(problem)
+
+    def _n_starts(self, problem: Problem) -> int:
+        return 1 if all_labelled(problem.shared, problem.k) else super()._n_starts(problem)
+
     def _solve(self, problem: Problem) -> loop.Result[lloyd.State]:
         rows = problem.rows
-        start = lloyd.State(assign.nobody(rows.n), self._start(problem, self._seeds(problem)))
+        start = lloyd.State(assign.nobody(rows.n), label_centers(problem, self.init, problem.shared))
         move = partial(lloyd.step, rows=rows, total=problem.total)
-        return self._run(move, start, problem)
+        return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from cluewise._typing import Array, Floats, Ints
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
 
-__all__ = ["Tally", "means", "refill", "scatter", "tally", "tally_of", "within"]
+__all__ = ["Tally", "distortion", "means", "refill", "rounding", "scatter", "tally", "tally_of", "within"]
 
 
 class Tally(NamedTuple):
@@ -53,16 +53,25 @@ def means(found: Tally, previous: Floats) -> Floats:
     return centers
 
 
-def scatter(rows: Rows) -> float:
-    """Σ w‖x‖² relative to the shift: the part of the objective that no labelling changes."""
-    origin = np.zeros((1, rows.d))
+def distortion(rows: Rows, centers: Floats, labels: Ints) -> float:
+    """Σ w‖x − center of its cluster‖², in difference form and double precision."""
 
     def work(block: slice) -> float:
-        squared = rows.to_own(rows.take(block), origin, np.zeros(block.stop - block.start, dtype=np.int32))
-        weight = rows.weights(block)
-        return float(squared.sum() if rows.weight is None else squared @ weight)
+        squared = rows.to_own(rows.take(block), centers, labels[block])
+        return float(squared.sum() if rows.weight is None else squared @ rows.weights(block))
 
-    return sum(map_blocks(work, rows.blocks(1)))
+    return sum(map_blocks(work, rows.blocks(len(centers))))
+
+
+def scatter(rows: Rows) -> float:
+    """Σ w‖x‖² relative to the shift: the part of the objective that no labelling changes."""
+    return distortion(rows, np.zeros((1, rows.d)), np.zeros(rows.n, dtype=np.int32))
+
+
+def rounding(rows: Rows, total: float) -> float:
+    """How far rounding may raise an objective: scores are computed in the precision of X."""
+    eps: Any = np.finfo(rows.dtype).eps
+    return 64 * float(eps) * (1.0 + total)
 
 
 def within(total: float, found: Tally) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from cluewise.core.centers import Tally
 from cluewise.core.loop import Info
 from cluewise.core.rows import Rows
 
-__all__ = ["State", "rounding", "step"]
+__all__ = ["State", "step"]
 
 
 class State(NamedTuple):
@@ -37,9 +37,3 @@ def step(
     tally, refilled = centers.refill(rows, found.tally, state.centers, labels, free)
     means = centers.means(tally, state.centers)
     return State(labels, means), Info(centers.within(total, tally), found.moved + refilled)
-
-
-def rounding(rows: Rows, total: float) -> float:
-    """How far rounding may raise an objective: scores are computed in the precision of X."""
-    eps: Any = np.finfo(rows.dtype).eps
-    return 64 * float(eps) * (1.0 + total)

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from cluewise.exceptions import NotDescending
 
-__all__ = ["Info", "Result", "Watch", "run", "unwatched"]
+__all__ = ["Info", "Limits", "Result", "Watch", "run", "unwatched"]
 
 S = TypeVar("S")
 
@@ -33,6 +33,14 @@ def unwatched(state: Any, trace: list[float]) -> bool:
     return False
 
 
+class Limits(NamedTuple):
+    """When to stop, and who watches."""
+
+    max_iter: int
+    tol: float  # relative change of the objective
+    watch: Watch = unwatched
+
+
 class Result(NamedTuple, Generic[S]):
     """The last state, the objective after every iteration, and whether the loop ended by itself."""
 
@@ -41,21 +49,13 @@ class Result(NamedTuple, Generic[S]):
     converged: bool
 
 
-def run(
-    step: Callable[[S], tuple[S, Info]],
-    state: S,
-    *,
-    max_iter: int,
-    tol: float,
-    watch: Watch,
-    slack: float | None = 0.0,
-) -> Result[S]:
-    """Call ``step`` until no row moves or the objective changes by at most ``tol`` of its value.
+def run(step: Callable[[S], tuple[S, Info]], state: S, limits: Limits, slack: float | None = None) -> Result[S]:
+    """Call ``step`` until no row moves or the objective changes by at most ``limits.tol`` of its value.
 
     ``slack`` is the rise of the objective that rounding may cause; None when the method does not descend.
     """
     trace: list[float] = []
-    for _ in range(max_iter):
+    for _ in range(limits.max_iter):
         state, info = step(state)
         before = trace[-1] if trace else None
         trace.append(info.objective)
@@ -65,9 +65,9 @@ def run(
                 "this is a bug in cluewise, please report it.",
                 NotDescending,
             )
-        if watch(state, trace):
+        if limits.watch(state, trace):
             return Result(state, trace, False)
         # The first step may start from labels that were made with the very same centers, so it proves nothing.
-        if before is not None and (info.moved == 0 or abs(before - info.objective) <= tol * abs(before)):
+        if before is not None and (info.moved == 0 or abs(before - info.objective) <= limits.tol * abs(before)):
             return Result(state, trace, True)
     return Result(state, trace, False)

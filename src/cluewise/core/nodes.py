@@ -9,7 +9,7 @@ import numpy as np
 from cluewise._typing import Bools, Ints
 from cluewise.clues import Clues
 from cluewise.core import seeding
-from cluewise.core.order import others, visiting_order
+from cluewise.core.assign import others, visiting_order
 from cluewise.core.rows import Rows
 
 __all__ = ["Nodes", "node_order", "nodes_of"]

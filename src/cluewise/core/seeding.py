@@ -6,9 +6,11 @@ All take and return centers relative to the shift of the rows, and draw from the
 from __future__ import annotations
 
 from math import log
+from typing import Any
 
 import numpy as np
 
+from cluewise._squares import largest, require_squares
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.centers import tally_of
@@ -19,10 +21,13 @@ __all__ = [
     "cannot_linked_to_all",
     "far_neighborhoods",
     "farthest_first",
+    "fill",
+    "given_centers",
     "group_means",
     "multiple",
     "neighborhoods",
     "perturbed",
+    "plain_start",
     "plus_plus",
 ]
 
@@ -96,6 +101,37 @@ def _best_candidate(rows: Rows, candidates: Floats, closest: Floats) -> int:
         return squared @ rows.weights(block).astype(np.float64)
 
     return int(np.argmin(sum(map_blocks(work, rows.blocks(len(candidates))))))
+
+
+def given_centers(init: Any, names: tuple[str, ...], rows: Rows, k: int, rng: np.random.Generator) -> Floats | None:
+    """Centers that the user passed as ``init``, relative to the shift; None when it is one of ``names``."""
+    if isinstance(init, str):
+        if init not in names:
+            raise ValueError(f"init={init!r} is not one of {', '.join(map(repr, names))}.")
+        return None
+    if callable(init):
+        init = init(rows.X, k, random_state=np.random.RandomState(rng.integers(2**31)))
+    chosen = np.asarray(init, dtype=np.float64)
+    if chosen.shape != (k, rows.d):
+        raise ValueError(f"init needs shape (n_clusters, n_features) = ({k}, {rows.d}); it has {chosen.shape}.")
+    if not np.isfinite(chosen).all():
+        raise ValueError("init holds nan or infinity.")
+    require_squares(largest(chosen), rows.dtype, "init", small=False)
+    return chosen - rows.shift
+
+
+def fill(init: Any, rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """Add rows until there are k centers: random ones for ``init="random"``, else by k-means++."""
+    if isinstance(init, str) and init == "random":
+        picked = rng.choice(rows.n, size=k - len(given), replace=False)
+        return np.vstack([given, rows.dense(np.sort(picked))])
+    return plus_plus(rows, given, k, rng)
+
+
+def plain_start(init: Any, rows: Rows, k: int, rng: np.random.Generator) -> Floats:
+    """Given centers, or rows drawn as ``init`` says: "k-means++" or "random"."""
+    given = given_centers(init, ("k-means++", "random"), rows, k, rng)
+    return fill(init, rows, np.empty((0, rows.d)), k, rng) if given is None else given
 
 
 def group_means(rows: Rows, codes: Ints, count: int) -> tuple[Floats, Floats]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import UNASSIGNED, Array, Ints
-from cluewise.base import Card, Clusterer, checked_data, checked_weight
+from cluewise.base import Attributes, Card, Clusterer, checked_data, checked_weight
 from cluewise.clues import Clues
-from cluewise.core.order import permutation
+from cluewise.core.assign import permutation
 from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.density import _growing as density
@@ -169,17 +169,14 @@ class ConstrainedDBSCAN(Clusterer):
         ----------
         X : {array-like, sparse matrix} of shape (n, d), or (n, n) with metric="precomputed"
             The data, or distances between them.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {y}
+        {clues}
         sample_weight : array-like of shape (n,), optional
             How often each row counts in a neighborhood.
 
         Returns
         -------
-        ConstrainedDBSCAN
-            The fitted estimator.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True)
@@ -194,12 +191,13 @@ class ConstrainedDBSCAN(Clusterer):
             known.require(n)  # raises, and says which; otherwise as many clusters as rows always do
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
             progress.begin_start(0)
-            self._solve(X, known, weight)
-            progress(self.labels_, list(self.trace_))
+            found = self._cluster(X, known, weight)
+            self._write(found)
+            progress(found["labels_"], list(found["trace_"]))
             progress.end_start()
         return self
 
-    def _solve(self, X: Any, clues: Clues, weight: Array | None) -> None:
+    def _cluster(self, X: Any, clues: Clues, weight: Array | None) -> Attributes:
         eps, limit = float(self.eps), float(self.memory_limit)
         if self.metric == "precomputed":
             neighbors = neighbors_from_distances(X, eps, limit)
@@ -217,13 +215,16 @@ class ConstrainedDBSCAN(Clusterer):
         if self.strays == "cluster":
             labels = density.settled(labels, clues, order)
         noise = labels == UNASSIGNED
-        self.labels_ = labels
-        self.core_sample_indices_ = np.flatnonzero(core)
-        self.n_clusters_ = int(labels.max(initial=-1)) + 1
-        self.objective_ = float(np.count_nonzero(noise) if weight is None else weight[noise].sum())
-        self.trace_ = np.array([self.objective_])
-        self.n_iter_ = 1
-        self.broken_ = broken(labels, clues)
+        value = float(np.count_nonzero(noise) if weight is None else weight[noise].sum())
+        return {
+            "labels_": labels,
+            "core_sample_indices_": np.flatnonzero(core),
+            "n_clusters_": int(labels.max(initial=-1)) + 1,
+            "objective_": value,
+            "trace_": np.array([value]),
+            "n_iter_": 1,
+            "broken_": broken(labels, clues),
+        }
 
     def _order(self, mass: Array) -> Ints | None:
         """The order of the rows; None when it is that of their numbers."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import UNASSIGNED, Bools, Floats
-from cluewise.base import Card, Clusterer, checked_data
+from cluewise.base import Attributes, Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import warn_of_time
 from cluewise.core.progress import Progress
@@ -60,8 +60,7 @@ class ConstrainedHDBSCAN(Clusterer):
         The objective.
     n_iter_ : int
         Always 1.
-    broken_ : Clues
-        The clues that the labels break.
+    {broken_}
 
     Notes
     -----
@@ -153,17 +152,13 @@ class ConstrainedHDBSCAN(Clusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The data.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {X_dense}
+        {y}
+        {clues}
 
         Returns
         -------
-        ConstrainedHDBSCAN
-            The fitted estimator.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
@@ -171,12 +166,13 @@ class ConstrainedHDBSCAN(Clusterer):
         warn_of_time(len(X), X.shape[1], "ConstrainedHDBSCAN", INSTEAD)
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
             progress.begin_start(0)
-            self._solve(X, known, progress)
-            progress(self.labels_, list(self.trace_))
+            found = self._cluster(X, known, progress)
+            self._write(found)
+            progress(found["labels_"], list(found["trace_"]))
             progress.end_start()
         return self
 
-    def _solve(self, X: Floats, clues: Clues, progress: Progress) -> None:
+    def _cluster(self, X: Floats, clues: Clues, progress: Progress) -> Attributes:
         links = clues.pairs(expand=True, limit=LIMIT)
         core = condensed.core_distances(X, self.min_samples or self.min_cluster_size)
         edges = condensed.spanning_tree(X, core, partial(progress.each, "spanning tree"))
@@ -188,13 +184,15 @@ class ConstrainedHDBSCAN(Clusterer):
         clusters = clusters[np.lexsort((first, -stability[clusters]))]
         number = np.full(tree.size + 1, UNASSIGNED, dtype=np.int32)
         number[clusters] = np.arange(len(clusters))
-        self.labels_ = number[owner]
-        self.stability_ = stability[clusters]
-        self.n_clusters_ = len(clusters)
-        self.objective_ = -worth
-        self.trace_ = np.array([self.objective_])
-        self.n_iter_ = 1
-        self.broken_ = broken(self.labels_, clues)
+        return {
+            "labels_": number[owner],
+            "stability_": stability[clusters],
+            "n_clusters_": len(clusters),
+            "objective_": -worth,
+            "trace_": np.array([-worth]),
+            "n_iter_": 1,
+            "broken_": broken(number[owner], clues),
+        }
 
     def _choose(self, tree: Tree, stability: Floats, links: Any) -> tuple[Bools, float]:
         """The clusters with the largest J, and J."""

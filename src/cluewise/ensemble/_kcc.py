@@ -10,20 +10,19 @@ import numpy as np
 
 from cluewise._sklearn import Interval
 from cluewise._typing import Array, Floats
-from cluewise.base import Card, Problem, StartedClusterer
+from cluewise.base import Attributes, Card, Clusterer, Problem
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.partitions.consensus import Basis, State, basis_of, begin, step
 from cluewise.core.partitions.labelings import Labelings, costs_in, distinct_rows
 from cluewise.core.partitions.utilities import information, utility_of
 from cluewise.core.progress import Progress
-from cluewise.core.rows import Rows
 from cluewise.ensemble._partitions import watched_by
 
 __all__ = ["KCC"]
 
 
-class KCC(StartedClusterer):
+class KCC(Clusterer):
     r"""Fuse many partitions of the rows, complete or not, into the one that tells most about them.
 
     Use it when there are several clusterings of the same rows, from different people, columns or methods, and one is
@@ -33,8 +32,7 @@ class KCC(StartedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     utility : {"shannon", "category", "cosine"} or float, default="shannon"
         How much clusters tell about the labels of a partition: mutual information in bits, category utility, the norm
         of the label frequencies, or their norm of an order above 1 (5 and 8 are usual).
@@ -55,8 +53,7 @@ class KCC(StartedClusterer):
         or one per labeling (``labels`` first where there are some, then ``partitions``).
     n_init : int, default=10
         Number of starts, each from rows drawn at random; the lowest objective wins.
-    max_iter : int, default=100
-        Most iterations of one start.
+    {max_iter 100}
     tol : float, default=1e-5
         Stop when the objective changes by at most this share of its value.
     random_state : int, RandomState, Generator or None, default=None
@@ -64,16 +61,12 @@ class KCC(StartedClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {n_clusters_}
     objective_ : float
         What the clusters fail to tell about all partitions, summed over the rows; see Notes.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     utilities_ : ndarray of shape (n_labelings,)
         What the clusters tell about each partition: first those given or made, then the clues.
     label_shares_ : list of ndarrays of shape (n_clusters, n_codes)
@@ -161,7 +154,7 @@ class KCC(StartedClusterer):
         aliases=("K-means-based consensus clustering",),
     )
     _parameter_constraints = {
-        name: rule for name, rule in StartedClusterer._parameter_constraints.items() if name != "init"
+        name: rule for name, rule in Clusterer._parameter_constraints.items() if name != "init"
     } | {
         "utility": [str, Interval(Real, 1, None, closed="neither")],
         "normalized": ["boolean"],
@@ -205,23 +198,17 @@ class KCC(StartedClusterer):
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
             The data; not looked at where partitions are given.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {y}
+        {clues}
 
         Returns
         -------
-        KCC
-            The fitted estimator.
+        {self}
         """
         return super().fit(X, y, clues=clues)
 
     def _n_starts(self, problem: Problem) -> int:
         return self.n_init
-
-    def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[State]:
-        return super()._best_start(problem._replace(shared=progress), progress)
 
     def _prepare(self, problem: Problem) -> Basis:
         utility = utility_of(self.utility)
@@ -241,7 +228,9 @@ class KCC(StartedClusterer):
         if given is None:
             high = max(k, min(isqrt(rows.n), 50))
             width = min(rows.d, max(20, -(-rows.d // 20)))
-            make = watched_by(problem.shared, n_columns=width)
+            watch = problem.limits.watch
+            assert isinstance(watch, Progress)
+            make = watched_by(watch, n_columns=width)
             given = make(rows.X, n_partitions=self.n_partitions, n_clusters=(k, high), random_state=problem.rng)
         elif callable(given):
             given = given(rows.X, n_partitions=self.n_partitions, n_clusters=k, random_state=problem.rng)
@@ -256,28 +245,28 @@ class KCC(StartedClusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         start = begin(problem.shared, distinct_rows(problem.shared.place, problem.k, problem.rng))
-        return self._run(step, start, problem)
-
-    def _slack(self, problem: Problem) -> float:
         labelings: Labelings = problem.shared.labelings
-        return 1e-10 * (1 + float(labelings.weights @ labelings.covered))
+        slack = 1e-10 * (1 + float(labelings.weights @ labelings.covered))
+        return loop.run(step, start, problem.limits, slack)
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
-        super()._publish(rows, clues, result)
-        _, shares, held, (labelings, utility, scale, _, known) = result.state
-        self.utilities_ = scale * [information(utility, own) for own in held]
-        self.label_shares_ = shares
-        self.uncovered_ = np.flatnonzero(~known)
-        self.margin_ = np.full(rows.n, np.inf, dtype=rows.dtype)
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        labels, shares, held, (labelings, utility, scale, _, known) = result.state
+        margin = np.full(problem.rows.n, np.inf, dtype=problem.rows.dtype)
 
         def lead(block: slice, costs: Floats) -> None:
-            own, here = self.labels_[block], np.arange(len(costs))
+            own, here = labels[block], np.arange(len(costs))
             mine = costs[here, own]
             costs[here, own] = np.inf
-            self.margin_[block] = costs.min(axis=1) - mine
+            margin[block] = costs.min(axis=1) - mine
 
-        if self.n_clusters > 1:
+        if problem.k > 1:
             costs_in(labelings, utility, shares, lead)
+        return super()._attributes(problem, result) | {
+            "utilities_": scale * [information(utility, own) for own in held],
+            "label_shares_": shares,
+            "uncovered_": np.flatnonzero(~known),
+            "margin_": margin,
+        }
 
 
 def _told(clues: Clues) -> list[Array]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem, StartedClusterer, checked_data
-from cluewise.clues import Clues
+from cluewise.base import Attributes, Card, Clusterer, Problem, checked_data
 from cluewise.core import assign, lloyd, loop, seeding
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows, rows_of
@@ -22,7 +21,18 @@ from cluewise.ensemble._landmarks import NAMES, Kernel, KernelRows, drawn_rows, 
 __all__ = ["ApproxKernelKMeans"]
 
 
-class ApproxKernelKMeans(StartedClusterer):
+class Shared(NamedTuple):
+    """What all starts share."""
+
+    chosen: Any  # the landmarks as rows of X
+    landmarks: Any
+    rows: KernelRows  # all rows in the space of the kernel
+    near: Rows  # the landmarks there
+    total: float  # scatter of the rows there
+    gamma: float
+
+
+class ApproxKernelKMeans(Clusterer):
     r"""K-means in the space of a kernel, for clusters that are not round.
 
     Use it where straight lines do not separate the clusters: rings, bananas, texts, histograms. Kernel k-means needs
@@ -31,8 +41,7 @@ class ApproxKernelKMeans(StartedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     kernel : {"rbf", "polynomial", "linear", "cosine"} or callable, default="rbf"
         The kernel: :math:`e^{-\gamma \lVert x - y \rVert^2}`, :math:`(\gamma\, x \cdot y + c_0)^{degree}`,
         :math:`x \cdot y`, the cosine of the angle, or a function of two matrices that gives one number per pair of
@@ -52,31 +61,25 @@ class ApproxKernelKMeans(StartedClusterer):
         Start: landmarks chosen by k-means++ or at random, or rows of one's own.
     n_init : int, default=10
         Number of starts; the lowest objective wins. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
+    {max_iter 300}
+    {tol}
     random_state : int, RandomState, Generator or None, default=None
         Seed of landmarks and starts.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     landmarks_ : {ndarray, sparse matrix} of shape (m, d)
         The landmarks.
     coefficients_ : ndarray of shape (n_clusters, m)
         Centers as combinations of the landmarks.
     gamma_ : float
         The value used for ``gamma``.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers in the space of the kernel.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own.
     broken_ : Clues
@@ -135,7 +138,7 @@ class ApproxKernelKMeans(StartedClusterer):
         cost="O(nm(d + k))",
         aliases=("aKKm",),
     )
-    _parameter_constraints = StartedClusterer._parameter_constraints | {
+    _parameter_constraints = Clusterer._parameter_constraints | {
         "kernel": [StrOptions(set(NAMES)), callable],
         "gamma": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Integral, 1, None, closed="left")],
@@ -170,19 +173,22 @@ class ApproxKernelKMeans(StartedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _prepare(self, problem: Problem) -> tuple[KernelRows, Rows, float]:
-        """Rows and landmarks in the space of the kernel, and the scatter of the rows."""
+    def _prepare(self, problem: Problem) -> Shared:
         rows = problem.rows
         chosen, weight = self._chosen(problem)
         # The digits of differences are those of rows near the origin; other kernels ask where the rows are.
         origin = rows.shift if self.kernel == "rbf" else np.zeros_like(rows.shift)
-        self.gamma_ = self._gamma(chosen, origin, weight)
-        kernel = Kernel(self.kernel, self.gamma_, int(self.degree), float(self.coef0))
-        self._landmarks = landmarks_of(chosen, origin, kernel)
-        self.landmarks_ = chosen
-        near = self._landmarks.of(chosen) @ self._landmarks.root
-        self._known = KernelRows(rows, self._landmarks)
-        return self._known, Rows(near, weight, np.zeros(near.shape[1])), total_of(rows, self._landmarks)
+        kernel = Kernel(self.kernel, self._gamma(chosen, origin, weight), int(self.degree), float(self.coef0))
+        landmarks = landmarks_of(chosen, origin, kernel)
+        near = landmarks.of(chosen) @ landmarks.root
+        return Shared(
+            chosen,
+            landmarks,
+            KernelRows(rows, landmarks),
+            Rows(near, weight, np.zeros(near.shape[1])),
+            total_of(rows, landmarks),
+            kernel.gamma,
+        )
 
     def _chosen(self, problem: Problem) -> tuple[Any, Floats | None]:
         """The landmarks, and how much each weighs as a start."""
@@ -204,44 +210,42 @@ class ApproxKernelKMeans(StartedClusterer):
         return typical_gamma(chosen, origin, weight) if self.kernel == "rbf" else 1 / chosen.shape[1]
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
-        rows, near, total = problem.shared
-        given = self._centers_from_init(problem)
+        shared: Shared = problem.shared
+        near, k, rng = shared.near, problem.k, problem.rng
+        given = seeding.given_centers(self.init, ("k-means++", "random"), problem.rows, k, rng)
         if given is not None:
-            start: Floats = self._landmarks.of(given + problem.rows.shift) @ self._landmarks.root
-        elif self.init == "random":
-            start = near.dense(np.sort(problem.rng.choice(near.n, size=problem.k, replace=False)))
+            start: Floats = shared.landmarks.of(given + problem.rows.shift) @ shared.landmarks.root
         else:
-            start = seeding.plus_plus(near, np.empty((0, near.d)), problem.k, problem.rng)
-        move = partial(lloyd.step, rows=rows, total=total)
-        return self._run(move, State(assign.nobody(rows.n), start), problem._replace(total=total))
-
-    def _slack(self, problem: Problem) -> float:
+            start = seeding.fill(self.init, near, np.empty((0, near.d)), k, rng)
+        move = partial(lloyd.step, rows=shared.rows, total=shared.total)
         # The coordinates carry the rounding of the smallest directions that are kept.
-        return 1e-8 * (1.0 + abs(problem.total))
+        slack = 1e-8 * (1.0 + abs(shared.total))
+        return loop.run(move, State(assign.nobody(shared.rows.n), start), problem.limits, slack)
 
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        del self._known  # larger than X, and of no use any more
-        self._centers = state.centers
-        self.coefficients_ = state.centers @ self._landmarks.root.T
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        shared: Shared = problem.shared
+        return super()._state_attributes(problem, state, trace) | {
+            "gamma_": shared.gamma,
+            "landmarks_": shared.chosen,
+            "coefficients_": state.centers @ shared.landmarks.root.T,
+            "_landmarks": shared.landmarks,
+            "_centers": state.centers,
+        }
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
-        lead = assign.lead(self._known, result.state.centers, result.state.labels)
-        super()._publish(rows, clues, result)
-        self.margin_ = lead.astype(rows.dtype)
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        lead = assign.lead(problem.shared.rows, result.state.centers, result.state.labels)
+        return super()._attributes(problem, result) | {"margin_": lead.astype(problem.rows.dtype)}
 
     def predict(self, X: Any) -> Ints:
         """Cluster of the nearest center in the space of the kernel for new rows; clues play no part.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        ndarray of shape (m,)
-            Cluster of each row.
+        {labels}
         """
         check_is_fitted(self)
         rows = KernelRows(rows_of(checked_data(self, X, reset=False)), self._landmarks, keep=False)

@@ -27,5 +27,5 @@ def kmeans(memberships: Floats) -> Ints:
     start = lloyd.State(rounded, means - rows.shift)
     with one_blas_thread():
         move = partial(lloyd.step, rows=rows, total=centers.scatter(rows))
-        result = loop.run(move, start, max_iter=MAX_ITER, tol=0.0, watch=lambda state, trace: False, slack=None)
+        result = loop.run(move, start, loop.Limits(MAX_ITER, 0.0))
     return result.state.labels

@@ -39,8 +39,7 @@ class SCSC(Voted):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     n_partitions : int, default=300
         Number of partitions in the ensemble.
     update_rule : {"relaxed", "exact"}, default="relaxed"
@@ -188,17 +187,13 @@ class SCSC(Voted):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {X}
+        {y}
+        {clues}
 
         Returns
         -------
-        object
-            The fitted estimator.
+        {self}
         """
         X = checked_data(self, X, reset=True)
         n = X.shape[0]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Clusterer, checked_data
+from cluewise.base import Attributes, Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import require_distances, require_memory, warn_of_time
 from cluewise.core.progress import Progress
@@ -211,15 +211,12 @@ class ConstrainedAgglomerative(Clusterer):
         ----------
         X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
             The data, or their distances.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {y}
+        {clues}
 
         Returns
         -------
-        object
-            The fitted estimator.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
@@ -243,11 +240,11 @@ class ConstrainedAgglomerative(Clusterer):
                     tree, detours = self._reaching(tree, X, known)
             except KeyboardInterrupt:
                 if progress.last is not None:
-                    self._publish(self._tree(known, progress.last[0]), None)
+                    self._write(_results(self._tree(known, progress.last[0]), None))
                 raise
-            self._publish(tree, None if stopped else self._chosen(tree), detours)
+            found = _results(tree, None if stopped else self._chosen(tree), detours)
+            self._write(found | {"broken_": broken(found["labels_"], known)})
             progress.end_start()
-        self.broken_ = broken(self.labels_, known)
         return self
 
     def _check(self, X: Floats, clues: Any) -> Clues:
@@ -326,20 +323,6 @@ class ConstrainedAgglomerative(Clusterer):
             return tree.clusters_below(float(self.distance_threshold))
         return tree.k_min
 
-    def _publish(self, tree: Tree, k: int | None, detours: int = 0) -> None:
-        """The tree, and its level of k clusters (None: the last, of a tree that may not be complete)."""
-        self.linkage_ = tree.Z
-        self.children_ = tree.Z[:, :2].astype(np.int64)
-        self.distances_ = tree.Z[:, 2].copy()
-        self.forbidden_ = tree.forbidden
-        self.k_max_, self.k_min_ = tree.k_max, tree.k_min
-        self.n_detours_ = detours
-        self.n_clusters_ = tree.k_min if k is None else k
-        self.labels_ = level(tree, self.n_clusters_)
-        self.n_iter_ = tree.k_max - self.n_clusters_
-        self.trace_ = tree.heights[: self.n_iter_].copy()
-        self.objective_ = float(self.trace_[-1]) if self.n_iter_ else 0.0
-
     def cut(self, *, n_clusters: int | None = None, distance: float | None = None) -> Ints:
         """Labels at another level of the tree.
 
@@ -371,3 +354,24 @@ class ConstrainedAgglomerative(Clusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
+
+
+def _results(tree: Tree, k: int | None, detours: int = 0) -> Attributes:
+    """The tree, and its level of k clusters (None: the last, of a tree that may not be complete)."""
+    k = tree.k_min if k is None else k
+    merges = tree.k_max - k
+    trace = tree.heights[:merges].copy()
+    return {
+        "linkage_": tree.Z,
+        "children_": tree.Z[:, :2].astype(np.int64),
+        "distances_": tree.Z[:, 2].copy(),
+        "forbidden_": tree.forbidden,
+        "k_max_": tree.k_max,
+        "k_min_": tree.k_min,
+        "n_detours_": detours,
+        "n_clusters_": k,
+        "labels_": level(tree, k),
+        "n_iter_": merges,
+        "trace_": trace,
+        "objective_": float(trace[-1]) if merges else 0.0,
+    }

@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem, StartedClusterer, checked_data
-from cluewise.clues import Clues
+from cluewise.base import Attributes, Card, Clusterer, Problem, checked_data
 from cluewise.core import lloyd, loop, seeding
 from cluewise.core.assign import nobody
-from cluewise.core.rows import Rows, rows_of
+from cluewise.core.rows import rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
 from cluewise.margin import _margins as margin
 from cluewise.margin._margins import Chosen, Prices, Table
@@ -49,7 +48,7 @@ def step(state: State, *, prices: Prices) -> tuple[State, loop.Info]:
     return state, loop.Info(state.objective, 0)
 
 
-class MaxMarginClusterer(StartedClusterer):
+class MaxMarginClusterer(Clusterer):
     r"""Linear boundaries with wide margins: few rows near a boundary, and links satisfied with room to spare.
 
     Use it when many columns say nothing about the clusters: coefficients are learned from the links, as a support
@@ -60,8 +59,7 @@ class MaxMarginClusterer(StartedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     trust : float, default=5.0
         What the mean loss of the links counts, compared with the mean loss of the rows without links. Links of weight
         less than 1 count less.
@@ -79,8 +77,7 @@ class MaxMarginClusterer(StartedClusterer):
         Most iterations of one start; each solves a convex problem.
     tol : float, default=1e-3
         Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {random_state}
 
     Attributes
     ----------
@@ -90,18 +87,14 @@ class MaxMarginClusterer(StartedClusterer):
         Coefficients of the scores.
     intercept_ : ndarray of shape (n_clusters,)
         Scores of a row of zeros.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         The objective; 0 for a single cluster, where nothing is decided.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: its score minus the best other one.
-    broken_ : Clues
-        The clues that the result breaks.
+    {broken_}
 
     Notes
     -----
@@ -165,7 +158,7 @@ class MaxMarginClusterer(StartedClusterer):
         aliases=("PMMC",),
     )
     _init_names: ClassVar[tuple[str, ...]] = ("k-means", "k-means++", "random")
-    _parameter_constraints = StartedClusterer._parameter_constraints | {
+    _parameter_constraints = Clusterer._parameter_constraints | {
         "trust": [Interval(Real, 0, None, closed="left")],
         "regularization": [Interval(Real, 0, None, closed="neither")],
         "balance": [Interval(Real, 0, 1, closed="left")],
@@ -203,59 +196,58 @@ class MaxMarginClusterer(StartedClusterer):
         if problem.k == 1:  # nothing leads, nothing lags
             zeros = np.zeros(rows.n, dtype=np.int32)
             state = State(zeros, np.zeros((1, rows.d + 1)), Chosen(zeros, []), 0.0, table)
-            return loop.run(lambda same: (same, loop.Info(0.0, 0)), state, max_iter=1, tol=0, watch=problem.watch)
+            return loop.run(lambda same: (same, loop.Info(0.0, 0)), state, problem.limits._replace(max_iter=1))
         # The scores whose best cluster is that of the nearest center.
         nearest = np.column_stack([first, -0.5 * np.einsum("hj,hj->h", first, first)])
         prices = Prices(self.regularization, self.trust, self.balance)
         chosen = margin.judge(table, nearest, prices).chosen
         start = State(nobody(rows.n), np.zeros_like(nearest), chosen, np.inf, table)
-        return self._run(partial(step, prices=prices), start, problem)
+        # A step that does not lower the objective is not taken, so there is nothing to round.
+        return loop.run(partial(step, prices=prices), start, problem.limits, slack=0.0)
 
     def _first_centers(self, problem: Problem) -> Floats:
         """Given centers, drawn rows or the means of k-means, relative to the shift."""
-        rows, k = problem.rows, problem.k
-        given = self._centers_from_init(problem)
+        rows, k, rng = problem.rows, problem.k, problem.rng
+        given = seeding.given_centers(self.init, ("k-means", "k-means++", "random"), rows, k, rng)
         if given is not None:
             return given
-        if self.init == "random":
-            return rows.dense(np.sort(problem.rng.choice(rows.n, size=k, replace=False))).astype(np.float64)
-        drawn = seeding.plus_plus(rows, np.empty((0, rows.d)), k, problem.rng)
-        if self.init == "k-means++":
+        drawn = seeding.fill(self.init, rows, np.empty((0, rows.d)), k, rng).astype(np.float64)
+        if self.init != "k-means":
             return drawn
         move = partial(lloyd.step, rows=rows, total=problem.total)
-        begin = lloyd.State(nobody(rows.n), drawn)
-        return loop.run(move, begin, max_iter=300, tol=1e-4, watch=loop.unwatched).state.centers
+        return loop.run(move, lloyd.State(nobody(rows.n), drawn), loop.Limits(300, 1e-4)).state.centers
 
-    def _slack(self, problem: Problem) -> float:
-        return 0.0  # a step that does not lower the objective is not taken
-
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        rows = problem.rows
         slope = state.model[:, :-1] / state.table.scale
         # Far from the origin scores are small differences of large numbers, unless the mean is subtracted first.
-        self._mean, self._mean_scores = state.table.mean + rows.shift, state.model[:, -1]
-        self.coef_ = slope.astype(rows.dtype)
-        self.intercept_ = (self._mean_scores - slope @ self._mean).astype(rows.dtype)
+        mean, mean_scores = state.table.mean + rows.shift, state.model[:, -1]
+        return super()._state_attributes(problem, state, trace) | {
+            "coef_": slope.astype(rows.dtype),
+            "intercept_": (mean_scores - slope @ mean).astype(rows.dtype),
+            "_mean": mean,
+            "_mean_scores": mean_scores,
+        }
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
-        super()._publish(rows, clues, result)
-        self.margin_ = np.full(rows.n, np.inf, dtype=rows.dtype)
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        rows, state = problem.rows, result.state
+        lead = np.full(rows.n, np.inf, dtype=rows.dtype)
 
         def work(block: slice) -> None:
-            two = np.partition(margin.scores(result.state.table, result.state.model, rows.take(block)), -2, axis=1)
-            self.margin_[block] = two[:, -1] - two[:, -2]
+            two = np.partition(margin.scores(state.table, state.model, rows.take(block)), -2, axis=1)
+            lead[block] = two[:, -1] - two[:, -2]
 
-        if self.n_clusters > 1:
-            for _ in map_blocks(work, rows.blocks(self.n_clusters)):
+        if problem.k > 1:
+            for _ in map_blocks(work, rows.blocks(problem.k)):
                 continue
+        return super()._attributes(problem, result) | {"margin_": lead}
 
     def decision_function(self, X: Any) -> Floats:
         """Score of each cluster for new rows; clues play no part.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
@@ -277,12 +269,10 @@ class MaxMarginClusterer(StartedClusterer):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        ndarray of shape (m,)
-            Cluster of each row.
+        {labels}
         """
         return self.decision_function(X).argmax(axis=1).astype(np.int32)

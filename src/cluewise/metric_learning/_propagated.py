@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import ArrayLike, Floats, Ints
-from cluewise.base import Card, checked_data
-from cluewise.base._informed import Informed
+from cluewise.base import Card, Informed, checked_data
 from cluewise.core.distances.distance_matrix import require_distances, require_memory
 from cluewise.core.trees.linkage_pairs import METRICS, paired, pairwise
 from cluewise.exceptions import ClueWarning
@@ -149,15 +148,12 @@ class PropagatedDistances(TransformerMixin, Informed):
         ----------
         X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
             The data, or their distances; kept, not copied.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {y}
+        {clues}
 
         Returns
         -------
-        object
-            The fitted transformer.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
@@ -186,10 +182,8 @@ class PropagatedDistances(TransformerMixin, Informed):
         ----------
         X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
             The data, or their distances.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {y}
+        {clues}
 
         Returns
         -------

@@ -42,10 +42,7 @@ class RCA(MetricLearner):
         L, with ``transform(X) = X @ L.T``; symmetric where the metric has full rank and units do not differ too much.
     n_components_ : int
         Rank of the metric.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where X has names.
+    {columns_}
 
     See Also
     --------

@@ -65,10 +65,7 @@ class XingMetric(MetricLearner):
         Minus the summed distance of the cannot-links (full), or F below (diagonal), at the end.
     trace_ : ndarray of shape (n_iter,)
         The objective after every step; it never rises.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where X has names.
+    {columns_}
 
     Raises
     ------

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from cluewise._sklearn import StrOptions
-from cluewise._typing import Ints
-from cluewise.base import Card, Problem
+from cluewise._typing import Floats, Ints
+from cluewise.base import Attributes, Card, Problem
 from cluewise.clues import Clues
 from cluewise.clues._network import busy, edges, network, plain
-from cluewise.mixture._linked import Linked, LinkedMixture
+from cluewise.core import loop
+from cluewise.core.rows import Rows
+from cluewise.mixture import _linked as linked
+from cluewise.mixture._base import MixtureClusterer
 
 __all__ = ["EquivalenceGMM"]
 
@@ -25,7 +28,7 @@ def exclusions(clues: Clues) -> Ints:
     return names[edges(alone)].reshape(-1, 2)
 
 
-class EquivalenceGMM(LinkedMixture):
+class EquivalenceGMM(MixtureClusterer):
     r"""Gaussian mixture in which every clue holds: the E-step averages over the labels that satisfy all of them.
 
     Use it when clues are certain and clusters are Gaussian (also long ones, of different size or density), or when
@@ -35,8 +38,7 @@ class EquivalenceGMM(LinkedMixture):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the clusters, as in scikit-learn's ``GaussianMixture``.
     prior : {"chunklet", "point"}, default="chunklet"
@@ -56,8 +58,7 @@ class EquivalenceGMM(LinkedMixture):
     n_init : int, default=1
         Number of starts; the highest likelihood wins. More starts also find more spurious solutions, in which a cluster
         has collapsed on a few rows.
-    max_iter : int, default=100
-        Most iterations of one start.
+    {max_iter 100}
     tol : float, default=1e-3
         Stop when the log-likelihood per row changes by less than this.
     random_state : int, RandomState, Generator or None, default=None
@@ -73,8 +74,7 @@ class EquivalenceGMM(LinkedMixture):
         Mean of each cluster.
     covariances_ : ndarray
         Covariances; (n_clusters, d, d), (d, d), (n_clusters, d) or (n_clusters,) as ``covariance_type`` says.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     lower_bound_ : float
         Log-likelihood per row of data and clues before the last M-step (an estimate or a bound where inference is
         not exact).
@@ -85,8 +85,7 @@ class EquivalenceGMM(LinkedMixture):
     inference_ : dict
         How many connected components of cannot-links were inferred how in the last iteration, for example
         ``{"belief-propagation": 1, "exact": 12}``; empty without cannot-links.
-    n_iter_ : int
-        Number of iterations.
+    {n_iter_}
     broken_ : Clues
         Always empty: clues are hard.
 
@@ -154,7 +153,7 @@ class EquivalenceGMM(LinkedMixture):
         cost="O(nkd²), tables or sweeps over cannot-links",
         aliases=("Constrained GMM", "Constrained EM", "GMM with equivalence constraints"),
     )
-    _parameter_constraints = LinkedMixture._parameter_constraints | {"prior": [StrOptions({"chunklet", "point"})]}
+    _parameter_constraints = linked.CONSTRAINTS | {"prior": [StrOptions({"chunklet", "point"})]}
 
     def __init__(
         self,
@@ -188,8 +187,18 @@ class EquivalenceGMM(LinkedMixture):
         known.require(self.n_clusters)
         return known
 
-    def _prepare(self, problem: Problem) -> Linked:
+    def _prepare(self, problem: Problem) -> linked.Linked:
         ends = exclusions(problem.clues)
         never = np.full(len(ends), -np.inf)
         one_draw = self.prior == "chunklet"
-        return self._linked(problem, problem.clues, ends, never, constant=0.0, one_draw=one_draw)
+        return linked.link_nodes(self, problem, problem.clues, ends, never, constant=0.0, one_draw=one_draw)
+
+    def _solve(self, problem: Problem) -> loop.Result[linked.State]:
+        return linked.solve(self, problem)
+
+    def _state_attributes(self, problem: Problem, state: linked.State, trace: list[float]) -> Attributes:
+        labels = linked.Labelled(linked.labels_of(state, problem.rows))
+        return super()._state_attributes(problem, labels, trace) | linked.describe(problem, state)
+
+    def _log_joint(self, rows: Rows, block: Any) -> Floats:
+        return linked.log_joint(self._mixture, rows, block)

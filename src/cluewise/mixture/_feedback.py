@@ -10,15 +10,15 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, MixtureClusterer, Problem
-from cluewise.clues import Clues
-from cluewise.core import loop
+from cluewise.base import Attributes, Card, Problem
+from cluewise.core import loop, seeding
 from cluewise.core.links import LIMIT
 from cluewise.core.progress import Progress
 from cluewise.core.pulls import broken_weight
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
 from cluewise.mixture import _documents as documents
+from cluewise.mixture._base import MixtureClusterer, rounding
 
 __all__ = ["FeedbackNaiveBayes"]
 
@@ -61,8 +61,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     smoothing : float, default=1.0
         How often every word is taken to have been seen in every cluster before (Laplace).
     rounds : int, default=30
@@ -79,8 +78,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         Most iterations of EM in each round.
     tol : float, default=1e-5
         Stop EM when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {random_state}
 
     Attributes
     ----------
@@ -92,8 +90,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         Probability of each word in each cluster.
     weights_ : ndarray of shape (n_clusters,)
         Share of each cluster.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         Minus the log posterior at the final weights of words.
     lower_bound_ : float
@@ -106,8 +103,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         Rounds of feedback that led to the result.
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster over the next best, in log probability.
-    broken_ : Clues
-        The clues that the result breaks.
+    {broken_}
 
     Notes
     -----
@@ -164,7 +160,6 @@ class FeedbackNaiveBayes(MixtureClusterer):
         cost="O(nnz k); labels and groups make up to n² pairs",
         aliases=("Naive Bayes EM with feedback",),
     )
-    _init_names = ("random",)
     _parameter_constraints = MixtureClusterer._parameter_constraints | {
         "smoothing": [Interval(Real, 0, None, closed="neither")],
         "rounds": [Interval(Integral, 0, None, closed="left")],
@@ -206,12 +201,11 @@ class FeedbackNaiveBayes(MixtureClusterer):
     def _slack(self, problem: Problem) -> float:
         rows = problem.rows
         ones = np.ones((rows.n, 1)) if rows.weight is None else rows.weight[:, None]
-        slack = super()._slack(problem) + documents.rounding(float(documents.counts(rows, ones).sum()), self.smoothing)
+        slack = rounding(problem) + documents.rounding(float(documents.counts(rows, ones).sum()), self.smoothing)
         return slack + 16 * float(np.finfo(np.float64).eps) * problem.k * rows.d  # the prior, however little rows weigh
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[State]:
         # Objectives at different weights of words do not compare, so that broken clues come first.
-        problem = problem._replace(shared=self._prepare(problem))
         rank, best = (np.inf, np.inf), None
         for number, rng in enumerate(problem.rng.spawn(self._n_starts(problem))):
             progress.begin_start(number)
@@ -233,12 +227,12 @@ class FeedbackNaiveBayes(MixtureClusterer):
 
         def watch(state: State, trace: list[float]) -> bool:
             nonlocal stop
-            stop = problem.watch(state, before + trace)
+            stop = problem.limits.watch(state, before + trace)
             return stop
 
         state, best, least = self._begin(problem), None, np.inf
         while True:
-            ran = loop.run(move, state, max_iter=self.max_iter, tol=self.tol, watch=watch, slack=slack)
+            ran = loop.run(move, state, problem.limits._replace(watch=watch), slack)
             state, before = ran.state, before + ran.trace
             broken = problem.shared.broken(state.labels)
             if broken.weight < least or best is None:
@@ -253,7 +247,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
     def _begin(self, problem: Problem) -> State:
         """Memberships by the words of k documents or of given counts, mixed with the words of all documents."""
         rows, k = problem.rows, problem.k
-        counts = self._centers_from_init(problem)
+        counts = seeding.given_centers(self.init, ("random",), rows, k, problem.rng)
         if counts is None:
             drawn = rows.X[np.sort(problem.rng.choice(rows.n, size=k, replace=False))]
             counts = np.asarray(drawn if isinstance(drawn, np.ndarray) else drawn.toarray(), dtype=np.float64)
@@ -268,15 +262,22 @@ class FeedbackNaiveBayes(MixtureClusterer):
         labels, memberships, _ = documents.memberships(rows, shares, words, emphasis)
         return State(labels, memberships, shares, words, emphasis)
 
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        self.weights_, self.word_probability_, self.word_weight_ = state.shares, state.words, state.emphasis
-        self.n_rounds_ = state.rounds
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        return super()._state_attributes(problem, state, trace) | {
+            "weights_": state.shares,
+            "word_probability_": state.words,
+            "word_weight_": state.emphasis,
+            "n_rounds_": state.rounds,
+        }
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
-        super()._publish(rows, clues, result)
-        leads = map_blocks(lambda block: documents.lead(self._log_joint(rows, block)), rows.blocks(self.n_clusters))
-        self.margin_ = np.concatenate(list(leads)).astype(rows.dtype)
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        rows, state = problem.rows, result.state
+
+        def lead(block: Any) -> Floats:
+            return documents.lead(documents.log_joint(rows, block, state.shares, state.words, state.emphasis))
+
+        leads = list(map_blocks(lead, rows.blocks(problem.k)))
+        return super()._attributes(problem, result) | {"margin_": np.concatenate(leads).astype(rows.dtype)}
 
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
         documents.refuse_negative(rows.X[block], block.start)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import MixtureClusterer, Problem
+from cluewise.base import Attributes, Problem
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, lloyd, loop
 from cluewise.core.nodes import Nodes, nodes_of
@@ -23,8 +23,21 @@ from cluewise.core.probability import gaussians
 from cluewise.core.probability.gaussians import Gaussians
 from cluewise.core.rows import Rows
 from cluewise.mixture import _inference as inference
+from cluewise.mixture._base import MixtureClusterer, first_centers, first_labels
 
-__all__ = ["Linked", "LinkedMixture", "State", "expect", "step"]
+__all__ = [
+    "CONSTRAINTS",
+    "Labelled",
+    "Linked",
+    "State",
+    "describe",
+    "expect",
+    "labels_of",
+    "link_nodes",
+    "log_joint",
+    "solve",
+    "step",
+]
 
 
 class Linked(NamedTuple):
@@ -112,104 +125,107 @@ def _shares(counts: Floats) -> Floats:
     return counts / counts.sum()
 
 
-class LinkedMixture(MixtureClusterer):
-    """Base of the Gaussian mixtures with links; a subclass makes `Linked` from the clues in ``_prepare``."""
+CONSTRAINTS: dict[str, list[Any]] = MixtureClusterer._parameter_constraints | {
+    "covariance_type": [StrOptions(set(gaussians.KINDS))],
+    "inference": [StrOptions(set(inference.METHODS))],
+    "exact_size": [Interval(Integral, 1, None, closed="left")],
+    "reg_covar": [Interval(Real, 0, None, closed="left")],
+}
+"""Parameters that both mixtures have."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = MixtureClusterer._parameter_constraints | {
-        "covariance_type": [StrOptions(set(gaussians.KINDS))],
-        "inference": [StrOptions(set(inference.METHODS))],
-        "exact_size": [Interval(Integral, 1, None, closed="left")],
-        "reg_covar": [Interval(Real, 0, None, closed="left")],
+
+def link_nodes(
+    model: Any, problem: Problem, certain: Clues, ends: Ints, weights: Floats, *, constant: float, one_draw: bool
+) -> Linked:
+    """Nodes of the must-links of ``certain``, joined by ``ends`` (pairs of its components)."""
+    rows, component = problem.rows, certain.components
+    wanted = np.bincount(component, minlength=certain.n_components) > 1
+    wanted[ends.ravel()] = True
+    number = np.cumsum(wanted) - 1
+    tied = np.flatnonzero(wanted[component])
+    tied = tied[np.argsort(number[component[tied]], kind="stable")]
+    sizes = np.bincount(number[component[tied]], minlength=np.count_nonzero(wanted))
+    starts = np.cumsum(sizes) - sizes
+    draws = np.ones(len(sizes))
+    if not one_draw and len(sizes):
+        draws = np.add.reduceat(np.ones(len(tied)) if rows.weight is None else rows.weights(tied), starts)
+    net = inference.Network(len(sizes), number[ends], weights)
+    how = inference.plan(net, problem.k, model.inference, model.exact_size)
+    return Linked(tied, starts, sizes, draws.astype(np.float64), how, constant, nodes_of(rows, certain))
+
+
+def solve(model: Any, problem: Problem) -> loop.Result[State]:
+    """EM from one start, with the parameters of a mixture."""
+    rows, linked = problem.rows, problem.shared
+    members = first_members(problem, model.init)
+    counts = members.sum(axis=1) if rows.weight is None else members @ rows.weight.astype(np.float64)
+    if len(linked.rows):
+        tied = members[:, linked.rows]
+        of_nodes = np.add.reduceat(tied, linked.starts, axis=1) / linked.sizes
+        if rows.weight is not None:
+            tied = tied * rows.weights(linked.rows)
+        counts += of_nodes @ linked.draws - tied.sum(axis=1)
+    kind, reg_covar = model.covariance_type, model.reg_covar
+    first = gaussians.estimate(rows, members, kind, reg_covar)
+    state = State(_shares(counts), first, linked, -np.inf, None)
+    move = partial(step, rows=rows, kind=kind, reg_covar=reg_covar, tol=model.tol, rng=problem.rng)
+    return loop.run(move, state, problem.limits._replace(tol=0.0))  # the step applies the tolerance itself
+
+
+def first_members(problem: Problem, init: Any) -> Floats:
+    """(k, n) memberships to start from: given ones, or those of the first labels."""
+    rows, k = problem.rows, problem.k
+    if not isinstance(init, str) and not callable(init):
+        shape = np.shape(init)
+        if shape == (rows.n, k) and shape != (k, rows.d):
+            members = np.array(init, dtype=np.float64).T.copy()
+            if not (np.isfinite(members).all() and (members >= 0).all() and np.allclose(members.sum(axis=0), 1)):
+                raise ValueError("init holds memberships that are negative or do not sum to 1 in every row.")
+            return members
+    members = np.zeros((k, rows.n))
+    members[first_node_labels(problem, init), np.arange(rows.n)] = 1
+    return members
+
+
+def first_node_labels(problem: Problem, init: Any) -> Ints:
+    """As without clues, but rows that are together for certain move as one, at their mean."""
+    rows, nodes = problem.rows, problem.shared.nodes
+    if not len(nodes.tied):
+        return first_labels(problem, init)
+    state = lloyd.State(assign.nobody(rows.n), first_centers(problem, init))
+    move = partial(_lloyd_step, rows=rows, nodes=nodes, free=nodes.free, total=problem.total)
+    steps = 300 if isinstance(init, str) and init == "k-means" else 1
+    return loop.run(move, state, loop.Limits(steps, 1e-4)).state.labels
+
+
+def describe(problem: Problem, state: State) -> Attributes:
+    """What the mixtures publish beside labels and objective."""
+    rows = problem.rows
+    fitted = state.gaussians._replace(means=state.gaussians.means + rows.shift)
+    assert state.nodes is not None
+    used = state.nodes.method[state.linked.how.sizes > 1]
+    return {
+        "weights_": state.weights.astype(rows.dtype),
+        "means_": fitted.means.astype(rows.dtype),
+        "covariances_": state.gaussians.covariances.astype(rows.dtype),
+        "inference_": dict(sorted(Counter(used.tolist()).items())),
+        "_mixture": (state.weights, fitted),
     }
 
-    covariance_type: str
-    inference: str
-    exact_size: int
-    reg_covar: float
 
-    def _linked(
-        self, problem: Problem, certain: Clues, ends: Ints, weights: Floats, *, constant: float, one_draw: bool
-    ) -> Linked:
-        """Nodes of the must-links of ``certain``, joined by ``ends`` (pairs of its components)."""
-        rows, component = problem.rows, certain.components
-        wanted = np.bincount(component, minlength=certain.n_components) > 1
-        wanted[ends.ravel()] = True
-        number = np.cumsum(wanted) - 1
-        tied = np.flatnonzero(wanted[component])
-        tied = tied[np.argsort(number[component[tied]], kind="stable")]
-        sizes = np.bincount(number[component[tied]], minlength=np.count_nonzero(wanted))
-        starts = np.cumsum(sizes) - sizes
-        draws = np.ones(len(sizes))
-        if not one_draw and len(sizes):
-            draws = np.add.reduceat(np.ones(len(tied)) if rows.weight is None else rows.weights(tied), starts)
-        net = inference.Network(len(sizes), number[ends], weights)
-        how = inference.plan(net, problem.k, self.inference, self.exact_size)
-        return Linked(tied, starts, sizes, draws.astype(np.float64), how, constant, nodes_of(rows, certain))
-
-    def _solve(self, problem: Problem) -> loop.Result[State]:
-        rows, linked = problem.rows, problem.shared
-        members = self._first_members(problem)
-        counts = members.sum(axis=1) if rows.weight is None else members @ rows.weight.astype(np.float64)
-        if len(linked.rows):
-            tied = members[:, linked.rows]
-            of_nodes = np.add.reduceat(tied, linked.starts, axis=1) / linked.sizes
-            if rows.weight is not None:
-                tied = tied * rows.weights(linked.rows)
-            counts += of_nodes @ linked.draws - tied.sum(axis=1)
-        first = gaussians.estimate(rows, members, self.covariance_type, self.reg_covar)
-        state = State(_shares(counts), first, linked, -np.inf, None)
-        move = partial(
-            step, rows=rows, kind=self.covariance_type, reg_covar=self.reg_covar, tol=self.tol, rng=problem.rng
-        )
-        return loop.run(move, state, max_iter=self.max_iter, tol=0.0, watch=problem.watch, slack=None)
-
-    def _first_members(self, problem: Problem) -> Floats:
-        """(k, n) memberships to start from: given ones, or those of the first labels."""
-        rows, k = problem.rows, problem.k
-        if not isinstance(self.init, str) and not callable(self.init):
-            shape = np.shape(self.init)
-            if shape == (rows.n, k) and shape != (k, rows.d):
-                members = np.array(self.init, dtype=np.float64).T.copy()
-                if not (np.isfinite(members).all() and (members >= 0).all() and np.allclose(members.sum(axis=0), 1)):
-                    raise ValueError("init holds memberships that are negative or do not sum to 1 in every row.")
-                return members
-        members = np.zeros((k, rows.n))
-        members[self._first_labels(problem), np.arange(rows.n)] = 1
-        return members
-
-    def _first_labels(self, problem: Problem) -> Ints:
-        """As without clues, but rows that are together for certain move as one, at their mean."""
-        rows, nodes = problem.rows, problem.shared.nodes
-        if not len(nodes.tied):
-            return super()._first_labels(problem)
-        state = lloyd.State(assign.nobody(rows.n), self._first_centers(problem))
-        move = partial(_lloyd_step, rows=rows, nodes=nodes, free=nodes.free, total=problem.total)
-        steps = 300 if isinstance(self.init, str) and self.init == "k-means" else 1
-        return loop.run(move, state, max_iter=steps, tol=1e-4, watch=loop.unwatched, slack=None).state.labels
-
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        self._mixture = state.weights, state.gaussians._replace(means=state.gaussians.means + rows.shift)
-        super()._publish_state(rows, _Labelled(_labels(state, rows)), trace)
-        self.weights_ = state.weights.astype(rows.dtype)
-        self.means_ = self._mixture[1].means.astype(rows.dtype)
-        self.covariances_ = state.gaussians.covariances.astype(rows.dtype)
-        assert state.nodes is not None
-        used = state.nodes.method[state.linked.how.sizes > 1]
-        self.inference_ = dict(sorted(Counter(used.tolist()).items()))
-
-    def _log_joint(self, rows: Rows, block: Any) -> Floats:
-        weights, fitted = self._mixture
-        x = rows.dense(block)
-        out = np.empty((len(weights), len(x)))
-        gaussians.block_log_densities(rows, fitted._replace(means=fitted.means - rows.shift), block, out)
-        return out + np.log(weights)[:, None]
+def log_joint(mixture: tuple[Floats, Gaussians], rows: Rows, block: Any) -> Floats:
+    """(k, rows) log of weight times density of each cluster."""
+    weights, fitted = mixture
+    out = np.empty((len(weights), len(rows.dense(block))))
+    gaussians.block_log_densities(rows, fitted._replace(means=fitted.means - rows.shift), block, out)
+    return out + np.log(weights)[:, None]
 
 
-class _Labelled(NamedTuple):
+class Labelled(NamedTuple):
     labels: Ints
 
 
-def _labels(state: State, rows: Rows) -> Ints:
+def labels_of(state: State, rows: Rows) -> Ints:
     """The most likely cluster of every row, those of linked nodes together."""
     linked, (joint, unary) = state.linked, _joint(state, rows)
     labels = joint.argmax(axis=0).astype(np.int32)

@@ -9,10 +9,13 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem
+from cluewise.base import Attributes, Card, Problem
 from cluewise.clues import Clues
+from cluewise.core import loop
 from cluewise.core.links import links_of
-from cluewise.mixture._linked import Linked, LinkedMixture
+from cluewise.core.rows import Rows
+from cluewise.mixture import _linked as linked
+from cluewise.mixture._base import MixtureClusterer
 
 __all__ = ["PenalizedGMM"]
 
@@ -57,7 +60,7 @@ def lifted(component: Ints, pairs: Ints, weights: Floats) -> tuple[Ints, Floats,
     return distinct, total, constant
 
 
-class PenalizedGMM(LinkedMixture):
+class PenalizedGMM(MixtureClusterer):
     r"""Gaussian mixture with soft links: a prior on labels that prefers those which satisfy the clues.
 
     Use it when clues may be wrong or contradict each other, clusters are Gaussian and memberships should be
@@ -66,8 +69,7 @@ class PenalizedGMM(LinkedMixture):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the clusters, as in scikit-learn's ``GaussianMixture``.
     penalty : float or "auto", default="auto"
@@ -87,8 +89,7 @@ class PenalizedGMM(LinkedMixture):
     n_init : int, default=1
         Number of starts; the highest likelihood wins. More starts also find more spurious solutions, in which a cluster
         has collapsed on a few rows.
-    max_iter : int, default=100
-        Most iterations of one start.
+    {max_iter 100}
     tol : float, default=1e-3
         Stop when the log-likelihood per row changes by less than this.
     random_state : int, RandomState, Generator or None, default=None
@@ -106,8 +107,7 @@ class PenalizedGMM(LinkedMixture):
         Covariances; (n_clusters, d, d), (d, d), (n_clusters, d) or (n_clusters,) as ``covariance_type`` says.
     penalty_ : float
         The penalty that was used.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     lower_bound_ : float
         Log-likelihood per row, the prior of the clues included, before the last M-step (an estimate or a bound where
         inference is not exact).
@@ -119,10 +119,8 @@ class PenalizedGMM(LinkedMixture):
     inference_ : dict
         How many connected components of links were inferred how in the last iteration, for example
         ``{"belief-propagation": 1, "exact": 12}``; empty without links.
-    n_iter_ : int
-        Number of iterations.
-    broken_ : Clues
-        The clues that the result breaks.
+    {n_iter_}
+    {broken_}
 
     Raises
     ------
@@ -186,7 +184,7 @@ class PenalizedGMM(LinkedMixture):
         cost="O(nkd²), tables or sweeps over links; labels and groups make up to n² pairs",
         aliases=("PPC", "Penalized Probabilistic Clustering"),
     )
-    _parameter_constraints = LinkedMixture._parameter_constraints | {
+    _parameter_constraints = linked.CONSTRAINTS | {
         "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")]
     }
 
@@ -222,8 +220,22 @@ class PenalizedGMM(LinkedMixture):
         certain(known).require(self.n_clusters)
         return known
 
-    def _prepare(self, problem: Problem) -> Linked:
-        self.penalty_ = float(np.log(RIGHT / (1 - RIGHT)) if self.penalty == "auto" else self.penalty)
+    def _prepare(self, problem: Problem) -> linked.Linked:
         known = certain(problem.clues)
-        ends, weights, constant = lifted(known.components, *weighted(problem.clues, self.penalty_))
-        return self._linked(problem, known, ends, weights, constant=constant, one_draw=False)
+        ends, weights, constant = lifted(known.components, *weighted(problem.clues, self._price))
+        return linked.link_nodes(self, problem, known, ends, weights, constant=constant, one_draw=False)
+
+    @property
+    def _price(self) -> float:
+        return float(np.log(RIGHT / (1 - RIGHT)) if self.penalty == "auto" else self.penalty)
+
+    def _solve(self, problem: Problem) -> loop.Result[linked.State]:
+        return linked.solve(self, problem)
+
+    def _state_attributes(self, problem: Problem, state: linked.State, trace: list[float]) -> Attributes:
+        labels = linked.Labelled(linked.labels_of(state, problem.rows))
+        found = super()._state_attributes(problem, labels, trace) | linked.describe(problem, state)
+        return found | {"penalty_": self._price}
+
+    def _log_joint(self, rows: Rows, block: Any) -> Floats:
+        return linked.log_joint(self._mixture, rows, block)

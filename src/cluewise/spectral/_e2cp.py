@@ -6,10 +6,9 @@ from numbers import Real
 from typing import Any
 
 from cluewise._sklearn import Interval
-from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.spectral._embedded import EmbeddedClusterer, embedded
+from cluewise.spectral._embedded import EmbeddedClusterer, Embedding, embedded
 from cluewise.spectral._spreading import link_matrix, scaled_to_one, spread_links
 
 __all__ = ["E2CP"]
@@ -24,8 +23,7 @@ class E2CP(EmbeddedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     affinity : {"local", "nearest_neighbors", "rbf", "precomputed"}, default="local"
         How alike two rows are. "local": :math:`\exp(-d^2 / (s_i s_j))` for near rows, each with the distance to its
         farthest neighbor as its scale s. "nearest_neighbors": 1 for rows that are near both ways, ½ one way, as
@@ -39,29 +37,23 @@ class E2CP(EmbeddedClusterer):
         :math:`\alpha`, how far links spread: 0 is not at all, close to 1 is over the whole graph.
     n_init : int, default=10
         Number of starts of k-means; the first from rows far apart, which no chance decides, the others by k-means++.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each row; cluster 0 is the largest.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     embedding_ : ndarray of shape (n, m)
         The points that k-means has seen.
     affinity_matrix_ : ndarray or sparse array of shape (n, n)
         The affinity after the links have changed it.
     objective_ : float
         Sum of squared distances in the embedding to the means of the clusters.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     broken_ : Clues
         The clues that the clusters break.
 
@@ -151,9 +143,9 @@ class E2CP(EmbeddedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _embed(self, affinity: Any, clues: Clues) -> Floats:
+    def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         links = link_matrix(*clues.pairs(expand=True), affinity.shape[0])
         if self.affinity == "precomputed":  # all others are between 0 and 1 as they are
             affinity = scaled_to_one(affinity)
-        self.affinity_matrix_ = spread_links(affinity, links, self.spread)
-        return embedded(self.affinity_matrix_, self.n_clusters)
+        spread = spread_links(affinity, links, self.spread)
+        return Embedding(embedded(spread, self.n_clusters), {"affinity_matrix_": spread})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats
-from cluewise.base import Problem, StartedClusterer, checked_data, generator
+from cluewise.base import Attributes, Clusterer, Problem, checked_data, generator
 from cluewise.clues import Clues
 from cluewise.core import centers, lloyd, loop, seeding
 from cluewise.core.assign import nobody
@@ -21,14 +21,22 @@ from cluewise.core.threads import one_blas_thread
 from cluewise.spectral._affinity import dense_affinity, given_affinity, neighbor_affinity
 from cluewise.spectral._laplacian import leading
 
-__all__ = ["EmbeddedClusterer", "embedded"]
+__all__ = ["EmbeddedClusterer", "Embedding", "embedded"]
 
 
-class EmbeddedClusterer(StartedClusterer):
+class Embedding(NamedTuple):
+    """The rows of an affinity as points."""
+
+    points: Floats
+    attributes: Attributes  # what the method publishes about them
+    operator: Any = None  # what made them, where the result is judged by it
+
+
+class EmbeddedClusterer(Clusterer):
     """Base of the methods that embed the rows of a graph and run k-means there; a subclass implements ``_embed``."""
 
     _parameter_constraints = {
-        name: rule for name, rule in StartedClusterer._parameter_constraints.items() if name != "init"
+        name: rule for name, rule in Clusterer._parameter_constraints.items() if name != "init"
     } | {
         "affinity": [StrOptions({"local", "nearest_neighbors", "rbf", "precomputed"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -47,15 +55,12 @@ class EmbeddedClusterer(StartedClusterer):
         ----------
         X : array-like of shape (n, d), or {array-like, sparse matrix} of shape (n, n)
             The data; with ``affinity="precomputed"`` the affinity of every two rows.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {y}
+        {clues}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {self}
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=self.affinity == "precomputed")
@@ -64,22 +69,23 @@ class EmbeddedClusterer(StartedClusterer):
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
-            embedding = self._embed(self._affinity_of(X), known)
-            rows = rows_of(embedding)
+            embedded = self._embed(self._affinity_of(X), known)
+            rows = rows_of(embedded.points)
+            limits = loop.Limits(self.max_iter, self.tol, progress)
+            problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), limits, rng, shared=embedded)
             try:
-                problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), progress, rng)
                 best = self._best_start(problem, progress)
             except KeyboardInterrupt:
                 if progress.last is not None:
-                    self._publish_state(rows, *progress.last)
+                    self._write(self._state_attributes(problem, *progress.last))
                 raise
-            self._publish(rows, known, best)
-            self.embedding_ = embedding
-            self._warn_of_empty_clusters()
+            results = self._attributes(problem, best)
+            self._write(results)
+            self._warn_of_empty_clusters(results["n_clusters_"])
         return self
 
     @abstractmethod
-    def _embed(self, affinity: Any, clues: Clues) -> Floats:
+    def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         """The rows of an affinity as points."""
 
     def _affinity_of(self, X: Any) -> Any:
@@ -102,13 +108,13 @@ class EmbeddedClusterer(StartedClusterer):
         def step(state: State) -> tuple[State, loop.Info]:
             return lloyd.step(state, rows=rows, total=problem.total)
 
-        return self._run(step, State(nobody(rows.n), first), problem)
+        start = State(nobody(rows.n), first)
+        return loop.run(step, start, problem.limits, centers.rounding(rows, problem.total))
 
-    def _slack(self, problem: Problem) -> float:
-        return lloyd.rounding(problem.rows, problem.total)
-
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, _by_size(rows, state), trace)
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        embedded: Embedding = problem.shared
+        found = super()._state_attributes(problem, _by_size(problem.rows, state), trace)
+        return found | embedded.attributes | {"embedding_": embedded.points}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

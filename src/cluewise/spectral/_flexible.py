@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from cluewise._sklearn import Interval
-from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
 from cluewise.exceptions import Infeasible
-from cluewise.spectral._embedded import EmbeddedClusterer, embedded
+from cluewise.spectral._embedded import EmbeddedClusterer, Embedding, embedded
 from cluewise.spectral._laplacian import leading
 from cluewise.spectral._pencil import feasible_vectors
 from cluewise.spectral._spreading import link_matrix
@@ -29,8 +28,7 @@ class FlexibleSpectral(EmbeddedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     affinity : {"local", "nearest_neighbors", "rbf", "precomputed"}, default="local"
         How alike two rows are. "local": :math:`\exp(-d^2 / (s_i s_j))` for near rows, each with the distance to its
         farthest neighbor as its scale s. "nearest_neighbors": 1 for rows that are near both ways, ½ one way, as
@@ -49,19 +47,15 @@ class FlexibleSpectral(EmbeddedClusterer):
         links. At most half of the rows count; None takes all of them, as the paper does, for up to 2,000 rows.
     n_init : int, default=10
         Number of starts of k-means; the first from rows far apart, which no chance decides, the others by k-means++.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
         Cluster of each row; cluster 0 is the largest.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     embedding_ : ndarray of shape (n, m)
         The points that k-means has seen.
     threshold_ : float
@@ -70,10 +64,8 @@ class FlexibleSpectral(EmbeddedClusterer):
         :math:`v^T \bar L v / \mathrm{vol}` of each vector, the part of the graph that it cuts.
     objective_ : float
         Sum of squared distances in the embedding to the means of the clusters.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     broken_ : Clues
         The clues that the clusters break.
 
@@ -167,12 +159,11 @@ class FlexibleSpectral(EmbeddedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _embed(self, affinity: Any, clues: Clues) -> Floats:
+    def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         n, k = affinity.shape[0], self.n_clusters
         links = link_matrix(*clues.pairs(expand=True), n)
         if not links.nnz or k == 1:
-            self.threshold_, self.costs_ = 0.0, np.empty(0)
-            return embedded(affinity, k)
+            return Embedding(embedded(affinity, k), {"threshold_": 0.0, "costs_": np.empty(0)})
         if self.n_components is None and n > ALL:
             raise ValueError(f"n_components=None takes all eigenvectors, for at most {ALL} rows; X has {n}.")
         m = n if self.n_components is None else max(min(self.n_components, n // 2), k)
@@ -186,9 +177,9 @@ class FlexibleSpectral(EmbeddedClusterer):
                 f"{found.highest:.6g}. Lower the level, or raise n_components.",
                 clues,
             )
-        self.threshold_ = found.threshold
-        self.costs_ = found.costs / spectrum.degrees.sum()
-        return found.vectors * (1 - self.costs_) / np.sqrt(spectrum.degrees)[:, None]
+        costs = found.costs / spectrum.degrees.sum()
+        points = found.vectors * (1 - costs) / np.sqrt(spectrum.degrees)[:, None]
+        return Embedding(points, {"threshold_": found.threshold, "costs_": costs})
 
 
 ALL = 2000

@@ -10,13 +10,12 @@ from scipy.sparse import csr_array
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.base import Card, Problem
+from cluewise.base import Attributes, Card, Problem
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.lloyd import State
-from cluewise.core.rows import Rows
 from cluewise.spectral._affinity import dense_affinity
-from cluewise.spectral._embedded import EmbeddedClusterer
+from cluewise.spectral._embedded import EmbeddedClusterer, Embedding
 from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading, linked
 
 __all__ = ["RelationalSpectral"]
@@ -48,12 +47,9 @@ class RelationalSpectral(EmbeddedClusterer):
         The :math:`\gamma` of "rbf"; None is one over the mean squared distance between rows.
     n_init : int, default=10
         Number of starts of k-means; the lowest objective wins.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
@@ -78,8 +74,7 @@ class RelationalSpectral(EmbeddedClusterer):
         That sum after each iteration of k-means.
     n_iter_ : int
         Number of iterations of k-means.
-    broken_ : Clues
-        The clues that the result breaks.
+    {broken_}
 
     Notes
     -----
@@ -188,7 +183,7 @@ class RelationalSpectral(EmbeddedClusterer):
         given = X.astype(np.float64)
         return 0.5 * (given + given.T)
 
-    def _embed(self, affinity: Any, clues: Clues) -> Floats:
+    def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         links = linked(clues)
         degree = float(np.asarray(abs(links).sum(axis=1)).max())
         if isinstance(self.cluster_cost, str):
@@ -203,28 +198,22 @@ class RelationalSpectral(EmbeddedClusterer):
         operator = Relational(affinity, links, gain)
         found = leading(operator, self.n_clusters, cost)
         above = found.values > cost
-        # Only now: what fails before leaves nothing behind.
-        self.cluster_cost_, self.link_gain_, self.eigenvalues_, self._operator = (
-            cost,
-            gain,
-            found.values[above],
-            operator,
-        )
-        if not above.any():
-            return np.ones((clues.n, 1))
-        points = found.vectors[:, above]
-        length = np.linalg.norm(points, axis=1, keepdims=True)
-        return points / np.where(length > 0, length, 1.0)
+        points: Floats = np.ones((clues.n, 1))
+        if above.any():
+            length = np.linalg.norm(found.vectors[:, above], axis=1, keepdims=True)
+            points = found.vectors[:, above] / np.where(length > 0, length, 1.0)
+        published = {"cluster_cost_": cost, "link_gain_": gain, "eigenvalues_": found.values[above]}
+        return Embedding(points, published, operator)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
-        return super()._solve(problem._replace(k=max(len(self.eigenvalues_), 1)))
+        return super()._solve(problem._replace(k=problem.rows.d))
 
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        self.association_ = association(self._operator, self.labels_, self.cluster_cost_)
-        del self._operator  # it holds all rows
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        found = super()._state_attributes(problem, state, trace)
+        worth = association(problem.shared.operator, found["labels_"], found["cluster_cost_"])
+        return found | {"association_": worth}
 
-    def _warn_of_empty_clusters(self) -> None:
+    def _warn_of_empty_clusters(self, found: int) -> None:
         """Fewer clusters than expected are no surprise."""
 
     def __sklearn_tags__(self) -> Any:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.spectral._embedded import EmbeddedClusterer
+from cluewise.spectral._embedded import EmbeddedClusterer, Embedding
 from cluewise.spectral._kernel import has_cannot_links, spectral_weights
 from cluewise.spectral._laplacian import leading
 
@@ -29,8 +28,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     n_components : int, default=20
         Number of eigenvectors that are weighted.
     trust : float, default=10.0
@@ -47,12 +45,9 @@ class SpectralKernelKMeans(EmbeddedClusterer):
         "published": eigenvectors as they are, no division by degrees or lengths, with or without links.
     n_init : int, default=10
         Number of starts of k-means; the lowest objective wins.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
@@ -66,16 +61,14 @@ class SpectralKernelKMeans(EmbeddedClusterer):
         Summed squared errors of the kernel that the weights make.
     embedding_ : ndarray of shape (n, r)
         Rows in the space of the kernel; eigenvectors of weight 0 are left out.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the means, in the embedding.
     trace_ : ndarray
         That sum after each iteration of k-means.
     n_iter_ : int
         Number of iterations of k-means.
-    broken_ : Clues
-        The clues that the result breaks.
+    {broken_}
 
     Notes
     -----
@@ -165,20 +158,20 @@ class SpectralKernelKMeans(EmbeddedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _embed(self, affinity: Any, clues: Clues) -> Floats:
+    def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         published, known = self.profile == "published", self.trust > 0 and has_cannot_links(clues)
         found = leading(affinity, self.n_components if known or published else self.n_clusters)
         vectors = found.vectors if published else found.vectors / np.sqrt(found.degrees)[:, None]
-        self.eigenvalues_ = 1 - found.values
         if known or published:
-            self.eigenvector_weights_, self.kernel_loss_ = spectral_weights(vectors, clues, self.trust)
+            weights, loss = spectral_weights(vectors, clues, self.trust)
         else:  # nothing chooses between eigenvectors: those of ordinary spectral clustering, all alike
             flat = float(found.degrees.sum()) / vectors.shape[1]
-            self.eigenvector_weights_ = np.full(vectors.shape[1], flat)
-            self.kernel_loss_ = float(((flat * (vectors**2).sum(axis=1) - 1) ** 2).sum())
-        used = self.eigenvector_weights_ > 1e-12 * self.eigenvector_weights_.max()  # less is rounding
-        points = vectors[:, used] * np.sqrt(self.eigenvector_weights_[used])
-        if published or not known:
-            return points
-        length = np.linalg.norm(points, axis=1, keepdims=True)
-        return points / np.where(length > 0, length, 1.0)
+            weights = np.full(vectors.shape[1], flat)
+            loss = float(((flat * (vectors**2).sum(axis=1) - 1) ** 2).sum())
+        used = weights > 1e-12 * weights.max()  # less is rounding
+        points = vectors[:, used] * np.sqrt(weights[used])
+        if known and not published:
+            length = np.linalg.norm(points, axis=1, keepdims=True)
+            points = points / np.where(length > 0, length, 1.0)
+        results = {"eigenvalues_": 1 - found.values, "eigenvector_weights_": weights, "kernel_loss_": loss}
+        return Embedding(points, results)

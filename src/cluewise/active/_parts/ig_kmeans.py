@@ -172,7 +172,7 @@ def cluster(unit: Any, centers: Floats, links: Links, rho: float) -> tuple[State
     labels = cosines(unit, centers).argmax(axis=1)
     move = partial(step, unit=unit, links=links, rho=rho)
     slack = 1e-9 * (1 + unit.shape[0])
-    found = loop.run(move, State(labels, centers), max_iter=MAX_ITER, tol=1e-6, watch=loop.unwatched, slack=slack)
+    found = loop.run(move, State(labels, centers), loop.Limits(MAX_ITER, 1e-6), slack)
     return found.state, found.trace[-1]
 
 

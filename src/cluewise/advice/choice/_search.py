@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import ClusterMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +17,7 @@ from cluewise.advice import _held_out
 from cluewise.advice.choice._candidates import candidates, likely_counts, named, wished
 from cluewise.advice.choice._runner import Runner, labels_of, reason
 from cluewise.advice.choice._trials import Trial, chance_warning, drop, pick
-from cluewise.base import FitPredictMixin, Informed, as_clues, generator
+from cluewise.base import Informed, as_clues, generator
 from cluewise.clues import Clues
 from cluewise.core.progress import Progress
 from cluewise.exceptions import ClueError
@@ -37,7 +37,7 @@ def _best_has(name: str) -> Any:
     return has
 
 
-class ClueSearchCV(FitPredictMixin, MetaEstimatorMixin, Informed):
+class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, Informed):
     r"""Choose method, parameters and number of clusters by how well held-out clues are predicted.
 
     That a method keeps the clues it was told proves little. So the clues are split into folds; every candidate is

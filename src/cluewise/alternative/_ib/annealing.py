@@ -121,7 +121,8 @@ def anneal(
     while not stop:
         last = state.rho <= schedule.last
         start = state if last else advance(state, nudge)
-        ran = loop.run(move, start, max_iter=schedule.max_iter, tol=0.0 if last else STALLED, watch=heard, slack=slack)
+        limits = loop.Limits(schedule.max_iter, 0.0 if last else STALLED, heard)
+        ran = loop.run(move, start, limits, slack)
         state, before, converged = ran.state, before + ran.trace, ran.converged
         if last:
             break

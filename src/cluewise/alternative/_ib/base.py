@@ -14,10 +14,8 @@ from cluewise.alternative._ib.annealing import Schedule, anneal, critical
 from cluewise.alternative._ib.joint import Joint, joint_of, moderate, refuse_negative
 from cluewise.alternative._ib.steps import Pull, State, begin, lead, minus_gain, ordered
 from cluewise.alternative._warning import warn
-from cluewise.base import Problem, StartedClusterer
-from cluewise.clues import Clues
+from cluewise.base import Attributes, Clusterer, Problem
 from cluewise.core import loop
-from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueWarning
 
 __all__ = ["Bottleneck", "Setup"]
@@ -32,11 +30,11 @@ class Setup(NamedTuple):
     drawn: Floats  # (d,) a random function of columns
 
 
-class Bottleneck(StartedClusterer):
+class Bottleneck(Clusterer):
     """Base of the bottlenecks; a subclass has a ``card`` and says by ``_pull`` what counts."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: rule for name, rule in StartedClusterer._parameter_constraints.items() if name != "init"
+        name: rule for name, rule in Clusterer._parameter_constraints.items() if name != "init"
     } | {
         "prior": [StrOptions({"uniform", "mass"})],
         "temperature": [Interval(Real, 0, 1, closed="neither")],
@@ -96,23 +94,28 @@ class Bottleneck(StartedClusterer):
             even = np.full((setup.joint.n, problem.k), 1 / problem.k)
             # One cluster is stable at this temperature, whatever the rows are.
             state = begin(setup.joint, setup.pull, setup.pull.lam + setup.pull.mu, even)
-            problem.watch(state, [minus_gain(state)])
+            problem.limits.watch(state, [minus_gain(state)])
             return loop.Result(state, [minus_gain(state)], True)
-        found = anneal(setup.joint, problem.k, setup.pull, setup.schedule, problem.rng, problem.watch)
+        found = anneal(setup.joint, problem.k, setup.pull, setup.schedule, problem.rng, problem.limits.watch)
         return found._replace(state=ordered(found.state, setup.drawn))
 
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        self.memberships_ = state.memberships
-        self.weights_ = state.shares
-        self.profiles_ = np.exp(state.about)
-        self.compression_, self.information_, self.conditional_information_ = state.told
-        self.temperature_ = state.rho
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        compression, information, conditional = state.told
+        return super()._state_attributes(problem, state, trace) | {
+            "memberships_": state.memberships,
+            "weights_": state.shares,
+            "profiles_": np.exp(state.about),
+            "compression_": compression,
+            "information_": information,
+            "conditional_information_": conditional,
+            "temperature_": state.rho,
+        }
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[State]) -> None:
-        super()._publish(rows, clues, result)
-        self.margin_ = lead(result.state).astype(rows.dtype)
-        self.variation_ = variation(self.labels_, clues)
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        return super()._attributes(problem, result) | {
+            "margin_": lead(result.state).astype(problem.rows.dtype),
+            "variation_": variation(result.state.labels, problem.clues),
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

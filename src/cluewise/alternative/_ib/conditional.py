@@ -20,8 +20,7 @@ class ConditionalIB(Bottleneck):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     prior : {"uniform", "mass"}, default="uniform"
         What a row counts: all the same, or as much as its sum. ``sample_weight`` multiplies it.
     temperature : float, default=0.001
@@ -29,15 +28,13 @@ class ConditionalIB(Bottleneck):
         hard there.
     cooling : float, default=0.8
         Factor from one temperature to the next.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins.
+    {n_init 5}
     max_iter : int, default=100
         Most iterations at each temperature.
     tol : float, default=1e-3
         Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
         when the objective changes by at most a millionth of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {random_state}
 
     Attributes
     ----------
@@ -59,8 +56,7 @@ class ConditionalIB(Bottleneck):
         What clusters tell about rows, :math:`I(C;X)`, in nats.
     temperature_ : float
         The last temperature.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         :math:`-F` at the last temperature; see Notes.
     trace_ : ndarray

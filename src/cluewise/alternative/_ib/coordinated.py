@@ -14,10 +14,9 @@ from cluewise.alternative._ib.base import Bottleneck
 from cluewise.alternative._ib.joint import Joint
 from cluewise.alternative._ib.steps import Pull, State
 from cluewise.alternative._warning import warn
-from cluewise.base import Card, Problem
+from cluewise.base import Attributes, Card, Problem
 from cluewise.core import loop
 from cluewise.core.progress import Progress
-from cluewise.core.rows import Rows
 
 __all__ = ["CoordinatedConditionalIB"]
 
@@ -34,8 +33,7 @@ class CoordinatedConditionalIB(Bottleneck):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     coordination : float or "auto", default="auto"
         What :math:`I(C;Y)` counts against :math:`I(C;Y|Z)`. Little leaves clusters of different groups unrelated, much
         brings back what is to be avoided where that dominates; "auto" is about half of what would bring it back.
@@ -49,15 +47,13 @@ class CoordinatedConditionalIB(Bottleneck):
         hard there.
     cooling : float, default=0.8
         Factor from one temperature to the next.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins.
+    {n_init 5}
     max_iter : int, default=100
         Most iterations at each temperature.
     tol : float, default=1e-3
         Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
         when the objective changes by at most a millionth of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {random_state}
 
     Attributes
     ----------
@@ -81,8 +77,7 @@ class CoordinatedConditionalIB(Bottleneck):
         What clusters tell about rows, :math:`I(C;X)`, in nats.
     temperature_ : float
         The last temperature.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         :math:`-F` at the last temperature; see Notes.
     trace_ : ndarray
@@ -205,7 +200,8 @@ class CoordinatedConditionalIB(Bottleneck):
             if best.state.told[1] >= least:
                 return best
             lam = 2 * lam if lam > 0 else 0.5
-            found = super()._best_start(problem._replace(shared=lam), progress)
+            again = problem._replace(shared=self._prepare(problem._replace(shared=lam)))
+            found = super()._best_start(again, progress)
             best = found if found.state.told[1] > best.state.told[1] else best
         if best.state.told[1] < least:
             warn(
@@ -215,6 +211,5 @@ class CoordinatedConditionalIB(Bottleneck):
             )
         return best
 
-    def _publish_state(self, rows: Rows, state: State, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        self.coordination_ = state.pull.lam
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        return super()._state_attributes(problem, state, trace) | {"coordination_": state.pull.lam}

@@ -26,8 +26,7 @@ class InformationBottleneck(Bottleneck):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     prior : {"uniform", "mass"}, default="uniform"
         What a row counts: all the same, or as much as its sum. ``sample_weight`` multiplies it.
     temperature : float, default=0.001
@@ -35,15 +34,13 @@ class InformationBottleneck(Bottleneck):
         hard there.
     cooling : float, default=0.8
         Factor from one temperature to the next.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins.
+    {n_init 5}
     max_iter : int, default=100
         Most iterations at each temperature.
     tol : float, default=1e-3
         Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
         when the objective changes by at most a millionth of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
+    {random_state}
 
     Attributes
     ----------
@@ -63,8 +60,7 @@ class InformationBottleneck(Bottleneck):
         Equal to ``information_`` here.
     temperature_ : float
         The last temperature.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         :math:`-F` at the last temperature; see Notes.
     trace_ : ndarray
@@ -147,13 +143,11 @@ class InformationBottleneck(Bottleneck):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        ndarray of shape (m,)
-            Cluster of each row.
+        {labels}
         """
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)

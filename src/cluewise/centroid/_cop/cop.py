@@ -10,10 +10,10 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
-from cluewise.base import Card, Problem
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._clock import Clock
 from cluewise.centroid._cop.conflicts import Conflicts, conflicts_of, place
-from cluewise.centroid._starts import NeighborhoodStart
+from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
 from cluewise.core.nodes import Nodes, node_order, nodes_of
@@ -63,7 +63,7 @@ def step(
     return State(labels, means, of_node, gap), loop.Info(centers.within(total, tally), moved)
 
 
-class COPKMeans(NeighborhoodStart):
+class COPKMeans(CentroidClusterer):
     r"""K-means in which every clue holds; it satisfies what can be satisfied, or proves that nothing can.
 
     Use it when clues are certain. Rows that must be together move as one; each takes the nearest cluster that
@@ -71,46 +71,31 @@ class COPKMeans(NeighborhoodStart):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
-    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
-        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
-        then k-means++ given these; "farthest-first": the same, but components far from each other.
+    {n_clusters}
+    {init_neighborhoods}
     order : {"degeneracy", "index", "random"} or permutation of the rows, default="degeneracy"
         Order in which rows with cannot-links are placed. In "degeneracy" order a pass cannot fail when there
         are more clusters than the degeneracy of the cannot-links.
     time_limit : float, default=30.0
         Seconds for searching after dead ends, shared by all starts.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
-        is "farthest-first", the others are by k-means++. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of a random order.
+    {n_init_neighborhoods}
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers.
     gap_ : float
         How much dearer than the cheapest the assignment of the last search may be, as a share of its cost; 0
         when it was proved cheapest or when no search was needed.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the clues keep a row in its cluster.
+    {trace_}
+    {n_iter_}
+    {margin_}
     broken_ : Clues
         Always empty: clues are hard.
 
@@ -165,7 +150,7 @@ class COPKMeans(NeighborhoodStart):
         cost="O(nkd + pairs k), a search at dead ends",
         aliases=("COP-KMeans", "Constrained K-means"),
     )
-    _parameter_constraints = NeighborhoodStart._parameter_constraints | {
+    _parameter_constraints = CentroidClusterer._parameter_constraints | {
         "order": [StrOptions({"degeneracy", "index", "random"}), "array-like"],
         "time_limit": [Interval(Real, 0, None, closed="neither")],
     }
@@ -205,7 +190,7 @@ class COPKMeans(NeighborhoodStart):
         by_degeneracy = isinstance(self.order, str) and self.order == "degeneracy"
         start = State(
             np.broadcast_to(np.int32(UNASSIGNED), rows.n),  # takes no memory while it is kept
-            self._start(problem),
+            neighborhood_centers(problem, self.init),
             np.full(nodes.rows.n, UNASSIGNED, dtype=np.int32),
             0.0,
         )
@@ -220,8 +205,7 @@ class COPKMeans(NeighborhoodStart):
             clock=Clock(self.time_limit / self._n_starts(problem)),
             clues=problem.clues,
         )
-        return self._run(move, start, problem)
+        return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
-        super()._publish(rows, clues, result)
-        self.gap_ = result.state.gap
+    def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
+        return super()._attributes(problem, result) | {"gap_": result.state.gap}

@@ -14,16 +14,17 @@ from cluewise.centroid._dp import opening
 from cluewise.centroid._dp.found import ROUNDING, FoundClusterer, State
 from cluewise.centroid._dp.opening import Points
 from cluewise.core import loop
-from cluewise.core.order import visiting_order
+from cluewise.core.assign import visiting_order
 
 __all__ = ["DPMeans"]
 
 
-def step(state: State, *, points: Points, order: Ints, cluster_cost: float) -> tuple[State, loop.Info]:
+def step(state: State, *, points: Points, order: Ints) -> tuple[State, loop.Info]:
     """One sweep (join the nearest cluster, or open one), then means."""
-    swept = opening.sweep(points, state.labels, state.centers, order=order, cluster_cost=cluster_cost)
-    value = opening.distortion(points, swept.centers, swept.labels) + cluster_cost * len(swept.centers)
-    return State(swept.labels, swept.centers), loop.Info(value, swept.moved)
+    cost = state.cluster_cost
+    swept = opening.sweep(points, state.labels, state.centers, order=order, cluster_cost=cost)
+    value = opening.distortion(points, swept.centers, swept.labels) + cost * len(swept.centers)
+    return State(swept.labels, swept.centers, cost), loop.Info(value, swept.moved)
 
 
 class DPMeans(FoundClusterer):
@@ -56,8 +57,7 @@ class DPMeans(FoundClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     cluster_centers_ : ndarray of shape (k, d)
         Means of the clusters (of the smoothed rows, if they are smoothed).
     n_clusters_ : int
@@ -144,6 +144,7 @@ class DPMeans(FoundClusterer):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         points, state = self._begin(problem)
         order = visiting_order(self.order, np.arange(points.n), points.n, problem.rng)
-        move = partial(step, points=points, order=order, cluster_cost=self.cluster_cost_)
-        first = opening.distortion(points, state.centers, state.labels) + self.cluster_cost_
-        return self._until_idle(move, state, problem, slack=ROUNDING * first)
+        move = partial(step, points=points, order=order)
+        first = opening.distortion(points, state.centers, state.labels) + state.cluster_cost
+        # No tolerance: only rows that move decide.
+        return loop.run(move, state, problem.limits._replace(tol=-np.inf), slack=ROUNDING * first)

@@ -6,18 +6,17 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import CentroidClusterer, Problem
+from cluewise.base import Attributes, Clusterer, Problem, new_rows
 from cluewise.centroid._dp import opening
 from cluewise.centroid._dp.divergences import NAMES, Divergence, divergence_of, pairwise
 from cluewise.centroid._dp.opening import Points
-from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks, one_blas_thread
-from cluewise.metrics import broken
 
 __all__ = ["FoundClusterer", "State"]
 
@@ -30,9 +29,10 @@ class State(NamedTuple):
 
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the points
+    cluster_cost: float
 
 
-class FoundClusterer(CentroidClusterer):
+class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     """Base of the methods that open clusters as they need them; ``n_clusters`` only sets what a cluster costs."""
 
     n_init = 1  # everything begins at the mean
@@ -48,6 +48,7 @@ class FoundClusterer(CentroidClusterer):
     cluster_cost: float | str
     divergence: Any
     smoothing: float | None
+    cluster_centers_: Floats
 
     def _check_count(self, n: int) -> None:
         if self._automatic:
@@ -71,39 +72,35 @@ class FoundClusterer(CentroidClusterer):
         points = self._points(problem.rows)
         points.check()
         center = opening.mean(points)
-        self.cluster_cost_ = self._cost_from(points, center, problem.k) if self._automatic else float(self.cluster_cost)
-        return points, State(np.zeros(points.n, dtype=np.int32), center)
+        cost = self._cost_from(points, center, problem.k) if self._automatic else float(self.cluster_cost)
+        return points, State(np.zeros(points.n, dtype=np.int32), center, cost)
 
     def _cost_from(self, points: Points, center: Floats, k: int) -> float:
         """What a cluster costs when about k are expected."""
         return float(opening.furthest_first(points, center, k)[0][-1])
 
-    def _until_idle(self, move: Any, state: Any, problem: Problem, slack: float | None = None) -> loop.Result[Any]:
-        """The loop without a tolerance: only rows that move decide."""
-        return loop.run(move, state, max_iter=self.max_iter, tol=-np.inf, watch=problem.watch, slack=slack)
+    def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
+        rows = problem.rows
+        return super()._state_attributes(problem, state, trace) | {
+            "cluster_centers_": (state.centers + self._points(rows).shift).astype(rows.dtype),
+            "cluster_cost_": state.cluster_cost,
+        }
 
-    def _publish_state(self, rows: Rows, state: Any, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        self.cluster_centers_ = (state.centers + self._points(rows).shift).astype(rows.dtype)
-
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
-        state, points = result.state, self._points(rows)
-        self._publish_state(rows, state, result.trace)
-        self.margin_ = _lead(points, state.centers, self.labels_).astype(rows.dtype)
-        self.broken_ = broken(self.labels_, clues, sample_weight=rows.weight)
+    def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
+        rows, state = problem.rows, result.state
+        lead = _lead(self._points(rows), state.centers, state.labels)
+        return super()._attributes(problem, result) | {"margin_": lead.astype(rows.dtype)}
 
     def predict(self, X: Any) -> Ints:
         """Cluster of the center with the smallest divergence for new rows; clues play no part.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        labels : ndarray of shape (m,)
-            Cluster of each row.
+        {labels}
         """
         points, centers = self._new_points(X)
         labels = np.empty(points.n, dtype=np.int32)
@@ -116,12 +113,11 @@ class FoundClusterer(CentroidClusterer):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (m, d)
-            New rows.
+        {X_new}
 
         Returns
         -------
-        distances : ndarray of shape (m, k)
+        ndarray of shape (m, k)
             Euclidean or Mahalanobis distances; divergences where the divergence is no squared distance.
         """
         points, centers = self._new_points(X)
@@ -136,8 +132,12 @@ class FoundClusterer(CentroidClusterer):
                 continue
         return out
 
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
     def _new_points(self, X: Any) -> tuple[Points, Floats]:
-        points = self._points(self._new_rows(X))
+        points = self._points(new_rows(self, X))
         points.check()
         return points, self.cluster_centers_.astype(np.float64) - points.shift
 

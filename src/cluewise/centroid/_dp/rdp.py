@@ -10,17 +10,16 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem
+from cluewise.base import Attributes, Card, Problem
 from cluewise.centroid._dp import opening
 from cluewise.centroid._dp.divergences import EUCLIDEAN, Divergence, pairwise
 from cluewise.centroid._dp.found import FoundClusterer
 from cluewise.centroid._dp.opening import Points
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.order import visiting_order
+from cluewise.core.assign import visiting_order
 from cluewise.core.probability.doubt import doubts, doubts_by, linked_rows
 from cluewise.core.pulls import broken_weight
-from cluewise.core.rows import Rows
 
 __all__ = ["RDPMeans"]
 
@@ -33,6 +32,7 @@ class State(NamedTuple):
 
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the points
+    cluster_cost: float
     sweeps: int  # made so far
     idle: int  # how many of the last ones changed nothing
     gain: float  # that the next sweep is due
@@ -47,7 +47,6 @@ class Rules(NamedTuple):
     alone: float  # weight of the links that are broken when every row is alone
     order: Ints | None  # None: a new one for every sweep
     rng: np.random.Generator
-    cluster_cost: float
     rate: float
     patience: int
     published: bool
@@ -63,7 +62,7 @@ def step(state: State, rules: Rules) -> tuple[State, loop.Info]:
         state.labels,
         state.centers,
         order=order,
-        cluster_cost=rules.cluster_cost,
+        cluster_cost=state.cluster_cost,
         clues=rules.clues,
         gain=gain,
         last=rules.published,
@@ -71,9 +70,9 @@ def step(state: State, rules: Rules) -> tuple[State, loop.Info]:
     idle = 0 if swept.moved else state.idle + 1
     links = broken_weight(rules.clues, swept.labels) - rules.alone
     value = opening.distortion(points, swept.centers, swept.labels)
-    value += gain * links + rules.cluster_cost * len(swept.centers)
+    value += gain * links + state.cluster_cost * len(swept.centers)
     due = min(state.gain * rules.rate, CAP)
-    new = State(swept.labels, swept.centers, state.sweeps + 1, idle, due, gain)
+    new = State(swept.labels, swept.centers, state.cluster_cost, state.sweeps + 1, idle, due, gain)
     return new, loop.Info(value, int(idle < rules.patience))
 
 
@@ -116,8 +115,7 @@ class RDPMeans(FoundClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     cluster_centers_ : ndarray of shape (k, d)
         Means of the clusters (of the smoothed rows, if they are smoothed).
     n_clusters_ : int
@@ -135,8 +133,7 @@ class RDPMeans(FoundClusterer):
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: divergence from the best other center minus that from its own; negative where only
         links keep a row in its cluster.
-    broken_ : Clues
-        The clues that the result breaks.
+    {broken_}
     clues_ : Clues
         The clues of the fit.
     doubt_ : ndarray
@@ -260,31 +257,30 @@ class RDPMeans(FoundClusterer):
             broken_weight(clues, np.arange(n)),
             None if drawn else visiting_order("index" if self.order is None else self.order, np.arange(n), n, rng),
             rng,
-            self.cluster_cost_,
             self.gain_rate,
             1 if steady and not drawn else self.patience,
             self._published,
         )
-        start = State(begin.labels, center, 0, 0, self.link_gain, 0.0)
-        return self._until_idle(partial(step, rules=rules), start, problem)
+        start = State(begin.labels, center, begin.cluster_cost, 0, 0, self.link_gain, 0.0)
+        return loop.run(partial(step, rules=rules), start, problem.limits._replace(tol=-np.inf))
 
-    def _publish_state(self, rows: Any, state: Any, trace: list[float]) -> None:
-        super()._publish_state(rows, state, trace)
-        self.link_gain_ = state.used
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        return super()._state_attributes(problem, state, trace) | {"link_gain_": state.used}
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
-        super()._publish(rows, clues, result)
-        self.clues_, self.doubt_ = clues, self._doubts(rows, clues, result.state.centers)
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        found = super()._attributes(problem, result)
+        return found | {"clues_": problem.clues, "doubt_": self._doubts(problem, result.state)}
 
-    def _doubts(self, rows: Rows, clues: Clues, centers: Floats) -> Floats:
+    def _doubts(self, problem: Problem, state: State) -> Floats:
+        rows, clues, centers, labels = problem.rows, problem.clues, state.centers, state.labels
         points = self._points(rows)
         if points.divergence.is_distance and points.divergence.root is None:
-            return doubts(rows, centers, self.labels_, clues)
-        unit = 2 * opening.distortion(points, centers, self.labels_) / rows.mass
+            return doubts(rows, centers, labels, clues)
+        unit = 2 * opening.distortion(points, centers, labels) / rows.mass
         parts = [part for part in points.blocks(len(centers), linked_rows(clues)) if len(part)]
         tables = [pairwise(points.take(part), centers, points.divergence).T for part in parts]
         table = np.concatenate([np.empty((0, len(centers))), *tables])
-        return doubts_by(table, unit, self.labels_, clues, rows.weight)
+        return doubts_by(table, unit, labels, clues, rows.weight)
 
 
 def _corner(points: Points, rng: np.random.Generator) -> Floats:

@@ -6,18 +6,21 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem
+from cluewise.base import Attributes, Card, Clusterer, Problem, new_rows
 from cluewise.centroid._hmrf import fields
 from cluewise.centroid._hmrf.distortions import Found, Metric
-from cluewise.centroid._hmrf.learned import LearnedMetric
-from cluewise.core import loop
-from cluewise.core.assign import nobody
+from cluewise.centroid._hmrf.learned import distortion_of, price_links
+from cluewise.centroid._starts import neighborhood_centers
+from cluewise.core import loop, seeding
+from cluewise.core.assign import nobody, others, visiting_order
 from cluewise.core.links import links_of
-from cluewise.core.order import others, visiting_order
 from cluewise.core.pulls import pulls_of
+from cluewise.core.rows import Rows
+from cluewise.core.threads import map_blocks, one_blas_thread
 
 __all__ = ["HMRFKMeans"]
 
@@ -30,6 +33,7 @@ class Rules(NamedTuple):
     tied: Ints  # rows whose links count when they are assigned
     free: Ints  # rows that no clue speaks of
     published: bool
+    penalty: Floats  # factors of must-links and cannot-links
 
 
 class State(NamedTuple):
@@ -73,7 +77,7 @@ def _settle(state: State, labels: Ints, found: Found, reference: Any, moved: int
     return new, loop.Info(settled.value + constant, moved if settled.still else max(moved, 1))
 
 
-class HMRFKMeans(LearnedMetric):
+class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     r"""K-means in which a broken link costs by the distance of its rows, under a metric that is learned on the way.
 
     Use it when some columns matter more than others and links can tell which: rows that must be together though they
@@ -84,8 +88,7 @@ class HMRFKMeans(LearnedMetric):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     distortion : {"sqeuclidean", "cosine", "generalized_i"}, default="sqeuclidean"
         How far a row is from a center: squared distance, 1 - cosine, or the I-divergence of rows without negative
         numbers.
@@ -111,47 +114,33 @@ class HMRFKMeans(LearnedMetric):
         "published": cannot-links are measured against the two rows farthest apart in the metric of the moment, which
         takes O(n² d) and may raise the objective; ``penalty="auto"`` is 1, there are no imaginary rows, and
         clusters without a neighborhood start near the mean of all rows.
-    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
-        Start. "neighborhoods": means of the largest must-link components, then a row apart from all of them,
-        then k-means++ given these; "farthest-first": the same, but components far from each other.
-    order : {"index", "random"} or permutation of the rows, default="index"
-        Order in which rows with clues are visited.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. The first is as ``init`` says, after "neighborhoods" the second
-        is "farthest-first", the others are by k-means++. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of a random order.
+    {init_neighborhoods}
+    {order}
+    {n_init_neighborhoods}
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Means of the clusters; for "cosine" their directions, of length 1 in the metric; for "generalized_i" means with
         a thousandth of the mean of all rows.
     metric_ : ndarray of shape (d,), (d, d), (n_clusters, d) or (n_clusters, d, d)
         Weights of the columns, or matrices; missing when none are learned.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         The objective below.
     penalty_ : ndarray of shape (2,)
         The factors that were used for must-links and for cannot-links.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its own,
         links aside; negative where only the clues keep a row in its cluster.
-    broken_ : Clues
-        The clues that the result breaks.
-    broken_cost_ : float
-        What they cost: their share of ``objective_``.
+    {broken_}
+    {broken_cost_}
 
     Notes
     -----
@@ -217,7 +206,7 @@ class HMRFKMeans(LearnedMetric):
         cost="O(nkd + pairs (d + k)); labels and groups make up to n² pairs",
         aliases=("HMRF-KMeans", "Hidden Markov Random Field K-Means"),
     )
-    _parameter_constraints = LearnedMetric._parameter_constraints | {
+    _parameter_constraints = Clusterer._parameter_constraints | {
         "distortion": [StrOptions({"sqeuclidean", "cosine", "generalized_i"})],
         "metric": [StrOptions({"diagonal", "full"}), None],
         "per_cluster": ["boolean"],
@@ -228,6 +217,9 @@ class HMRFKMeans(LearnedMetric):
         "profile": [StrOptions({"library", "published"})],
         "order": [StrOptions({"index", "random"}), "array-like"],
     }
+
+    cluster_centers_: Floats
+    _metric: Metric
 
     def __init__(
         self,
@@ -264,6 +256,15 @@ class HMRFKMeans(LearnedMetric):
         self.tol = tol
         self.random_state = random_state
 
+    @property
+    def _published(self) -> bool:
+        return self.profile == "published"
+
+    def _distortion(self, rows: Rows, k: int) -> Any:
+        return distortion_of(
+            rows, k, self.distortion, self.metric, per_cluster=self.per_cluster, published=self._published
+        )
+
     def _prepare(self, problem: Problem) -> tuple[Any, Any]:
         rows, clues, k = problem.rows, problem.clues, problem.k
         constant = self.link_cost == "constant"
@@ -279,15 +280,119 @@ class HMRFKMeans(LearnedMetric):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         (distortion, links), n = problem.shared, problem.rows.n
         constant = self.link_cost == "constant"
-        start = distortion.start(self._start(problem._replace(rows=distortion.rows)))
+        seen = problem._replace(rows=distortion.rows)
+        start = distortion.start(
+            neighborhood_centers(seen, self.init, fill_perturbed if self._published else seeding.fill)
+        )
         labels = nobody(n)
         found, _, _ = fields.assign(distortion, start, distortion.first_metric(), labels, np.arange(0))
-        metric = self._priced(problem, start, labels, found)
-        must, cannot = self.penalty_
+        metric, penalty = price_links(problem, start, labels, found, self._penalty(problem), constant=constant)
+        must, cannot = penalty
         order = visiting_order(self.order, links.rows, n, problem.rng)
         field: Any = fields.Constant(links, problem.clues, must, order)
         if not constant:
             field = fields.ByDistance(links, links.rows[links.ends], must * links.must, cannot * links.cannot, order)
-        tied = links.rows if self.use_clues == "everywhere" else np.arange(0)
-        rules = Rules(distortion, field, tied, np.flatnonzero(others(links.rows, n)), self._published)
-        return self._run(step, State(labels, start, metric, distortion.reference, rules), problem)
+        everywhere = self.use_clues == "everywhere"
+        tied = links.rows if everywhere else np.arange(0)
+        rules = Rules(distortion, field, tied, np.flatnonzero(others(links.rows, n)), self._published, penalty)
+        state = State(labels, start, metric, distortion.reference, rules)
+        # The published M2 ignores what broken links cost, and an assignment without links may raise that cost.
+        slack = self._slack(problem, penalty) if everywhere and not self._published else None
+        return loop.run(step, state, problem.limits, slack)
+
+    def _penalty(self, problem: Problem) -> Floats | None:
+        """Factors of must-links and cannot-links, where they are known before the first assignment."""
+        if self.penalty != "auto" or self._published:
+            return np.full(2, 1.0 if self.penalty == "auto" else float(self.penalty))
+        # All starts pay the same price, or their objectives could not be compared.
+        return None if problem.first is None else problem.first.rules.penalty
+
+    def _slack(self, problem: Problem, penalty: Floats) -> float:
+        """How far rounding may raise the objective."""
+        rows, links = problem.rows, problem.shared[1]
+        eps: Any = np.finfo(rows.dtype).eps
+        weight = 0.0 if self.link_cost == "constant" else float(penalty @ [links.must.sum(), links.cannot.sum()])
+        return 64 * float(eps) * (1 + problem.total + 1e3 * rows.d * (rows.mass + weight))
+
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        rows, shift = problem.rows, problem.rows.shift if self.distortion == "sqeuclidean" else 0.0
+        found = super()._state_attributes(problem, state, trace) | {
+            "cluster_centers_": (state.centers + shift).astype(rows.dtype),
+            "penalty_": state.rules.penalty,
+            "_metric": state.metric,
+        }
+        if self.metric is not None:
+            weights = state.metric.weights
+            found["metric_"] = weights if self.per_cluster else weights[0]
+        return found
+
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        state = result.state
+        given, metric = state.rules.distortion, state.metric
+        cost = state.rules.field.cost(given, metric, state.reference, state.labels)
+        value = fields.spent(given, state.centers, metric, state.labels) + cost
+        return super()._attributes(problem, result) | {
+            "objective_": value + float(given.prior_cost(metric, state.centers)),
+            "broken_cost_": cost,
+            "margin_": fields.lead(given, state.centers, metric, state.labels),
+        }
+
+    def _new(self, X: Any) -> tuple[Any, Floats]:
+        """New rows as the distortion sees them, and the centers beside them."""
+        distortion = self._distortion(new_rows(self, X), self.n_clusters)
+        distortion.check()
+        return distortion, self.cluster_centers_.astype(np.float64) - distortion.rows.shift
+
+    def predict(self, X: Any) -> Ints:
+        """Cluster with the smallest distortion for new rows, in the learned metric; clues play no part.
+
+        Parameters
+        ----------
+        {X_new}
+
+        Returns
+        -------
+        {labels}
+        """
+        distortion, centers = self._new(X)
+        labels = nobody(distortion.rows.n)
+        with one_blas_thread():
+            fields.assign(distortion, centers, self._metric, labels, np.arange(0))
+        return labels
+
+    def transform(self, X: Any) -> Floats:
+        """Distance of each row to each center, in the learned metric.
+
+        Parameters
+        ----------
+        {X_new}
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters)
+            Distances; cosine distances or divergences where these are the distortion.
+        """
+        distortion, centers = self._new(X)
+        rows = distortion.rows
+        out = np.empty((rows.n, len(centers)), dtype=rows.dtype)
+        squared = self.distortion == "sqeuclidean"
+
+        def work(block: slice) -> None:
+            x = rows.take(block)
+            for h in range(len(centers)):
+                own = distortion.to_own(x, centers, self._metric, np.full(x.shape[0], h))
+                out[block, h] = np.sqrt(own) if squared else own
+
+        with one_blas_thread():
+            for _ in map_blocks(work, rows.blocks(len(centers))):
+                continue
+        return out
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+
+def fill_perturbed(init: Any, rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """The published fill: random perturbations of the global mean, whatever ``init`` says."""
+    return np.vstack([given, seeding.perturbed(rows, k - len(given), rng)])

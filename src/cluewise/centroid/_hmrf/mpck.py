@@ -20,8 +20,7 @@ class MPCKMeans(HMRFKMeans):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     metric : {"diagonal", "full"}, default="diagonal"
         What is learned: weights of the columns, or a full matrix, which wants many more rows than columns.
     per_cluster : bool, default=False
@@ -33,44 +32,31 @@ class MPCKMeans(HMRFKMeans):
         So many imaginary rows, spread like all rows, support each metric. The paper has none.
     profile : {"library", "published"}, default="library"
         "published": as in `HMRFKMeans`.
-    init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="neighborhoods"
-        Start, as in `PCKMeans`.
-    order : {"index", "random"} or permutation of the rows, default="index"
-        Order in which rows with clues are visited.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of a random order.
+    {init_neighborhoods}
+    {order}
+    {n_init 5}
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
+    {labels_}
+    {cluster_centers_}
     metric_ : ndarray of shape (d,), (d, d), (n_clusters, d) or (n_clusters, d, d)
         Weights of the columns, or matrices.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {n_clusters_}
     objective_ : float
         The objective below.
     penalty_ : ndarray of shape (2,)
         The factors that were used for must-links and for cannot-links.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its own,
         links aside; negative where only the clues keep a row in its cluster.
-    broken_ : Clues
-        The clues that the result breaks.
-    broken_cost_ : float
-        What they cost: their share of ``objective_``.
+    {broken_}
+    {broken_cost_}
 
     Notes
     -----

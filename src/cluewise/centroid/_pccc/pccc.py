@@ -10,19 +10,18 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import UNASSIGNED, Floats, Ints
-from cluewise.base import Card, CentroidClusterer, Problem
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._clock import Clock
 from cluewise.centroid._pccc.anchors import anchors
 from cluewise.centroid._pccc.bonds import bonds_of, price_of, priced
 from cluewise.centroid._pccc.filling import limits_of
 from cluewise.centroid._pccc.placing import Frame, link_price, place, repositioned
 from cluewise.clues import Clues
-from cluewise.core import centers, loop, objective
+from cluewise.core import centers, loop, seeding
 from cluewise.core.exact.certainty import bound_nodes, divided
 from cluewise.core.probability.doubt import doubts
 from cluewise.core.progress import Progress
 from cluewise.core.pulls import broken_weight
-from cluewise.core.rows import Rows
 
 __all__ = ["PCCC"]
 
@@ -36,6 +35,15 @@ class State(NamedTuple):
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     nodes: Ints  # (m,) int32, cluster of each node
     gap: float  # how far the last assignment may be from the cheapest, as a share of its cost
+    penalty: float  # price of a broken soft link of weight 1
+
+
+class Shared(NamedTuple):
+    """What all starts share."""
+
+    frame: Frame  # bonds without a price
+    clock: Clock  # of the whole fit
+    anchors: Floats  # centers that are not drawn at random
 
 
 def step(state: State, *, frame: Frame, clock: Clock, earnest: bool = False) -> tuple[State, loop.Info]:
@@ -45,7 +53,7 @@ def step(state: State, *, frame: Frame, clock: Clock, earnest: bool = False) -> 
     means = centers.means(found.tally, state.centers)
     value = centers.within(frame.total, found.tally) + price_of(frame.bonds, found.nodes[frame.nodes.bound])
     moved = int(np.count_nonzero(found.labels != state.labels))
-    return State(found.labels, means, found.nodes, found.gap), loop.Info(value, moved)
+    return State(found.labels, means, found.nodes, found.gap, state.penalty), loop.Info(value, moved)
 
 
 class _Better:
@@ -71,8 +79,7 @@ class PCCC(CentroidClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     hard : {"all", "infinite"}, default="all"
         Which clues are hard: all of them, whatever their weights, or labels, sizes, and links and groups of infinite
         weight. The others are soft and may contradict each other and the hard ones.
@@ -89,21 +96,15 @@ class PCCC(CentroidClusterer):
         end by itself ends then with the best found.
     n_init : int, default=5
         Number of starts; the lowest objective wins. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Sum of squared distances plus the price of the broken links.
     penalty_ : float
@@ -111,17 +112,12 @@ class PCCC(CentroidClusterer):
     gap_ : float
         How much dearer than the cheapest the last assignment may be, as a share of its cost; 0 when it was proved
         cheapest. Many soft links that contradict each other leave a large gap, because little can be proved then.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the clues keep a row in its cluster.
+    {trace_}
+    {n_iter_}
+    {margin_}
     broken_ : Clues
         The clues that the result breaks: soft ones, if any.
-    broken_cost_ : float
-        What they cost: their share of ``objective_``.
+    {broken_cost_}
     clues_ : Clues
         The clues of the fit.
     doubt_ : ndarray
@@ -199,7 +195,6 @@ class PCCC(CentroidClusterer):
         cost="O(nkd + pairs k), an integer program for small parts",
         aliases=("Pairwise-Confidence-Constrained Clustering",),
     )
-    _init_names = ("anchors", "k-means++", "random")
     _parameter_constraints = CentroidClusterer._parameter_constraints | {
         "hard": [StrOptions({"all", "infinite"})],
         "penalty": [StrOptions({"auto", "mean"}), Interval(Real, 0, None, closed="left")],
@@ -238,8 +233,7 @@ class PCCC(CentroidClusterer):
         if self.hard == "all":  # otherwise weights count, and may be infinite
             super()._check_weights(known)
 
-    def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
-        """The best of all starts, then as good as the time allows."""
+    def _prepare(self, problem: Problem) -> Shared:
         rows, clues = problem.rows, problem.clues
         hard, soft = divided(clues, every=self.hard == "all")
         limits = limits_of(clues, problem.k, rows)
@@ -249,72 +243,88 @@ class PCCC(CentroidClusterer):
         bonds = bonds_of(hard, soft, nodes.component[nodes.bound])
         frame = Frame(rows, nodes, nodes.free, bonds, limits, hard, problem.total)
         named = isinstance(self.init, str) and self.init == "anchors"
-        first = anchors(nodes, bonds, problem.k if named else 0)
-        problem = problem._replace(shared=(frame, Clock(self.time_limit), first))
+        return Shared(frame, Clock(self.time_limit), anchors(nodes, bonds, problem.k if named else 0))
+
+    def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
+        """The best of all starts, then as good as the time allows."""
         best = super()._best_start(problem, progress)
-        forces = priced(bonds, self.penalty_)
-        idle = limits is None and not len(forces.indices) and not len(forces.groups)
+        frame = problem.shared.frame
+        forces = priced(frame.bonds, best.state.penalty)
+        idle = frame.limits is None and not len(forces.indices) and not len(forces.groups)
         return best if idle or not best.converged else self._finish(best, problem)
 
-    def _prepare(self, problem: Problem) -> Any:
-        return problem.shared
-
     def _n_starts(self, problem: Problem) -> int:
-        every = len(problem.shared[2]) == problem.k  # then there is nothing left to draw
+        every = len(problem.shared.anchors) == problem.k  # then there is nothing left to draw
         return 1 if every else super()._n_starts(problem)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
-        frame: Frame = problem.shared[0]
-        first = self._centers_from_init(problem)
+        frame, rest, fixed = problem.shared
+        rows, k, rng = problem.rows, problem.k, problem.rng
+        first = seeding.given_centers(self.init, ("anchors", "k-means++", "random"), rows, k, rng)
         if first is None:
-            first = self._fill_centers(problem, problem.shared[2])
-        if problem.start == 0:  # all starts pay the same price, or their objectives could not be compared
-            self.penalty_ = link_price(frame, first, self.penalty)
+            first = seeding.fill(self.init, rows, fixed, k, rng)
+        # All starts pay the same price, or their objectives could not be compared.
+        penalty = link_price(frame, first, self.penalty) if problem.first is None else problem.first.penalty
         nobody = np.full(frame.rows.n, UNASSIGNED, dtype=np.int32)
-        start = State(nobody, first, np.full(frame.nodes.rows.n, UNASSIGNED, dtype=np.int32), 0.0)
+        start = State(nobody, first, np.full(frame.nodes.rows.n, UNASSIGNED, dtype=np.int32), 0.0, penalty)
         seconds = self.time_limit / 2 / self._n_starts(problem)  # half is for the end
         share = Clock(seconds)
         try:
-            return self._run(self._move(problem, clock=share), start, problem)
+            return _run(problem, start, share, problem.limits.watch)
         finally:
-            problem.shared[1].left -= seconds - share.left
-
-    def _move(self, problem: Problem, *, clock: Clock | None = None, earnest: bool = False) -> Any:
-        frame, rest, _ = problem.shared
-        bonds = priced(frame.bonds, self.penalty_)
-        return partial(step, frame=frame._replace(bonds=bonds), clock=clock or rest, earnest=earnest)
+            rest.left -= seconds - share.left
 
     def _finish(self, best: loop.Result[State], problem: Problem) -> loop.Result[State]:
         """An assignment in earnest, then a center put elsewhere, each followed by a run, as long as that helps."""
-        best = self._in_earnest(best, problem)
+        frame, clock, _ = problem.shared
+        best = _in_earnest(best, problem)
         for _ in range(REPOSITIONS if best.converged else 0):
-            moved = best.state._replace(centers=repositioned(problem.shared[0], *best.state[:3]))
-            other = self._run(self._move(problem), moved, problem._replace(watch=_Better(problem.watch, best)))
+            moved = best.state._replace(centers=repositioned(frame, *best.state[:3]))
+            other = _run(problem, moved, clock, _Better(problem.limits.watch, best))
             if not other.converged or other.trace[-1] >= best.trace[-1] * (1 - 1e-9):
                 break
             lower = [value for value in other.trace if value < best.trace[-1]]
-            best = self._in_earnest(loop.Result(other.state, best.trace + lower, True), problem)
+            best = _in_earnest(loop.Result(other.state, best.trace + lower, True), problem)
         return best
 
-    def _in_earnest(self, best: loop.Result[State], problem: Problem) -> loop.Result[State]:
-        while best.state.gap > 1e-6 and problem.shared[1].left > 0:
-            state, info = self._move(problem, earnest=True)(best.state)
-            trace = [*best.trace, min(info.objective, best.trace[-1])]  # it may have risen by rounding
-            if not info.objective < best.trace[-1] * (1 - 1e-9):
-                return loop.Result(state, trace, True)
-            watch = _Better(problem.watch, loop.Result(state, trace, True))
-            after = self._run(self._move(problem), state, problem._replace(watch=watch))
-            best = loop.Result(after.state, trace + after.trace, after.converged)
-            if not after.converged:
-                return best
-        return best
+    def _evaluate(self, problem: Problem, state: State) -> Attributes:
+        soft = divided(problem.clues, every=self.hard == "all")[1]
+        cost = state.penalty * broken_weight(soft, state.labels)
+        spread = centers.distortion(problem.rows, state.centers, state.labels)
+        return {"objective_": spread + cost, "broken_cost_": cost}
 
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        soft = divided(clues, every=self.hard == "all")[1]
-        self.broken_cost_ = self.penalty_ * broken_weight(soft, state.labels)
-        return objective.distortion(rows, state.centers, state.labels) + self.broken_cost_
+    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+        return super()._state_attributes(problem, state, trace) | {"penalty_": state.penalty}
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
-        super()._publish(rows, clues, result)
-        self.gap_ = result.state.gap
-        self.clues_, self.doubt_ = clues, doubts(rows, result.state.centers, self.labels_, clues)
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        rows, clues, state = problem.rows, problem.clues, result.state
+        doubt = doubts(rows, state.centers, state.labels, clues)
+        return super()._attributes(problem, result) | {"gap_": state.gap, "clues_": clues, "doubt_": doubt}
+
+
+def _run(problem: Problem, start: State, clock: Clock, watch: loop.Watch) -> loop.Result[State]:
+    """Assignments and means from a start until nothing moves."""
+    limits = problem.limits._replace(watch=watch)
+    slack = centers.rounding(problem.rows, problem.total)
+    return loop.run(_move(problem, start.penalty, clock), start, limits, slack)
+
+
+def _move(problem: Problem, penalty: float, clock: Clock, *, earnest: bool = False) -> Any:
+    """The step with the price of broken links settled."""
+    frame = problem.shared.frame
+    return partial(step, frame=frame._replace(bonds=priced(frame.bonds, penalty)), clock=clock, earnest=earnest)
+
+
+def _in_earnest(best: loop.Result[State], problem: Problem) -> loop.Result[State]:
+    """Assignments that are searched for long, each followed by a run, until one is proved to be the cheapest."""
+    clock, penalty = problem.shared.clock, best.state.penalty
+    while best.state.gap > 1e-6 and clock.left > 0:
+        state, info = _move(problem, penalty, clock, earnest=True)(best.state)
+        trace = [*best.trace, min(info.objective, best.trace[-1])]  # it may have risen by rounding
+        if not info.objective < best.trace[-1] * (1 - 1e-9):
+            return loop.Result(state, trace, True)
+        after = _run(problem, state, clock, _Better(problem.limits.watch, loop.Result(state, trace, True)))
+        best = loop.Result(after.state, trace + after.trace, after.converged)
+        if not after.converged:
+            return best
+    return best

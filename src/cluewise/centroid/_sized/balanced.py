@@ -15,7 +15,7 @@ from cluewise.centroid._sized import balance, flow
 from cluewise.centroid._sized.flow import Bounds
 from cluewise.centroid._sized.sizes import bounds_of, refill
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, lloyd, loop
+from cluewise.core import assign, centers, lloyd, loop, seeding
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows, rows_of
 
@@ -46,8 +46,7 @@ class BalancedKMeans(CentroidClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     balance : float, default=0.0
         Without bounds among the clues every cluster has at least this share of n/k rows, rounded down: 1 asks for
         equal sizes, 0 leaves sizes open.
@@ -60,25 +59,19 @@ class BalancedKMeans(CentroidClusterer):
         Number of starts, each with a sample of its own; the lowest objective wins. Given centers are one start.
     max_iter : int, default=300
         Most rounds of refining rows and updating centers in one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
+    {tol}
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sample and the start.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
         negative where only the bounds keep a row in its cluster.
@@ -170,19 +163,23 @@ class BalancedKMeans(CentroidClusterer):
             least = int(self.balance * (rows.n / problem.k))
             bounds = Bounds(np.full(problem.k, least), np.full(problem.k, rows.n))
         start = State(assign.nobody(rows.n), self._start(problem))
-        if bounds is None:
-            return self._run(partial(lloyd.step, rows=rows, total=problem.total), start, problem)
-        return self._run(partial(step, rows=rows, bounds=bounds, total=problem.total), start, problem)
+        move: Any = partial(lloyd.step, rows=rows, total=problem.total)
+        if bounds is not None:
+            move = partial(step, rows=rows, bounds=bounds, total=problem.total)
+        return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))
 
     def _start(self, problem: Problem) -> Floats:
         """Steps 1 and 2: centers of a sample, by K-means."""
-        given = self._centers_from_init(problem)
+        k, rng = problem.k, problem.rng
+        given = seeding.given_centers(self.init, ("k-means++", "random"), problem.rows, k, rng)
         if given is not None:
             return given
         sample = self._sample(problem)
-        small = problem._replace(rows=sample, total=centers.scatter(sample), watch=loop.unwatched)
-        first = State(assign.nobody(sample.n), self._fill_centers(small, np.empty((0, sample.d))))
-        found = self._run(partial(lloyd.step, rows=sample, total=small.total), first, small)
+        first = State(assign.nobody(sample.n), seeding.plain_start(self.init, sample, k, rng))
+        total = centers.scatter(sample)
+        limits = problem.limits._replace(watch=loop.unwatched)
+        move = partial(lloyd.step, rows=sample, total=total)
+        found = loop.run(move, first, limits, centers.rounding(sample, total))
         return found.state.centers + (sample.shift.astype(np.float64) - problem.rows.shift)
 
     def _sample(self, problem: Problem) -> Rows:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Floats, Ints
-from cluewise.base import Card, CentroidClusterer, Problem
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._sized import capacities, flow
 from cluewise.centroid._sized.capacities import Capacities, capacities_of
 from cluewise.centroid._sized.flow import Bounds
 from cluewise.centroid._sized.sizes import bounds_of, refill
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, lloyd, loop
+from cluewise.core import assign, centers, lloyd, loop, seeding
 from cluewise.core.rows import Rows
 
 __all__ = ["SizedKMeans"]
@@ -56,36 +56,27 @@ class SizedKMeans(CentroidClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    {n_clusters}
     init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
         Start. With bounds that differ between clusters, an array says which cluster begins where.
     n_init : int, default=5
         Number of starts; the lowest objective wins. Given centers are one start.
-    max_iter : int, default=300
-        Most iterations of one start.
-    tol : float, default=1e-4
-        Stop when the objective changes by at most this share of its value.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start.
+    {max_iter 300}
+    {tol}
+    {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
-    cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters.
-    n_clusters_ : int
-        Number of clusters that have rows.
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers.
     gap_ : float
         How much dearer than the cheapest the last assignment may be, as a share of its cost: a proved bound. Only
         rounding keeps it from 0, except with capacities for rows of unequal weight.
-    trace_ : ndarray
-        The objective after each iteration.
-    n_iter_ : int
-        Number of iterations.
+    {trace_}
+    {n_iter_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
         negative where only the bounds keep a row in its cluster.
@@ -176,15 +167,13 @@ class SizedKMeans(CentroidClusterer):
     def _solve(self, problem: Problem) -> loop.Result[Any]:
         rows = problem.rows
         bounds = capacities_of(problem.clues, problem.k, rows) or bounds_of(problem.clues, problem.k, rows)
-        first = self._centers_from_init(problem)
-        if first is None:
-            first = self._fill_centers(problem, np.empty((0, rows.d)))
+        first = seeding.plain_start(self.init, rows, problem.k, problem.rng)
+        slack = centers.rounding(rows, problem.total)
         if bounds is None:
-            move: Any = partial(lloyd.step, rows=rows, total=problem.total)
-            return self._run(move, lloyd.State(assign.nobody(rows.n), first), problem)
+            plain = partial(lloyd.step, rows=rows, total=problem.total)
+            return loop.run(plain, lloyd.State(assign.nobody(rows.n), first), problem.limits, slack)
         move = partial(step, rows=rows, bounds=bounds, total=problem.total)
-        return self._run(move, State(assign.nobody(rows.n), first, None, 0.0), problem)
+        return loop.run(move, State(assign.nobody(rows.n), first, None, 0.0), problem.limits, slack)
 
-    def _publish(self, rows: Rows, clues: Clues, result: loop.Result[Any]) -> None:
-        super()._publish(rows, clues, result)
-        self.gap_ = getattr(result.state, "gap", 0.0)
+    def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
+        return super()._attributes(problem, result) | {"gap_": getattr(result.state, "gap", 0.0)}

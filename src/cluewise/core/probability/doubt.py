@@ -23,7 +23,7 @@ from scipy.special import expit, logit, softmax
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core import objective
+from cluewise.core.centers import distortion
 from cluewise.core.links import squared_distances
 from cluewise.core.price import effective_dimension
 from cluewise.core.rows import Rows
@@ -57,7 +57,7 @@ def doubts(rows: Rows, centers: Floats, labels: Ints, clues: Clues) -> Floats:
     which = linked_rows(clues)
     if not len(which):
         return np.empty(0)
-    spread = objective.distortion(rows, centers, labels)
+    spread = distortion(rows, centers, labels)
     dimension = effective_dimension(rows, centers, labels)
     squared = squared_distances(rows, centers, which)
     return doubts_by(squared, 2 * spread / rows.mass / dimension, labels, clues, rows.weight)

@@ -105,7 +105,7 @@ def first_labels(views: Views, k: int, rng: np.random.Generator, *, rows: bool, 
     k = min(k, size)
     start = lloyd.State(assign.nobody(size), seeding.plus_plus(points, np.empty((0, points.d)), k, rng))
     move = partial(lloyd.step, rows=points, total=scatter(points))
-    found = loop.run(move, start, max_iter=50, tol=1e-3, watch=loop.unwatched, slack=None)
+    found = loop.run(move, start, loop.Limits(50, 1e-3))
     return nearest(views, found.state.centers + points.shift, rows, reports)
 
 

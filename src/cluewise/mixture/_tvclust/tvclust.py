@@ -10,11 +10,13 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.base import Card, MixtureClusterer, Problem
-from cluewise.core import loop
-from cluewise.core.order import visiting_order
+from cluewise.base import Attributes, Card, Problem
+from cluewise.clues import Clues
+from cluewise.core import loop, seeding
+from cluewise.core.assign import visiting_order
 from cluewise.core.probability import doubt
 from cluewise.core.rows import Rows
+from cluewise.mixture._base import MixtureClusterer
 from cluewise.mixture._documents import rounding
 from cluewise.mixture._tvclust import gibbs, results, starts, variational
 from cluewise.mixture._tvclust.moves import State, begin, plain_step, step
@@ -83,8 +85,7 @@ class TVClust(MixtureClusterer):
     profile : {"library", "published"}, default="library"
         "published" does what the printed tables of the paper were made with: prior m₀ = 0, κ₀ = 1, Ψ₀ = I, ν₀ = d on
         standardized columns, one random start, no merging, at most 30 iterations, tolerance 5e-5.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed.
+    {random_state}
 
     Attributes
     ----------
@@ -120,8 +121,7 @@ class TVClust(MixtureClusterer):
         Minus the bound after each iteration; for "gibbs" minus the log joint probability after each sweep.
     n_iter_ : int
         Number of iterations or sweeps.
-    broken_ : Clues
-        The clues that the labels break.
+    {broken_}
 
     Notes
     -----
@@ -193,7 +193,6 @@ class TVClust(MixtureClusterer):
         cost="O(nkd² + pairs k); labels and groups make up to n² pairs",
         aliases=("TV-Clust", "two-view clustering"),
     )
-    _init_names = ("auto", "k-means", "random")
     _parameter_constraints = MixtureClusterer._parameter_constraints | {
         "engine": [StrOptions({"variational", "gibbs"})],
         "base": [StrOptions({"gaussian", "multinomial"}), NormalInverseWishart, DirichletMultinomial],
@@ -260,15 +259,12 @@ class TVClust(MixtureClusterer):
         ----------
         X : array-like of shape (n, d)
             The data; counts for ``base="multinomial"``.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {y}
+        {clues}
 
         Returns
         -------
-        object
-            The fitted estimator.
+        {self}
         """
         return super().fit(X, y, clues=clues)
 
@@ -319,24 +315,24 @@ class TVClust(MixtureClusterer):
             return best
         setup, before = best.state.setup, best.trace
         move = partial(step, model=setup.model, tol=self.tol)
-        watch = partial(watched, setup=setup, watch=lambda state, trace: problem.watch(state, before + trace))
+        watch = partial(watched, setup=setup, watch=lambda state, trace: problem.limits.watch(state, before + trace))
         slack = self._slack(problem._replace(shared=setup))
-        found = loop.run(move, best.state.inner, max_iter=left, tol=0.0, watch=watch, slack=slack)
+        found = loop.run(move, best.state.inner, loop.Limits(left, 0.0, watch), slack)
         return loop.Result(Found(setup, found.state), before + found.trace, found.converged)
 
     def _solve(self, problem: Problem) -> loop.Result[Any]:
         setup: Setup = problem.shared
         model, published = setup.model, self._published
-        watch = partial(watched, setup=setup, watch=problem.watch)
+        watch = partial(watched, setup=setup, watch=problem.limits.watch)
         first, slack = begin(self._start(problem)), self._slack(problem)
         if self.engine == "variational":
             tol = 5e-5 if published else max(self.tol, ROUGH)
             move: Any = partial(plain_step, model=model) if published else partial(step, model=model, tol=tol)
             most = min(self.max_iter, 30) if published else self.max_iter
-            found = loop.run(move, first, max_iter=most, tol=tol if published else 0.0, watch=watch, slack=slack)
+            found = loop.run(move, first, loop.Limits(most, tol if published else 0.0, watch), slack)
             return loop.Result(Found(setup, found.state), found.trace, found.converged)
         move = partial(step, model=model, tol=ROUGH)
-        warm = loop.run(move, first, max_iter=WARM, tol=0.0, watch=loop.unwatched, slack=slack)
+        warm = loop.run(move, first, loop.Limits(WARM, 0.0), slack)
         trace: list[float] = []
         draws = gibbs.sample(
             model.X,
@@ -361,7 +357,7 @@ class TVClust(MixtureClusterer):
             centers = rng.normal(size=(k, views.X.shape[1]))
             away = ((views.by_rows(slice(None))[:, None, :] - centers) ** 2).sum(axis=2)
             return variational.softmax(-0.5 * views.X.shape[1] * away)
-        chosen = self._centers_from_init(problem)
+        chosen = seeding.given_centers(self.init, ("auto", "k-means", "random"), problem.rows, k, rng)
         if chosen is not None or self.init == "random":
             axes = problem.shared.axes
             if chosen is None:
@@ -373,36 +369,36 @@ class TVClust(MixtureClusterer):
             labels = starts.planned(views, k, problem.start, rng, rows_alone=self.init == "k-means")
         return starts.memberships(labels, k)
 
-    def _publish_state(self, rows: Rows, state: Found, trace: list[float]) -> None:
+    def _state_attributes(self, problem: Problem, state: Found, trace: list[float]) -> Attributes:
         setup = state.setup
-        model, pairs = setup.model, setup.model.pairs
+        model, pairs, clues = setup.model, setup.model.pairs, setup.clues
         if isinstance(state.inner, State):
             assert state.inner.beliefs is not None
             found = results.from_memberships(state.inner.membership, state.inner.names, state.inner.beliefs, model)
+            lowest = trace[-1]
         else:
             found = results.from_draws(state.inner, model)
-        super()._publish_state(rows, found, trace)
-        if not isinstance(state.inner, State):
-            self.objective_ = float(min(trace))
-            self.lower_bound_ = -self.objective_
-        self.clues_ = setup.clues
-        self.membership_ = found.membership
-        self.weights_ = found.weights
+            lowest = float(min(trace))
         means = model.base.means(found.clusters)
-        self.means_ = means if setup.axes is None else setup.axes.back(means)
-        self.n_clusters_probability_ = found.count_probability
         p, q = found.rates.T
-        self.report_rates_ = float(p.mean()), float(q.mean())
-        self.must_reliability_, self.cannot_reliability_ = reliabilities(p, q, found.near)
-        self.doubt_ = self._calibrated(found.wrong, pairs)
-        self._clusters, self._axes, self._base = found.clusters, setup.axes, model.base
-
-    def _calibrated(self, wrong: Floats, pairs: Pairs) -> Floats:
-        """Doubts about the links from the posterior probabilities that the reports are wrong."""
-        p, q = self.report_rates_
-        raw, weight = (of_links(values, pairs, self.clues_) for values in (wrong, pairs.weight))
-        odds = np.repeat([(1 - q) / p, (1 - p) / q], [len(self.clues_.must), len(self.clues_.cannot)])
-        return doubt.calibrated(raw, odds**weight, self.clues_, weight)
+        rates = float(p.mean()), float(q.mean())
+        must, cannot = reliabilities(p, q, found.near)
+        return super()._state_attributes(problem, found, trace) | {
+            "objective_": lowest,
+            "lower_bound_": -lowest,
+            "clues_": clues,
+            "membership_": found.membership,
+            "weights_": found.weights,
+            "means_": means if setup.axes is None else setup.axes.back(means),
+            "n_clusters_probability_": found.count_probability,
+            "report_rates_": rates,
+            "must_reliability_": must,
+            "cannot_reliability_": cannot,
+            "doubt_": _doubts(found.wrong, pairs, clues, rates),
+            "_clusters": found.clusters,
+            "_axes": setup.axes,
+            "_base": model.base,
+        }
 
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
         X: Floats = np.asarray(rows.X[block], dtype=np.float64)
@@ -410,3 +406,11 @@ class TVClust(MixtureClusterer):
             X = self._axes.onto(X)
         density = self._base.log_predictive(X, self._clusters)
         return (density + np.log(self.weights_)).T
+
+
+def _doubts(wrong: Floats, pairs: Pairs, clues: Clues, rates: tuple[float, float]) -> Floats:
+    """Doubts about the links from the posterior probabilities that the reports are wrong."""
+    p, q = rates
+    raw, weight = (of_links(values, pairs, clues) for values in (wrong, pairs.weight))
+    odds = np.repeat([(1 - q) / p, (1 - p) / q], [len(clues.must), len(clues.cannot)])
+    return doubt.calibrated(raw, odds**weight, clues, weight)
