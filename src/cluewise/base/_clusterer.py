@@ -18,7 +18,7 @@ from cluewise.base._card import Card
 from cluewise.base._given import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError, SoftClueWarning, Undecided, UnusedClueWarning

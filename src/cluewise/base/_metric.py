@@ -18,7 +18,7 @@ from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.distances import metric
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.rows import rows_of
 from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueWarning

@@ -20,7 +20,7 @@ from cluewise.boosting import _rounds as boosting
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
 from cluewise.core.links import Links, links_of
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
 from cluewise.metrics import broken

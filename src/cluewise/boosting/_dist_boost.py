@@ -21,8 +21,8 @@ from cluewise.boosting._rounds import Told, Weights
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.links import links_of
+from cluewise.core.loop import Progress
 from cluewise.core.probability import gaussians
-from cluewise.core.progress import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError, SoftClueWarning
 from cluewise.mixture import EquivalenceGMM

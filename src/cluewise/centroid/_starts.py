@@ -14,7 +14,7 @@ from cluewise.core.rows import Rows
 
 __all__ = ["all_labelled", "label_centers", "labelled_rows", "neighborhood_centers"]
 
-Fill = Callable[[Any, Rows, Floats, int, np.random.Generator], Floats]
+Fill = Callable[[Rows, Floats, int, np.random.Generator], Floats]
 
 
 def labelled_rows(problem: Problem) -> Ints:
@@ -44,8 +44,8 @@ def label_centers(problem: Problem, init: Any, seeds: Ints) -> Floats:
     return centers
 
 
-def neighborhood_centers(problem: Problem, init: Any, fill: Fill = seeding.fill) -> Floats:
-    """Means of must-link components, then whatever ``fill`` adds: k-means++ by default.
+def neighborhood_centers(problem: Problem, init: Any, fill: Fill | None = None) -> Floats:
+    """Given centers, or means of must-link components, then whatever ``fill`` adds (as ``init`` says, by default).
 
     The largest components may all be of one class, so later starts try components far from each other, then plain
     k-means++; the objective decides.
@@ -55,9 +55,11 @@ def neighborhood_centers(problem: Problem, init: Any, fill: Fill = seeding.fill)
     given = seeding.given_centers(init, names, rows, k, problem.rng)
     if given is not None:
         return given
+    if fill is None:
+        fill = seeding.random_rows if init == "random" else seeding.plus_plus
     first: Floats = np.empty((0, rows.d))
     if (init, problem.start) == ("neighborhoods", 0):
         first = seeding.neighborhoods(rows, clues, k)
     elif (init, problem.start) in {("neighborhoods", 1), ("farthest-first", 0)}:
         first = seeding.far_neighborhoods(rows, clues, k)
-    return fill(init, rows, first, k, problem.rng)
+    return fill(rows, first, k, problem.rng)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +62,7 @@ def nearest(
     def work(block: Any) -> Assigned:
         if mask is not None:
             block = block.start + np.flatnonzero(mask[block])
-        x, _, new = _scored(rows, block, table, surcharge)
+        x, _, new = _score(rows, table, block, surcharge)
         moved = int(np.count_nonzero(labels[block] != new))
         labels[block] = new
         part = empty_tally(k, rows.d)
@@ -93,29 +94,27 @@ def sweep(
     rows: Rows, centers: Floats, labels: Ints, free: Bools, order: Ints, pulls: Pulls, counts: Ints, penalty: float
 ) -> Swept:
     """All rows: the free ones to their nearest centers, the tied ones as in `penalized`."""
-    if (order[1:] > order[:-1]).all():
-        return _in_storage_order(rows, centers, labels, free, pulls, counts, penalty)
-    freed = nearest(rows, centers, labels, free)
-    swept = penalized(rows, centers, labels, order, pulls, counts, penalty)
-    return Swept(freed.tally.plus(swept.tally), freed.moved + swept.moved, swept.broken)
-
-
-def _in_storage_order(
-    rows: Rows, centers: Floats, labels: Ints, free: Bools, pulls: Pulls, counts: Ints, penalty: float
-) -> Swept:
-    """The sweep in one pass over X: threads score blocks ahead, the tied rows of each are settled one by one."""
-    visit = _Visit(rows, centers, pulls, penalty)
-    total, moved, broken = empty_tally(len(centers), rows.d), 0, 0.0
-    blocks = rows.blocks(len(centers))
+    if not (order[1:] > order[:-1]).all():
+        freed = nearest(rows, centers, labels, free)
+        swept = penalized(rows, centers, labels, order, pulls, counts, penalty)
+        return Swept(freed.tally.plus(swept.tally), freed.moved + swept.moved, swept.broken)
+    # In the order of the rows one pass over X is enough: threads score blocks ahead, and the tied rows of each block
+    # are settled one by one while the block is in the cache.
+    table, k = rows.table(centers), len(centers)
+    total, moved, broken = empty_tally(k, rows.d), 0, 0.0
+    blocks = rows.blocks(k)
     cuts = np.searchsorted(pulls.rows, [block.start for block in blocks] + [rows.n])
     places = np.arange(len(pulls.rows))
-    for block, scored, first, last in zip(blocks, map_blocks(visit.score, blocks, 1), cuts[:-1], cuts[1:]):
+    scores = map_blocks(partial(_score, rows, table), blocks, 1)
+    for block, scored, first, last in zip(blocks, scores, cuts[:-1], cuts[1:]):
         new = np.where(free[block], scored.near, labels[block])
         moved += int(np.count_nonzero(labels[block] != new))
         labels[block] = new
-        tied = pulls.rows[first:last]
+        tied, here = pulls.rows[first:last], places[first:last]
         assignment.read_ahead(labels, pulls.neighbors, pulls.indptr[first], pulls.indptr[last])
-        some, change = visit(block, scored, tied - block.start, tied, places[first:last], labels, counts)
+        weights = rows.weights(block)
+        visited = scored.scores, table.offset, scored.near, weights, tied - block.start, tied, here, labels
+        some, change = assignment.assign_penalized(*visited, *pulls.arrays, counts, penalty)
         moved += some
         broken += change
         rows.add(scored.x, block, labels[block], total.sums, total.mass)
@@ -126,14 +125,16 @@ def penalized(
     rows: Rows, centers: Floats, labels: Ints, order: Ints, pulls: Pulls, counts: Ints, penalty: float
 ) -> Swept:
     """One sweep over the tied rows in the given order (positions among the tied rows), each given all others."""
-    visit = _Visit(rows, centers, pulls, penalty)
-    total, moved, broken = empty_tally(len(centers), rows.d), 0, 0.0
+    table, k = rows.table(centers), len(centers)
+    total, moved, broken = empty_tally(k, rows.d), 0, 0.0
     start = 0
-    blocks = rows.blocks(len(centers), pulls.rows[order])
-    for block, scored in zip(blocks, map_blocks(visit.score, blocks, 1)):
-        places = order[start : start + len(block)]
+    blocks = rows.blocks(k, pulls.rows[order])
+    for block, scored in zip(blocks, map_blocks(partial(_score, rows, table), blocks, 1)):
+        here = order[start : start + len(block)]
         start += len(block)
-        some, change = visit(block, scored, np.arange(len(block)), block, places, labels, counts)
+        weights = rows.weights(block)
+        visited = scored.scores, table.offset, scored.near, weights, np.arange(len(block)), block, here, labels
+        some, change = assignment.assign_penalized(*visited, *pulls.arrays, counts, penalty)
         moved += some
         broken += change
         rows.add(scored.x, block, labels[block], total.sums, total.mass)
@@ -141,56 +142,24 @@ def penalized(
 
 
 class _Scored(NamedTuple):
-    """A block of rows, ready for a visit."""
+    """Some rows and what each cluster costs them."""
 
     x: Any
     scores: Floats
     near: Ints  # nearest cluster of each row
 
 
-class _Visit:
-    """Visits to tied rows of a block."""
-
-    def __init__(self, rows: Rows, centers: Floats, pulls: Pulls, penalty: float) -> None:
-        self.rows = rows
-        self.table = rows.table(centers)
-        self.pulls = pulls
-        self.penalty = penalty
-
-    def score(self, block: slice | Ints) -> _Scored:
-        """What a visit needs to know about a block; may run ahead in threads."""
-        return _Scored(*_scored(self.rows, block, self.table))
-
-    def __call__(
-        self, block: slice | Ints, scored: _Scored, columns: Ints, which: Ints, places: Ints, labels: Ints, counts: Ints
-    ) -> tuple[int, float]:
-        """Visit the rows ``which``, in columns ``columns`` of the block; labels and counts change in place."""
-        return assignment.assign_penalized(
-            scored.scores,
-            self.table.offset,
-            scored.near,
-            self.rows.weights(block),
-            columns,
-            which,
-            places,
-            labels,
-            *self.pulls.arrays,
-            counts,
-            self.penalty,
-        )
-
-
-def _scored(
-    rows: Rows, block: slice | Ints, table: Table, surcharge: Callable[[Any, Floats], None] | None = None
-) -> tuple[Any, Floats, Ints]:
-    """Some rows, their scores and their nearest clusters."""
+def _score(
+    rows: Rows, table: Table, block: slice | Ints, surcharge: Callable[[Any, Floats], None] | None = None
+) -> _Scored:
+    """Some rows, their scores and their nearest clusters; may run ahead in threads."""
     x = rows.take(block)
     scores = rows.scores(x, table)
     if surcharge is not None:
         surcharge(block, scores)
     near = np.empty(x.shape[0], dtype=np.int32)
     assignment.assign_nearest(scores, table.offset, np.empty(x.shape[0], dtype=rows.dtype), near)
-    return x, scores, near
+    return _Scored(x, scores, near)
 
 
 def costs(rows: Rows, centers: Floats, which: Ints) -> Floats:

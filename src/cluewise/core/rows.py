@@ -103,10 +103,12 @@ class Rows:
 
     def squared(self, x: Any, table: Table) -> Floats:
         """(k, rows) array of squared distances."""
-        squared = 2 * (self.scores(x, table) + table.offset[:, None])
         if self.d > DIRECT:
-            squared += self._norms(x)
-        return np.maximum(squared, 0, out=squared)
+            squared = 2 * (self.scores(x, table) + table.offset[:, None]) + self._norms(x)
+            return np.maximum(squared, 0, out=squared)
+        squared = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype)
+        assignment.half_distances(x, table.centers, squared)
+        return np.multiply(squared, 2, out=squared)
 
     def _norms(self, x: Any) -> Floats:
         return np.einsum("ij,ij->i", x, x)

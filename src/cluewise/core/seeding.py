@@ -29,6 +29,7 @@ __all__ = [
     "perturbed",
     "plain_start",
     "plus_plus",
+    "random_rows",
 ]
 
 
@@ -120,12 +121,15 @@ def given_centers(init: Any, names: tuple[str, ...], rows: Rows, k: int, rng: np
     return chosen - rows.shift
 
 
+def random_rows(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """Add rows drawn at random to the given centers until there are k."""
+    picked = rng.choice(rows.n, size=k - len(given), replace=False)
+    return np.vstack([given, rows.dense(np.sort(picked))])
+
+
 def fill(init: Any, rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
     """Add rows until there are k centers: random ones for ``init="random"``, else by k-means++."""
-    if isinstance(init, str) and init == "random":
-        picked = rng.choice(rows.n, size=k - len(given), replace=False)
-        return np.vstack([given, rows.dense(np.sort(picked))])
-    return plus_plus(rows, given, k, rng)
+    return (random_rows if isinstance(init, str) and init == "random" else plus_plus)(rows, given, k, rng)
 
 
 def plain_start(init: Any, rows: Rows, k: int, rng: np.random.Generator) -> Floats:
@@ -169,7 +173,9 @@ def multiple(clues: Clues) -> tuple[Ints, Ints]:
 def _component_means(rows: Rows, clues: Clues, chosen: Ints, k: int) -> Floats:
     code = np.full(clues.n_components, -1, dtype=np.int32)
     code[chosen] = np.arange(len(chosen), dtype=np.int32)
-    centers, _ = group_means(rows, code[clues.components], len(chosen))
+    codes = code[clues.components]
+    found = tally_of(rows, codes, np.flatnonzero(codes >= 0), len(chosen))
+    centers = found.sums / np.maximum(found.mass, np.finfo(float).tiny)[:, None]
     row = cannot_linked_to_all(clues, chosen) if len(chosen) < k else None
     if row is None:
         return centers

@@ -12,7 +12,7 @@ from cluewise._typing import UNASSIGNED, Array, Ints
 from cluewise.base import Attributes, Card, Clusterer, checked_data, checked_weight
 from cluewise.clues import Clues
 from cluewise.core.assign import permutation
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.density import _growing as density
 from cluewise.density._radius import neighbors_from_distances, neighbors_within, require_given_distances

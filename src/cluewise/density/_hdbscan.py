@@ -13,7 +13,7 @@ from cluewise._typing import UNASSIGNED, Bools, Floats
 from cluewise.base import Attributes, Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import warn_of_time
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.density import _condensed as condensed
 from cluewise.density._condensed import Tree

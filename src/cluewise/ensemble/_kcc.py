@@ -13,10 +13,10 @@ from cluewise._typing import Array, Floats
 from cluewise.base import Attributes, Card, Clusterer, Problem
 from cluewise.clues import Clues
 from cluewise.core import loop
+from cluewise.core.loop import Progress
 from cluewise.core.partitions.consensus import Basis, State, basis_of, begin, step
 from cluewise.core.partitions.labelings import Labelings, costs_in, distinct_rows
 from cluewise.core.partitions.utilities import information, utility_of
-from cluewise.core.progress import Progress
 from cluewise.ensemble._partitions import watched_by
 
 __all__ = ["KCC"]

@@ -11,8 +11,8 @@ import numpy as np
 
 from cluewise._typing import Array, Floats
 from cluewise.base import generator
+from cluewise.core.loop import Progress
 from cluewise.core.partitions.given import size_name
-from cluewise.core.progress import Progress
 from cluewise.core.threads import map_blocks
 from cluewise.ensemble._aligned import unsigned
 from cluewise.ensemble._learned import checked_estimator, label_by

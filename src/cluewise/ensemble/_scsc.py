@@ -14,7 +14,7 @@ from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Array
 from cluewise.base import Card, checked_data, generator
 from cluewise.clues import Clues
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.ensemble import _sequence
 from cluewise.ensemble._aligned import aligned, checked_partitions

@@ -14,7 +14,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import require_distances, require_memory, warn_of_time
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
 from cluewise.exceptions import Undecided

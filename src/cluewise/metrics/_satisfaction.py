@@ -195,6 +195,8 @@ def _strays(raw: Ints, codes: Ints, clues: Clues, clusters_of_classes: ArrayLike
         marks[known] = home[clues.labels[known]] != raw[known]
         return marks
     inside = known & (raw != UNASSIGNED)
+    if not inside.any():
+        return known  # those in no cluster at all
     classes, clusters = clues.labels[inside], codes[inside]
     marks = known.copy()
     marks[inside] = best_matching(contingency(classes, clusters))[classes] != clusters

@@ -13,7 +13,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.core import loop, seeding
 from cluewise.core.links import LIMIT
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.pulls import broken_weight
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks

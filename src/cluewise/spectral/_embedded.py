@@ -15,7 +15,7 @@ from cluewise.clues import Clues
 from cluewise.core import centers, lloyd, loop, seeding
 from cluewise.core.assign import nobody
 from cluewise.core.lloyd import State
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
 from cluewise.spectral._affinity import dense_affinity, given_affinity, neighbor_affinity

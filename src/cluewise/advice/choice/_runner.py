@@ -18,7 +18,7 @@ from cluewise.advice.choice._agreement import agreement, evidence, jackknife
 from cluewise.advice.choice._candidates import counter
 from cluewise.advice.choice._trials import Trial, drop
 from cluewise.clues import Clues
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.metrics import broken
 
 __all__ = ["Runner", "labels_of", "reason"]

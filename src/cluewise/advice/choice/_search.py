@@ -19,7 +19,7 @@ from cluewise.advice.choice._runner import Runner, labels_of, reason
 from cluewise.advice.choice._trials import Trial, chance_warning, drop, pick
 from cluewise.base import Informed, as_clues, generator
 from cluewise.clues import Clues
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.exceptions import ClueError
 
 __all__ = ["ClueSearchCV"]

@@ -16,7 +16,7 @@ from cluewise.alternative._ib.steps import Pull, State
 from cluewise.alternative._warning import warn
 from cluewise.base import Attributes, Card, Problem
 from cluewise.core import loop
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 
 __all__ = ["CoordinatedConditionalIB"]
 

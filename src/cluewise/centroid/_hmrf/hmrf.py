@@ -281,9 +281,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         (distortion, links), n = problem.shared, problem.rows.n
         constant = self.link_cost == "constant"
         seen = problem._replace(rows=distortion.rows)
-        start = distortion.start(
-            neighborhood_centers(seen, self.init, fill_perturbed if self._published else seeding.fill)
-        )
+        start = distortion.start(neighborhood_centers(seen, self.init, add_perturbed if self._published else None))
         labels = nobody(n)
         found, _, _ = fields.assign(distortion, start, distortion.first_metric(), labels, np.arange(0))
         metric, penalty = price_links(problem, start, labels, found, self._penalty(problem), constant=constant)
@@ -393,6 +391,6 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         return len(self.cluster_centers_)
 
 
-def fill_perturbed(init: Any, rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """The published fill: random perturbations of the global mean, whatever ``init`` says."""
+def add_perturbed(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """The published start: random perturbations of the global mean beside the means of must-link components."""
     return np.vstack([given, seeding.perturbed(rows, k - len(given), rng)])

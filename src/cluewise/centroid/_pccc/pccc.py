@@ -19,8 +19,8 @@ from cluewise.centroid._pccc.placing import Frame, link_price, place, reposition
 from cluewise.clues import Clues
 from cluewise.core import centers, loop, seeding
 from cluewise.core.exact.certainty import bound_nodes, divided
+from cluewise.core.loop import Progress
 from cluewise.core.probability.doubt import doubts
-from cluewise.core.progress import Progress
 from cluewise.core.pulls import broken_weight
 
 __all__ = ["PCCC"]

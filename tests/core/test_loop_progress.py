@@ -7,7 +7,7 @@ import cluewise as cw
 from cluewise import PCKMeans
 from cluewise.checks._fits import changed
 from cluewise.core import centers
-from cluewise.core.progress import Progress, Task
+from cluewise.core.loop import Progress, Task
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 
