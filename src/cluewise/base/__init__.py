@@ -4,7 +4,7 @@ from cluewise.base._card import Card
 from cluewise.base._centroid import CentroidClusterer, new_rows
 from cluewise.base._clusterer import Attributes, Clusterer, Informed, Problem, fit_predict
 from cluewise.base._given import as_clues, checked_data, checked_weight, class_clusters, generator
-from cluewise.base._metric import MetricLearner
+from cluewise.base._metric import MetricLearner, from_components
 from cluewise.base._then import MetricThen
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "checked_weight",
     "class_clusters",
     "fit_predict",
+    "from_components",
     "generator",
     "new_rows",
 ]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats
-from cluewise.base._clusterer import Informed
+from cluewise.base._clusterer import Attributes, Informed
 from cluewise.base._given import checked_data
 from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
@@ -23,15 +23,25 @@ from cluewise.core.rows import rows_of
 from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueWarning
 
-__all__ = ["MetricLearner"]
+__all__ = ["MetricLearner", "from_components"]
+
+
+def from_components(L: Floats, dtype: Any) -> Attributes:
+    """A root as it is."""
+    return {"components_": L.astype(dtype), "n_components_": len(L)}
+
+
+def from_trace(trace: list[float]) -> Attributes:
+    """The objective after every step."""
+    return {"n_iter_": len(trace), "trace_": np.array(trace), "objective_": trace[-1]}
 
 
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
     """Base of the transformers that learn a Mahalanobis metric from clues.
 
-    A subclass has a ``card`` and implements ``_learn(X, clues)``, which ends in `_publish_matrix` or `_publish_root`.
-    One that iterates has ``max_iter`` and ``tol``, hands its step to `_run`, and says by `_publish_state` what a state
-    is worth, so that an interrupted fit leaves the last complete one.
+    A subclass has a ``card`` and implements ``_learn(X, clues)``, which returns what is published. One that iterates
+    has ``max_iter`` and ``tol``, hands its step to `_run`, and says by ``_metric_of(state, dtype)`` what a state is
+    worth, so that an interrupted fit leaves the last complete one.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -42,6 +52,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
     shrinkage: float | str
     max_iter: int
     tol: float
+    components_: Floats
+    n_components_: int
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
@@ -65,11 +77,11 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         if self.card.hard and known.contradictions:
             known.require(known.n)
         with one_blas_thread():
-            self._learn(X, known)
+            self._write(self._learn(X, known))
         return self
 
-    def _learn(self, X: Floats, clues: Clues) -> None:
-        """Learn from checked rows and clues of the kinds on the card, and publish the metric."""
+    def _learn(self, X: Floats, clues: Clues) -> Attributes:
+        """What checked rows and clues of the kinds on the card teach."""
         raise TypeError(f"{type(self).__name__} does not say how it learns.")
 
     def _shrunk(self, C: Floats, freedom: int) -> Floats:
@@ -79,25 +91,16 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
             share = metric.shrinkage_for(len(C) if C.ndim == 2 else 1, freedom)
         return metric.shrunk(C, share)
 
-    def _publish_matrix(self, M: Floats, dtype: Any) -> None:
-        """Publish a positive semidefinite matrix through its leading eigenvectors."""
-        self._publish_spectrum(metric.eigen(M), dtype)
+    def _from_matrix(self, M: Floats, dtype: Any) -> Attributes:
+        """A positive semidefinite matrix, by its leading eigenvectors."""
+        return from_components(metric.root(metric.leading(metric.eigen(M), self.n_components)), dtype)
 
-    def _publish_root(self, L: Floats, dtype: Any) -> None:
-        """Publish the metric LᵀL through its leading eigenvectors, more exactly than from the product."""
-        self._publish_spectrum(metric.eigen_of_root(L), dtype)
+    def _from_root(self, L: Floats, dtype: Any) -> Attributes:
+        """The metric LᵀL, by its leading eigenvectors, more exactly than from the product."""
+        return from_components(metric.root(metric.leading(metric.eigen_of_root(L), self.n_components)), dtype)
 
-    def _publish_spectrum(self, found: metric.Spectrum, dtype: Any) -> None:
-        """Publish the metric that has these eigenvalues, largest first, and eigenvectors."""
-        self._publish_components(metric.root(metric.leading(found, self.n_components)), dtype)
-
-    def _publish_components(self, L: Floats, dtype: Any) -> None:
-        """Publish a root as it is."""
-        self.components_ = L.astype(dtype)
-        self.n_components_ = len(self.components_)
-
-    def _publish_plain(self, X: Floats, why: str) -> None:
-        """Say why nothing can be learned, and publish Euclidean distance, along the first principal axes if fewer."""
+    def _plain(self, X: Floats, why: str) -> Attributes:
+        """Say why nothing can be learned; Euclidean distance, along the first principal axes if fewer."""
         warnings.warn(f"{why}; {type(self).__name__} keeps Euclidean distance.", ClueWarning, stacklevel=5)
         d, count = X.shape[1], self.n_components
         if count is None or count == d:
@@ -105,14 +108,13 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         else:
             _, vectors = np.linalg.eigh(metric.covariance(rows_of(X)))
             L = metric.root(metric.Spectrum(np.ones(count), metric.signed(vectors[:, ::-1][:, :count])))
-        self._publish_components(L, X.dtype)
-        if hasattr(self, "max_iter"):
-            self._publish_trace([0.0])  # one look was enough
+        found = from_components(L, X.dtype)
+        return found | from_trace([0.0]) if hasattr(self, "max_iter") else found  # one look was enough
 
     def _run(
         self, step: Any, state: Any, dtype: Any, slack: float | None, tol: float | None = None
     ) -> loop.Result[Any]:
-        """Improve a state by ``step`` until it stalls, watched by the callbacks, and publish the last one.
+        """Improve a state by ``step`` until it stalls, watched by the callbacks.
 
         ``tol`` is the parameter of that name, unless the step itself says when to stop.
         """
@@ -125,21 +127,18 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
                 result = loop.run(step, state, loop.Limits(self.max_iter, tol, progress), slack)
             except KeyboardInterrupt:
                 if progress.last is not None:
-                    self._publish_state(*progress.last, dtype)
+                    self._write(self._from_state(*progress.last, dtype))
                 raise
             progress.end_start()
-        self._publish_state(result.state, result.trace, dtype)
         return result
 
-    def _publish_state(self, state: Any, trace: list[float], dtype: Any) -> None:
-        """Results of an iterative method that an interrupted fit leaves as well; extended by what makes a metric."""
-        self._publish_trace(trace)
+    def _from_state(self, state: Any, trace: list[float], dtype: Any) -> Attributes:
+        """Results of an iterative method."""
+        return from_trace(trace) | self._metric_of(state, dtype)
 
-    def _publish_trace(self, trace: list[float]) -> None:
-        """Publish the objective after every step."""
-        self.n_iter_ = len(trace)
-        self.trace_ = np.array(trace)
-        self.objective_ = trace[-1]
+    def _metric_of(self, state: Any, dtype: Any) -> Attributes:
+        """The metric that a state of an iterative method stands for."""
+        raise TypeError(f"{type(self).__name__} does not say what metric its states stand for.")
 
     def transform(self, X: Any) -> Floats:
         """Rows as the metric sees them: Euclidean distances there are the learned distances.

@@ -9,8 +9,7 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card
-from cluewise.base._metric import MetricLearner
+from cluewise.base import Attributes, Card, MetricLearner, from_components
 from cluewise.clues import Clues
 from cluewise.core import seeding
 from cluewise.core.distances import metric
@@ -188,16 +187,15 @@ class DCA(MetricLearner):
         self.n_components = n_components
         self.shrinkage = shrinkage
 
-    def _learn(self, X: Floats, clues: Clues) -> None:
+    def _learn(self, X: Floats, clues: Clues) -> Attributes:
         rows = rows_of(X)
         within, scale = metric.chunklets(rows, clues), metric.scale_of(rows)
         C = scale.standard(metric.scatter(rows, within, 1 / (max(len(within.sizes), 1) * within.sizes)))
         apart = scale.standard(between(rows, clues))
         joins, parts = (metric.differs(found, rows.n) for found in (C, apart))  # equal rows are not joined nor parted
         if not joins and not parts:
-            self._publish_plain(X, "no clue joins or parts two rows that differ")
-            return
+            return self._plain(X, "no clue joins or parts two rows that differ")
         plain = scale.standard(np.eye(rows.d))
         C = self._shrunk(C, len(within.rows) - len(within.sizes)) if joins else plain
         L = metric.whitening(C, apart if parts else plain, self.n_components)
-        self._publish_components(metric.upright(scale.raw(L)), X.dtype)
+        return from_components(metric.upright(scale.raw(L)), X.dtype)

@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, generator
-from cluewise.base._metric import MetricLearner
+from cluewise.base import Attributes, Card, MetricLearner, generator
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.distances import metric
@@ -219,7 +218,7 @@ class ITML(MetricLearner):
         self.tol = tol
         self.random_state = random_state
 
-    def _learn(self, X: Floats, clues: Clues) -> None:
+    def _learn(self, X: Floats, clues: Clues) -> Attributes:
         # Labels have weight 1 here, and clues that have slack may contradict each other.
         divided(clues.only(clues.kinds - {"labels"}), every=False)[0].require(clues.n)
         A = self._first_matrix(X.shape[1])
@@ -228,21 +227,21 @@ class ITML(MetricLearner):
         lengths = squared_lengths(X, told.pairs, A)
         heard = (lengths > DUPLICATE * lengths.max(initial=0)) & (told.weight > 0)
         pairs, sign, price = told.pairs[heard], told.sign[heard], self.trust * told.weight[heard]
-        self.n_pairs_ = len(pairs)
-        self.bounds_ = self._chosen_bounds(X, A, rng)
+        bounds = self._chosen_bounds(X, A, rng)
+        chosen: Attributes = {"n_pairs_": len(pairs), "bounds_": bounds}
         if not len(pairs) and self.prior is None:
-            self._publish_plain(X, "no clue joins or parts two rows that differ")
-            return
+            return chosen | self._plain(X, "no clue joins or parts two rows that differ")
         small = len(pairs) * X.shape[1] <= KEPT
-        bound = np.where(sign > 0, *self.bounds_)
+        bound = np.where(sign > 0, *bounds)
         asked = Asked(pairs, sign, 1 / price, bound, metric.differences(X, pairs) if small else None)
         slack = 1e-9 * (1 + X.shape[1] + price[np.isfinite(price)].sum())  # each term is of this order
         move = partial(step, X=X, asked=asked, tol=self.tol)
         # The multipliers say when to stop, in `step`, and not the objective.
         found = self._run(move, State(A, np.zeros(len(pairs)), bound), X.dtype, slack, tol=0.0)
-        self._name_missed(X, asked, found.state.A)
+        self._name_missed(X, asked, found.state.A, len(found.trace))
+        return chosen | self._from_state(found.state, found.trace, X.dtype)
 
-    def _name_missed(self, X: Floats, asked: Asked, A: Floats) -> None:
+    def _name_missed(self, X: Floats, asked: Asked, A: Floats, n_iter: int) -> None:
         """Warn if a pair without slack is far from its bound: its multiplier would grow for ever."""
         hard = np.flatnonzero(asked.give == 0)
         ratio = squared_lengths(X, asked.pairs[hard], A) / asked.bound[hard]
@@ -251,19 +250,18 @@ class ITML(MetricLearner):
             kind = "must-link" if asked.sign[missed[0]] > 0 else "cannot-link"
             i, j = asked.pairs[missed[0]]
             warnings.warn(
-                f"the {kind} of rows {i} and {j}, which has no slack, misses its bound after {self.n_iter_} sweeps; "
+                f"the {kind} of rows {i} and {j}, which has no slack, misses its bound after {n_iter} sweeps; "
                 "perhaps no metric meets all such bounds, or max_iter is too small.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
 
-    def _publish_state(self, state: State, trace: list[float], dtype: Any) -> None:
-        super()._publish_state(state, trace, dtype)
+    def _metric_of(self, state: State, dtype: Any) -> Attributes:
         try:
             # A is positive definite, so that no direction counts as none, however much units differ.
-            self._publish_root(np.linalg.cholesky(state.A).T, dtype)
+            return self._from_root(np.linalg.cholesky(state.A).T, dtype)
         except np.linalg.LinAlgError:  # but for rounding
-            self._publish_matrix(state.A, dtype)
+            return self._from_matrix(state.A, dtype)
 
     def _first_matrix(self, d: int) -> Floats:
         """A₀."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from cluewise._sklearn import Interval
 from cluewise._typing import Floats
-from cluewise.base import Card
-from cluewise.base._metric import MetricLearner
+from cluewise.base import Attributes, Card, MetricLearner
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.metric_learning import _large_margin as large_margin
@@ -151,9 +150,9 @@ class LMNN(MetricLearner):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _learn(self, X: Floats, clues: Clues) -> None:
+    def _learn(self, X: Floats, clues: Clues) -> Attributes:
         near = large_margin.neighborhoods(X, clues, self.n_neighbors)
-        self.n_targets_ = int(near.has.sum())
+        n_targets = int(near.has.sum())
         missing = ""
         if not near.has.any():
             missing = "no clue joins two rows"
@@ -162,11 +161,12 @@ class LMNN(MetricLearner):
         elif not np.ptp(near.X, axis=0).any():
             missing = "the rows that clues speak of are all equal"
         if missing:
-            self._publish_plain(X, missing)
-            return
+            return self._plain(X, missing) | {"n_targets_": n_targets}
         function = partial(large_margin.loss, near=near, push=self.push)
-        move = partial(step, function=function, nothing=NOTHING * self.n_targets_)
-        self._run(move, quasi_newton.begin(self._first_map(near), function), X.dtype, slack=0.0)
+        move = partial(step, function=function, nothing=NOTHING * n_targets)
+        begin = quasi_newton.begin(self._first_map(near), function)
+        found = self._run(move, begin, X.dtype, slack=0.0)
+        return {"n_targets_": n_targets} | self._from_state(found.state, found.trace, X.dtype)
 
     def _first_map(self, near: large_margin.Neighborhoods) -> Floats:
         """The identity or the leading principal components, with targets at a mean squared distance of `START`.
@@ -181,6 +181,5 @@ class LMNN(MetricLearner):
         typical = float(large_margin.to_targets(z, near)[near.has].mean()) or 2 * float((z**2).sum(axis=1).mean())
         return L * np.sqrt(START / typical)
 
-    def _publish_state(self, state: State, trace: list[float], dtype: Any) -> None:
-        super()._publish_state(state, trace, dtype)
-        self._publish_root(state.x, dtype)
+    def _metric_of(self, state: State, dtype: Any) -> Attributes:
+        return self._from_root(state.x, dtype)

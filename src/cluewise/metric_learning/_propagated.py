@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import ArrayLike, Floats, Ints
-from cluewise.base import Card, Informed, checked_data
+from cluewise.base import Attributes, Card, Informed, checked_data
 from cluewise.core.distances.distance_matrix import require_distances, require_memory
 from cluewise.core.trees.linkage_pairs import METRICS, paired, pairwise
 from cluewise.exceptions import ClueWarning
@@ -168,11 +168,11 @@ class PropagatedDistances(TransformerMixin, Informed):
         distance = pairwise(X, self.metric)
         if isinstance(self.radius, str):
             members, start = propagation.members_of(known)
-            guard = guarded_radius(distance, known, members, start)
-            self.radius_, self.radii_, self.agreement_ = guard
+            radius, radii, agreement = guarded_radius(distance, known, members, start)
+            found: Attributes = {"radius_": radius, "radii_": radii, "agreement_": agreement}
         else:
-            self.radius_ = float(self.radius)
-        self._hubs = propagation.hubs_of(distance, known, self.radius_)
+            found = {"radius_": float(self.radius)}
+        self._write(found | {"_hubs": propagation.hubs_of(distance, known, found["radius_"])})
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, clues: Any = None) -> Floats:

@@ -9,8 +9,7 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.base import Card
-from cluewise.base._metric import MetricLearner
+from cluewise.base import Attributes, Card, MetricLearner, from_components
 from cluewise.clues import Clues
 from cluewise.core.distances import metric
 from cluewise.core.rows import rows_of
@@ -120,18 +119,16 @@ class RCA(MetricLearner):
         self.n_components = n_components
         self.shrinkage = shrinkage
 
-    def _learn(self, X: Floats, clues: Clues) -> None:
+    def _learn(self, X: Floats, clues: Clues) -> Attributes:
         rows = rows_of(X)
         within = metric.chunklets(rows, clues)
         if not len(within.sizes):
-            self._publish_plain(X, "no clue joins two rows")
-            return
+            return self._plain(X, "no clue joins two rows")
         scale = metric.scale_of(rows)
         C = scale.standard(metric.scatter(rows, within, np.full(len(within.sizes), 1 / len(within.rows))))
         if not metric.differs(C, rows.n):
-            self._publish_plain(X, "rows that belong together are all equal")
-            return
+            return self._plain(X, "rows that belong together are all equal")
         C = self._shrunk(C, len(within.rows) - len(within.sizes))
         total = None if self.n_components is None else scale.standard(metric.covariance(rows))
         L = scale.raw(metric.whitening(C, total, self.n_components))
-        self._publish_components(metric.upright(L), X.dtype)
+        return from_components(metric.upright(L), X.dtype)

@@ -10,8 +10,7 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.base import Card
-from cluewise.base._metric import MetricLearner
+from cluewise.base import Attributes, Card, MetricLearner, from_components
 from cluewise.clues import Clues
 from cluewise.core.distances import metric
 from cluewise.core.rows import rows_of
@@ -165,7 +164,7 @@ class XingMetric(MetricLearner):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _learn(self, X: Floats, clues: Clues) -> None:
+    def _learn(self, X: Floats, clues: Clues) -> Attributes:
         must, must_weight, cannot, cannot_weight = clues.pairs(expand=True, limit=LIMIT)
         near, apart = Pairs(X, must, must_weight), Pairs(X, cannot, cannot_weight)
         full = self.shape == "full"
@@ -174,42 +173,39 @@ class XingMetric(MetricLearner):
             off *= np.sqrt(weight)[:, None]
             M += off.T @ off if full else np.einsum("ij,ij->j", off, off)
         if not any((off.any(axis=1) & (weight > 0)).any() for off, weight in apart.blocks()):
-            self._publish_plain(X, "no cannot-link parts two rows that differ")
-            return
+            return self._plain(X, "no cannot-link parts two rows that differ")
         if not M.any():
             raise ClueError("XingMetric needs a must-link between rows that differ; without one it has no bound.")
-        (self._learn_matrix if full else self._learn_weights)(apart, M, clues.n - clues.n_components)
+        return (self._learn_matrix if full else self._learn_weights)(apart, M, clues.n - clues.n_components)
 
-    def _learn_matrix(self, apart: Pairs, M: Floats, freedom: int) -> None:
+    def _learn_matrix(self, apart: Pairs, M: Floats, freedom: int) -> Attributes:
         scale = metric.scale_of(rows_of(apart.X))
         inverse = scale.raw(metric.whitening(self._shrunk(scale.standard(M), freedom)))
         start, g = started(np.eye(len(inverse)), inverse, apart)
         if g == 0:
-            self._publish_plain(apart.X, "cannot-links differ only where must-links do not")
-            return
-        self._run(partial(full_step, apart=apart), start, apart.X.dtype, slack=1e-9 * g)
+            return self._plain(apart.X, "cannot-links differ only where must-links do not")
+        found = self._run(partial(full_step, apart=apart), start, apart.X.dtype, slack=1e-9 * g)
+        return self._from_state(found.state, found.trace, apart.X.dtype)
 
-    def _learn_weights(self, apart: Pairs, M: Floats, freedom: int) -> None:
+    def _learn_weights(self, apart: Pairs, M: Floats, freedom: int) -> Attributes:
         varying, deviation = metric.scale_of(rows_of(apart.X))
         s = np.zeros(len(M))
         s[varying] = self._shrunk((M / deviation**2)[varying], freedom)
         a = np.where(s > metric.RANK * s.max(), deviation**-2.0, 0.0)  # where s = 0, F has no bound
         start = scaled(a, s * deviation**2)
         if slopes(apart, start.a, curved=False).total == 0:
-            self._publish_plain(apart.X, "cannot-links differ only where must-links do not")
-            return
+            return self._plain(apart.X, "cannot-links differ only where must-links do not")
         step = partial(newton_step if len(s) <= WIDE else wide_step, apart=apart)
-        self._run(step, start, apart.X.dtype, slack=1e-9 * (1 + abs(cost(apart, start))))
+        found = self._run(step, start, apart.X.dtype, slack=1e-9 * (1 + abs(cost(apart, start))))
+        return self._from_state(found.state, found.trace, apart.X.dtype)
 
-    def _publish_state(self, state: Any, trace: list[float], dtype: Any) -> None:
-        super()._publish_state(state, trace, dtype)
+    def _metric_of(self, state: Any, dtype: Any) -> Attributes:
         if self.shape == "full":
             turn, values, _ = np.linalg.svd(state.white)
             L = (values * turn)[:, values**2 > NONE].T @ state.inverse
             fewer = self.n_components is not None and self.n_components < len(L)
-            (self._publish_root if fewer else self._publish_components)(L if fewer else metric.upright(L), dtype)
-            return
+            return self._from_root(L, dtype) if fewer else from_components(metric.upright(L), dtype)
         share = 2 * state.a * state.near
         chosen = np.flatnonzero(share > NONE)
         chosen = np.sort(chosen[np.argsort(-state.a[chosen], kind="stable")][: self.n_components])
-        self._publish_components(np.diag(np.sqrt(state.a))[chosen], dtype)
+        return from_components(np.diag(np.sqrt(state.a))[chosen], dtype)
