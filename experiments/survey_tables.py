@@ -28,8 +28,7 @@ from sklearn.base import clone
 import cluewise
 from cluewise import Clues, ClueSearchCV, Infeasible, Undecided
 from cluewise.datasets import load
-from cluewise.metrics import rand
-from cluewise.metrics._utility import coherence, informativeness, metric_agreement
+from cluewise.metrics import coherence, informativeness, metric_agreement, rand
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PREDICTORS = ("informativeness", "coherence", "agreement")

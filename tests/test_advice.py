@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import cluewise as cw
 from cluewise import Clues, clusterers, metrics
-from cluewise.advice import Comparison, Outcome, _held_out, compare
+from cluewise.advice import Comparison, Outcome, compare
 from cluewise.checks._examples import suited
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError, Contradiction, UnusedClueWarning
+from cluewise.metrics import held_out
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +61,8 @@ def entailed(kept: Clues, held: Clues) -> bool:
 @settings(max_examples=150, deadline=None)
 @given(clues=some_clues(), seed=st.integers(0, 99), share=st.sampled_from([0.1, 0.2, 0.5]))
 def test_nothing_that_is_kept_entails_what_is_held_out(clues, seed, share):
-    for rows in _held_out.splits(clues, 3, share, np.random.default_rng(seed)):
-        kept, held = _held_out.without(clues, rows), _held_out.about(clues, rows)
+    for rows in held_out.draw_splits(clues, 3, share, np.random.default_rng(seed)):
+        kept, held = held_out.leave_out(clues, rows), held_out.select_about(clues, rows)
         assert not entailed(kept, held)
         # Every link and label is in exactly one of the two, and both have some.
         for kind in ("must", "cannot"):
@@ -77,7 +78,7 @@ def test_nothing_that_is_kept_entails_what_is_held_out(clues, seed, share):
 def test_about_the_share_that_was_asked_for_is_held_out(iris):
     clues = Clues.sample(iris.y, pairs=300, random_state=0)
     rng = np.random.default_rng(0)
-    held = [_held_out.about(clues, rows) for rows in _held_out.splits(clues, 20, 0.2, rng)]
+    held = [held_out.select_about(clues, rows) for rows in held_out.draw_splits(clues, 20, 0.2, rng)]
     assert len(held) == 20
     shares = [(len(one.must) + len(one.cannot)) / 300 for one in held]
     assert min(shares) >= 0.2
@@ -87,31 +88,31 @@ def test_about_the_share_that_was_asked_for_is_held_out(iris):
 def test_rows_joined_by_must_links_are_held_out_together():
     chains = [(i, i + 1) for start in range(0, 60, 3) for i in (start, start + 1)]
     clues = Clues(60, must=chains)
-    for rows in _held_out.splits(clues, 10, 0.2, np.random.default_rng(0)):
+    for rows in held_out.draw_splits(clues, 10, 0.2, np.random.default_rng(0)):
         assert (rows.reshape(20, 3).sum(axis=1) % 3 == 0).all()
 
 
 def test_one_large_component_is_opened_row_by_row():
     clues = Clues(40, must=[(i, i + 1) for i in range(39)])
-    masks = list(_held_out.splits(clues, 5, 0.2, np.random.default_rng(0)))
+    masks = list(held_out.draw_splits(clues, 5, 0.2, np.random.default_rng(0)))
     assert len(masks) == 5
     assert all(0 < rows.sum() < 20 for rows in masks)
 
 
 def test_a_single_clue_cannot_be_held_out():
-    assert list(_held_out.splits(Clues(3, must=[(0, 1)]), 5, 0.2, np.random.default_rng(0))) == []
-    assert list(_held_out.splits(Clues(3), 5, 0.2, np.random.default_rng(0))) == []
+    assert list(held_out.draw_splits(Clues(3, must=[(0, 1)]), 5, 0.2, np.random.default_rng(0))) == []
+    assert list(held_out.draw_splits(Clues(3), 5, 0.2, np.random.default_rng(0))) == []
 
 
 def test_held_out_labels_are_judged_by_the_matching_of_all_labels():
     clues = Clues(6, labels=[0, 0, 0, 1, 1, 1])
     labels = np.array([5, 5, 2, 2, 2, 2])
     rows = np.array([False, False, True, True, False, False])
-    assert _held_out.kept_shares(labels, clues, rows) == {"labels": 0.5}
+    assert held_out.kept_shares(labels, clues, rows) == {"labels": 0.5}
     # A single row always finds a cluster of its own that suits it, but class 0 is cluster 5.
     rows = np.array([False, False, True, False, False, False])
-    assert metrics.satisfaction(labels, _held_out.about(clues, rows)) == {"labels": 1.0}
-    assert _held_out.kept_shares(labels, clues, rows) == {"labels": 0.0}
+    assert metrics.satisfaction(labels, held_out.select_about(clues, rows)) == {"labels": 1.0}
+    assert held_out.kept_shares(labels, clues, rows) == {"labels": 0.0}
 
 
 def test_good_clues_help_where_the_method_alone_is_lost():

@@ -19,8 +19,8 @@ from cluewise.advice.doctor._check import check
 from cluewise.advice.doctor._clashes import Clash, clashes, repairs
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError
-from cluewise.metrics._segments import segments
-from cluewise.metrics._utility import coherence, informativeness, metric_agreement, predictability, redundancy
+from cluewise.metrics import coherence, informativeness, metric_agreement, predictability, redundancy
+from cluewise.metrics.segments import make_segments
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])
 
@@ -202,13 +202,13 @@ def test_misleading_distances():
 def test_the_worst_clashes_come_first():
     X = np.array([[0.0, 0], [10, 0], [1, 0.1], [9, 0.1], [0, 50], [10, 50], [30, 0], [30, 9]])
     clues = Clues(8, must=[(0, 1), (6, 7)], cannot=[(2, 3), (4, 5)], must_source=["a", "b"], cannot_source=["c", "d"])
-    found = clashes(segments(X, clues), clues, 5)
+    found = clashes(make_segments(X, clues), clues, 5)
     assert found[0] == Clash((0, 1), (2, 3), "a", "c", found[0].overlap)
     assert found[0].overlap > 0.7
     assert str(found[0]) == "must-link 0 – 1 (a) against cannot-link 2 – 3 (c)"
     assert [c.overlap for c in found] == sorted((c.overlap for c in found), reverse=True)
     assert all((c.must, c.cannot) != ((6, 7), (2, 3)) for c in found)  # they do not overlap
-    assert clashes(segments(X, clues), clues, 1) == found[:1]
+    assert clashes(make_segments(X, clues), clues, 1) == found[:1]
     labels = check(Clues(8, labels=[0, 0, 1, 1, -1, -1, -1, -1]), X)
     assert labels.clashes[0].must_source == "from labels or groups"
 

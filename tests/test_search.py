@@ -19,13 +19,13 @@ from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
 from cluewise import Clues, metrics, tables
-from cluewise.advice import _held_out
-from cluewise.advice.choice._agreement import agreement, evidence, jackknife, noise_of
 from cluewise.advice.choice._candidates import candidates, least_clusters, likely_counts, named, wished
 from cluewise.advice.choice._search import ClueSearchCV
 from cluewise.advice.choice._trials import Trial, chance_warning, drop, pick
 from cluewise.exceptions import ClueError
 from cluewise.metric_learning import RCA
+from cluewise.metrics import held_out
+from cluewise.metrics.held_out import count_pairs, jackknife, jackknife_error, score_pairs
 from test_advice import entailed, some_clues
 
 
@@ -42,10 +42,10 @@ def blobs():
 @settings(max_examples=150, deadline=None)
 @given(clues=some_clues(), seed=st.integers(0, 99), n_folds=st.integers(2, 6))
 def test_nothing_outside_a_fold_entails_what_is_inside(clues, seed, n_folds):
-    masks = list(_held_out.folds(clues, n_folds, np.random.default_rng(seed)))
+    masks = list(held_out.make_folds(clues, n_folds, np.random.default_rng(seed)))
     assert len(masks) <= n_folds
     for rows in masks:
-        kept, held = _held_out.without(clues, rows), _held_out.about(clues, rows)
+        kept, held = held_out.leave_out(clues, rows), held_out.select_about(clues, rows)
         assert not entailed(kept, held)
         assert not rows[kept.tied].any()
         assert held.kinds
@@ -56,29 +56,29 @@ def test_nothing_outside_a_fold_entails_what_is_inside(clues, seed, n_folds):
 
 def test_folds_hold_out_every_label_once_and_spread_the_classes():
     y = np.repeat([0, 1, 2], [40, 10, 5])
-    masks = list(_held_out.folds(Clues.from_labels(y), 5, np.random.default_rng(0)))
+    masks = list(held_out.make_folds(Clues.from_labels(y), 5, np.random.default_rng(0)))
     assert np.sum(masks, axis=0).tolist() == [1] * 55
     assert [np.bincount(y[rows]).tolist() for rows in masks] == [[8, 2, 1]] * 5
 
 
 def test_rows_joined_by_must_links_are_in_one_fold():
     chains = [(i, i + 1) for start in range(0, 60, 3) for i in (start, start + 1)]
-    for rows in _held_out.folds(Clues(60, must=chains), 5, np.random.default_rng(0)):
+    for rows in held_out.make_folds(Clues(60, must=chains), 5, np.random.default_rng(0)):
         assert (rows.reshape(20, 3).sum(axis=1) % 3 == 0).all()
 
 
 def test_what_cannot_be_held_out_has_no_folds():
     rng = np.random.default_rng(0)
     for clues in (Clues(3), Clues(3, must=[(0, 1)]), Clues(3, sizes=(1, 2)), Clues(4, cannot=[(0, 1), (0, 2), (0, 3)])):
-        assert not any(rows[0] for rows in _held_out.folds(clues, 5, rng))
-    assert list(_held_out.folds(Clues(3, must=[(0, 1)]), 5, rng)) == []
+        assert not any(rows[0] for rows in held_out.make_folds(clues, 5, rng))
+    assert list(held_out.make_folds(Clues(3, must=[(0, 1)]), 5, rng)) == []
 
 
 # -- the score ------------------------------------------------------------------------------------------------
 
 
 def by_pairs(labels, clues, rows):
-    """The table of `evidence`, pair by pair."""
+    """The table of `count_pairs`, pair by pair."""
 
     def joined(i, j):
         return labels[i] == labels[j] and labels[i] >= 0
@@ -107,7 +107,7 @@ def by_pairs(labels, clues, rows):
 def test_the_table_of_pairs_is_that_of_all_pairs_counted_one_by_one(clues, data):
     labels = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=clues.n, max_size=clues.n)))
     rows = np.array(data.draw(st.lists(st.booleans(), min_size=clues.n, max_size=clues.n)))
-    found = evidence(labels, clues, rows)
+    found = count_pairs(labels, clues, rows)
     assert found[:4] == pytest.approx(by_pairs(labels, clues, rows))
     together = np.mean([labels[i] == labels[j] >= 0 for i, j in combinations(range(clues.n), 2)])
     assert found[4] == pytest.approx(together)
@@ -117,8 +117,8 @@ def test_the_table_of_pairs_is_that_of_all_pairs_counted_one_by_one(clues, data)
 def test_on_all_labels_the_score_is_the_adjusted_rand_index(labelings):
     truth, found = map(np.array, labelings)
     if len(np.unique(truth)) > 1 and len(np.unique(truth)) < len(truth):
-        table = evidence(found, Clues.from_labels(truth), np.ones(len(truth), bool))
-        assert agreement(table[None]) == pytest.approx(adjusted_rand_score(truth, found))
+        table = count_pairs(found, Clues.from_labels(truth), np.ones(len(truth), bool))
+        assert score_pairs(table[None]) == pytest.approx(adjusted_rand_score(truth, found))
 
 
 @pytest.mark.parametrize("kind", ["must", "cannot"])
@@ -128,7 +128,7 @@ def test_one_kind_of_link_praises_neither_one_cluster_nor_a_cluster_for_each_row
     clues, rows = Clues(60, **{kind: pairs}), np.ones(60, bool)
 
     def score(labels):
-        return agreement(evidence(labels, clues, rows)[None])
+        return score_pairs(count_pairs(labels, clues, rows)[None])
 
     assert score(np.zeros(60, int)) == pytest.approx(0)
     assert score(np.arange(60)) == pytest.approx(0)
@@ -138,10 +138,10 @@ def test_one_kind_of_link_praises_neither_one_cluster_nor_a_cluster_for_each_row
 
 def test_hard_links_count_as_the_weightiest_soft_one():
     clues = Clues(4, must=[(0, 1), (2, 3)], must_weight=[np.inf, 0.5], cannot=[(0, 2)], cannot_weight=[2.0])
-    table = evidence(np.array([0, 0, 1, 2]), clues, np.ones(4, bool))
+    table = count_pairs(np.array([0, 0, 1, 2]), clues, np.ones(4, bool))
     assert table[:4].tolist() == [2.0, 0.5, 0.0, 2.0]
-    assert evidence(np.array([0, 0]), Clues(2, must=[(0, 1)], must_weight=[np.inf]), np.ones(2, bool))[0] == 1
-    assert agreement(np.zeros((1, 5))) == 0
+    assert count_pairs(np.array([0, 0]), Clues(2, must=[(0, 1)], must_weight=[np.inf]), np.ones(2, bool))[0] == 1
+    assert score_pairs(np.zeros((1, 5))) == 0
 
 
 def test_the_error_is_that_of_a_mean_enlarged_for_overlapping_folds():
@@ -150,7 +150,7 @@ def test_the_error_is_that_of_a_mean_enlarged_for_overlapping_folds():
     assert found.score == pytest.approx(0.45)
     plain = np.std(values, ddof=1) / 2
     assert found.error == pytest.approx(plain * np.sqrt(1 + 4 / 3))
-    assert (noise_of(np.zeros(0)), jackknife(np.mean, [0.5]).error) == (0, 0)
+    assert (jackknife_error(np.zeros(0)), jackknife(np.mean, [0.5]).error) == (0, 0)
 
 
 # -- candidates and choice ------------------------------------------------------------------------------------
@@ -361,10 +361,10 @@ def test_without_clues_the_demands_hold_all_the_same():
 
 def test_demands_in_words():
     hard = Clues(4, apart=["a", "a", None, None], apart_weight=np.inf)
-    assert wished(_held_out.demands(Clues(4, must=[(0, 1)], labels=[0, 1, -1, -1]))) == ""
-    assert wished(_held_out.demands(hard | Clues(4, must=[(0, 1)]))) == "hard links and groups"
+    assert wished(held_out.select_demands(Clues(4, must=[(0, 1)], labels=[0, 1, -1, -1]))) == ""
+    assert wished(held_out.select_demands(hard | Clues(4, must=[(0, 1)]))) == "hard links and groups"
     every = hard | Clues(4, sizes=(1, 3), avoid=[[0, 0, 1, 1]])
-    assert wished(_held_out.demands(every)) == "bounds on sizes, what to avoid and hard links and groups"
+    assert wished(held_out.select_demands(every)) == "bounds on sizes, what to avoid and hard links and groups"
 
 
 def test_hard_links_in_a_fold_are_held_out_for_all(blobs):
@@ -411,7 +411,7 @@ def test_what_a_callback_raises_is_not_swallowed(blobs):
 def test_groups_of_one_row_are_not_held_out(blobs):
     X, _, _ = blobs
     alone = Clues(120, together=np.arange(120))
-    assert len(_held_out.mentions(alone)) == 0
+    assert len(held_out.list_mentions(alone)) == 0
     with pytest.raises(ClueError, match="speak of no two rows"):
         ClueSearchCV(cw.PCKMeans(), n_clusters=[2, 3]).fit(X, clues=alone)
 

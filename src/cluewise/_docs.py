@@ -62,7 +62,7 @@ ENTRIES = {
         "feature_names_in_ : ndarray of shape (d,)\n"
         "    Names of the columns, where X has names."
     ),
-    # Parameters and results of methods.
+    # Parameters and results of methods and functions.
     "X": "X : {array-like, sparse matrix} of shape (n, d)\n    The data.",
     "X_dense": "X : array-like of shape (n, d)\n    The data.",
     "X_new": "X : {array-like, sparse matrix} of shape (m, d)\n    New rows.",
@@ -71,8 +71,28 @@ ENTRIES = {
         "clues : Clues or array-like of shape (n,), optional\n    What is known; an array is taken as partial labels."
     ),
     "sample_weight": "sample_weight : array-like of shape (n,), optional\n    Weight of each row.",
+    "some_clues": "clues : Clues or array-like of shape (n,)\n    What is known; an array is taken as partial labels.",
     "self": "object\n    The fitted estimator.",
     "labels": "ndarray of shape (m,)\n    Cluster of each row.",
+    # Parameters of metrics.
+    "two_labelings": "y_true, y_pred : array-like of shape (n,)\n    Two labelings of the same rows.",
+    "exclude_pairs": (
+        "exclude_pairs : array-like of shape (m, 2), default=None\n"
+        "    Pairs of rows that do not count, for instance ``np.vstack([clues.must, clues.cannot])``."
+    ),
+    "clues_as_pairs": "clues : Clues\n    What is known; labels and groups count as the pairs that they imply.",
+    "link_limit": (
+        "limit : int, default=@\n    Maximum number of links of each kind; a random sample is taken of more."
+    ),
+    "link_seed": "random_state : int or Generator, default=0\n    Seed of that sample.",
+    "clusters": "labels : array-like of shape (n,)\n    Cluster of each row; -1 is noise.",
+    # Parameters and results of plots.
+    "plot_X": "X : array-like, sparse matrix or frame of shape (n, d)\n    The data.",
+    "plot_truth": (
+        "truth : array-like of shape (n,), optional\n    True classes; rows in the wrong cluster get a cross."
+    ),
+    "plot_ax": "ax : matplotlib Axes, optional\n    Where to draw; a new figure by default.",
+    "axes": 'matplotlib Axes\n    ``ax.figure`` is the figure; ``ax.figure.savefig("plot.png")`` saves it.',
 }
 
 PLACE = re.compile(r"^( *)\{(\w+)(?: ([^{}\n]+))?\}$", re.MULTILINE)

@@ -9,7 +9,7 @@ from reproduce.tables.survey import others, runs
 from sklearn.base import BaseEstimator
 
 from cluewise import Clues, Infeasible, metrics
-from cluewise.metrics._utility import coherence
+from cluewise.metrics import coherence
 
 Y = np.repeat([0, 1], 20)
 X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * Y[:, None]

@@ -171,7 +171,7 @@ def test_many_rows_do_not_overflow():
     [
         ([0, 1], [0], "y_true has 2 labels, but y_pred has 1"),
         ([], [], "no labels to compare"),
-        ([[0, 1]], [0, 1], "y_true needs one label per row, but it has 2 dimensions"),
+        ([[0, 1]], [0, 1], "y_true needs one label per row, but has 2 dimensions"),
         ([0.0, float("nan")], [0, 1], "y_true has no label .NaN. in row 1"),
         ([0, 1], np.array([1, "a"], dtype=object), "y_pred mixes labels"),
     ],
@@ -189,7 +189,7 @@ def test_bad_labels(measure, truth, found, message):
         ([(-1, 1)], "names row -1 .pair 0."),
         ([(0, 1), (3, 3)], "links row 3 with itself .pair 1."),
         ([0, 1, 2], "two columns"),
-        ([(0.0, 1.0)], "whole numbers"),
+        ([(0.0, 1.0)], "integers"),
     ],
 )
 def test_bad_pairs_to_leave_out(pairs, message):

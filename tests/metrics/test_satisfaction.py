@@ -190,9 +190,9 @@ def test_bounds_on_weight():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([0, 1], "the clues speak of 3 rows, but there are 2 labels"),
-        ([0.0, 1.0, 1.0], "labels must be whole numbers"),
-        ([[0, 1, 1]], "labels must be whole numbers, one per row"),
+        ([0, 1], "the clues are about 3 rows, but there are 2 labels"),
+        ([0.0, 1.0, 1.0], "labels must be integers"),
+        ([[0, 1, 1]], "labels must be integers, one per row"),
     ],
 )
 def test_bad_labels(labels, message):

@@ -14,16 +14,16 @@ from sklearn.metrics import roc_auc_score
 
 from cluewise import Clues
 from cluewise.exceptions import ClueError
-from cluewise.metrics import _segments
-from cluewise.metrics._bridges import inside_cycles
-from cluewise.metrics._utility import (
+from cluewise.metrics import (
     coherence,
     informativeness,
     metric_agreement,
     overlap,
     predictability,
     redundancy,
+    segments,
 )
+from cluewise.metrics._redundancy import find_cycle_edges
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])
 MUST, CANNOT = [[0, 1], [3, 7], [4, 6]], [[2, 7], [3, 4], [1, 5]]
@@ -231,7 +231,7 @@ def test_cycles_by_leaving_out_each_edge(seed):
     n = 9
     pairs = np.array(list(combinations(range(n), 2)))
     edges = pairs[rng.permutation(len(pairs))[: rng.integers(1, 14)]]
-    for e, found in enumerate(inside_cycles(edges, n)):
+    for e, found in enumerate(find_cycle_edges(edges, n)):
         rest = Clues(n, must=np.delete(edges, e, axis=0)).components
         assert found == (rest[edges[e, 0]] == rest[edges[e, 1]])
 
@@ -271,17 +271,17 @@ def test_above_the_limit_some_pairs_are_drawn():
     labels = rng.integers(4, size=3000)
     clues = Clues(3000, labels=labels)
     for limit in (50, 2000):
-        must, cannot = _segments.linked_rows(clues, limit)
+        must, cannot = segments.sample_links(clues, limit)
         assert 0 < len(must) <= limit
         assert 0 < len(cannot) <= limit
         assert (labels[must[:, 0]] == labels[must[:, 1]]).all()
         assert (labels[cannot[:, 0]] != labels[cannot[:, 1]]).all()
-        again = _segments.linked_rows(clues, limit)
+        again = segments.sample_links(clues, limit)
         assert np.array_equal(must, again[0])
         assert np.array_equal(cannot, again[1])
     pairs = rng.permutation(3000).reshape(-1, 2)
     links = Clues(3000, must=pairs[:1000], cannot=pairs[1000:], together=[*"aa", *[None] * 2998])
-    must, cannot = _segments.linked_rows(links, 100)
+    must, cannot = segments.sample_links(links, 100)
     assert (len(must), len(cannot)) == (100, 100)
     given = set(map(tuple, links.pairs(expand=True)[0].tolist()))
     assert set(map(tuple, must.tolist())) <= given
@@ -292,7 +292,7 @@ def test_above_the_limit_some_pairs_are_drawn():
 def test_blocks_do_not_change_the_sum(monkeypatch):
     X, clues = drawn(5)
     whole = coherence(X, clues), coherence(X, clues, profile="published")
-    monkeypatch.setattr(_segments, "_BLOCK", 1)
+    monkeypatch.setattr(segments, "_BLOCK", 1)
     assert (coherence(X, clues), coherence(X, clues, profile="published")) == whole
 
 
@@ -318,7 +318,7 @@ def test_bad_input_is_refused():
         overlap(A8[:3], A8[:2])
     with pytest.raises(ClueError, match="8 rows"):
         coherence(A8[:5], eight())
-    with pytest.raises(ValueError, match="nan or infinite"):
+    with pytest.raises(ValueError, match="nan or infinity"):
         coherence(np.full((8, 2), np.nan), eight())
     with pytest.raises(ValueError, match="n_neighbors is 0"):
         predictability(A8, eight(), n_neighbors=0)

@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._typing import ArrayLike, Ints
-from cluewise.advice import _held_out
 from cluewise.base import as_clues, generator
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError
-from cluewise.metrics import accuracy, ari, nmi, satisfaction
+from cluewise.metrics import accuracy, ari, held_out, nmi, satisfaction
 
 __all__ = ["Comparison", "Outcome", "compare"]
 
@@ -235,10 +234,10 @@ def compare(
 
     told: list[dict[str, float]] = []
     untold: list[dict[str, float]] = []
-    for rows in _held_out.splits(used, n_splits, test_size, rng):
+    for rows in held_out.draw_splits(used, n_splits, test_size, rng):
         seed = int(rng.integers(2**31))
-        told.append(_held_out.kept_shares(fitted(_held_out.without(used, rows), seed).labels_, used, rows))
-        untold.append(_held_out.kept_shares(fitted(None, seed).labels_, used, rows))
+        told.append(held_out.kept_shares(fitted(held_out.leave_out(used, rows), seed).labels_, used, rows))
+        untold.append(held_out.kept_shares(fitted(None, seed).labels_, used, rows))
 
     return Comparison(
         clues=used,

@@ -1,16 +1,10 @@
-"""How good a clustering is: agreement with a truth, satisfaction of clues; and what clues are worth."""
+"""How good a clustering is (agreement with true classes, satisfaction of clues), and how useful clues are."""
 
 from cluewise.metrics._agreement import accuracy, ari, nmi, pairwise_f, rand, variation_of_information
-from cluewise.metrics._satisfaction import broken, satisfaction
+from cluewise.metrics._redundancy import redundancy
+from cluewise.metrics._satisfaction import broken, informativeness, satisfaction
 from cluewise.metrics._scoring import clue_score
-from cluewise.metrics._utility import (
-    coherence,
-    informativeness,
-    metric_agreement,
-    overlap,
-    predictability,
-    redundancy,
-)
+from cluewise.metrics.segments import coherence, metric_agreement, overlap, predictability
 
 __all__ = [
     "accuracy",

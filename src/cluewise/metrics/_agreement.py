@@ -1,7 +1,7 @@
-"""Agreement of a clustering with a truth; names of labels never matter.
+"""Agreement of a clustering with true classes, whatever the labels are called.
 
-All functions take two labellings of the same rows. Labels may be numbers or strings; the noise label −1
-is a label like any other, so that noise rows count as one cluster. Nothing n × n is ever built.
+Labels may be numbers or strings. The noise label −1 is a label like any other: noise rows count as one cluster.
+No n × n array is ever built.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from cluewise._docs import documented
 from cluewise._typing import ArrayLike, Ints
 from cluewise.metrics._contingency import best_matching, contingency, paired_codes
 
@@ -18,25 +19,25 @@ __all__ = ["accuracy", "ari", "nmi", "pairwise_f", "rand", "variation_of_informa
 _NORMALIZATIONS = ("geometric", "arithmetic", "min", "max")
 
 
+@documented
 def nmi(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     normalization: Literal["geometric", "arithmetic", "min", "max"] = "geometric",
 ) -> float:
-    """Mutual information of two labellings, divided by a mean of their entropies.
+    """Mutual information of two labelings, divided by a mean of their entropies.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Two labellings of the same rows.
+    {two_labelings}
     normalization : {"geometric", "arithmetic", "min", "max"}, default="geometric"
-        How the two entropies make one number: √(H(U)H(V)), (H(U)+H(V))/2, the smaller or the larger.
+        How the two entropies are averaged: √(H(U)H(V)), (H(U)+H(V))/2, the smaller or the larger.
 
     Returns
     -------
     float
-        Between 0 and 1. Two labellings with one cluster each agree (1); if only one of the two has a
-        single cluster, they share nothing (0).
+        Between 0 and 1. Two labelings with one cluster each agree (1); if only one of the two has a single
+        cluster, they share nothing (0).
 
     Examples
     --------
@@ -52,18 +53,18 @@ def nmi(
     return float(normalized_mutual_info_score(truth, found, average_method=normalization))
 
 
+@documented
 def ari(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Rand index corrected for chance (Hubert and Arabie): 1 is equal, about 0 is random.
+    """Adjusted Rand index (Hubert and Arabie): 1 for equal labelings, about 0 for random ones.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Two labellings of the same rows.
+    {two_labelings}
 
     Returns
     -------
     float
-        At most 1; negative where the labellings agree less than by chance.
+        At most 1; negative if the labelings agree less than by chance.
 
     Examples
     --------
@@ -76,20 +77,19 @@ def ari(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     return float(adjusted_rand_score(*paired_codes(y_true, y_pred)))
 
 
+@documented
 def rand(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | None = None) -> float:
-    """Share of the pairs of rows on which two labellings agree: together in both, or apart in both.
+    """Share of the pairs of rows on which two labelings agree: together in both, or apart in both.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Two labellings of the same rows.
-    exclude_pairs : array-like of shape (m, 2), default=None
-        Pairs of rows that do not count, for instance ``np.vstack([clues.must, clues.cannot])``.
+    {two_labelings}
+    {exclude_pairs}
 
     Returns
     -------
     float
-        Between 0 and 1; 1 if there is no pair at all.
+        Between 0 and 1; 1 without any pair.
 
     Examples
     --------
@@ -105,20 +105,19 @@ def rand(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | None =
     return (pairs.both + pairs.neither) / total if total else 1.0
 
 
+@documented
 def pairwise_f(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | None = None) -> float:
     """Harmonic mean of precision and recall over the pairs of rows that are together.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Two labellings of the same rows.
-    exclude_pairs : array-like of shape (m, 2), default=None
-        Pairs of rows that do not count, for instance ``np.vstack([clues.must, clues.cannot])``.
+    {two_labelings}
+    {exclude_pairs}
 
     Returns
     -------
     float
-        Between 0 and 1; 0 if no pair is together in both, but 1 if neither labelling has any pair together.
+        Between 0 and 1; 0 if no pair is together in both, but 1 if neither labeling has any pair together.
 
     Examples
     --------
@@ -135,18 +134,18 @@ def pairwise_f(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | 
 
 
 def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Share of rows that lie in the cluster matched with their class.
+    """Share of rows in the cluster that is matched with their class.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n,)
-        Two labellings of the same rows; their numbers of clusters may differ.
+        Two labelings of the same rows; their numbers of clusters may differ.
 
     Returns
     -------
     float
-        Share of rows under the best one-to-one matching of classes and clusters; rows of classes or
-        clusters left over count as wrong.
+        Share of rows under the best one-to-one matching of classes and clusters; rows of unmatched classes or
+        clusters count as wrong.
 
     Examples
     --------
@@ -159,18 +158,18 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     return float(table.counts[hits].sum() / table.counts.sum())
 
 
+@documented
 def variation_of_information(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Distance of two labellings: what each says that the other does not, in nats.
+    """Distance of two labelings: the information that each has and the other lacks, in nats.
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        Two labellings of the same rows.
+    {two_labelings}
 
     Returns
     -------
     float
-        H(U|V) + H(V|U): 0 for equal labellings, at most log n; a metric.
+        H(U|V) + H(V|U): 0 for equal labelings, at most log n; a metric.
 
     Examples
     --------
@@ -183,7 +182,7 @@ def variation_of_information(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     truth, found = paired_codes(y_true, y_pred)
     table = contingency(truth, found)
     in_class, in_cluster = np.bincount(truth)[table.rows], np.bincount(found)[table.columns]
-    # Each term is >= 0, so equal labellings give exactly 0; H(U) + H(V) - 2 I would leave a rest.
+    # Each term is >= 0, so equal labelings give exactly 0; H(U) + H(V) - 2 I would leave a rounding error.
     surprise = np.log(in_class / table.counts) + np.log(in_cluster / table.counts)
     return float(np.dot(table.counts, surprise) / len(truth))
 
@@ -216,9 +215,7 @@ def _unordered(pairs: ArrayLike, n: int) -> Ints:
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"exclude_pairs needs whole numbers in two columns; it has {array.dtype} in shape {array.shape}."
-        )
+        raise ValueError(f"exclude_pairs must be two columns of integers; it has {array.dtype} in shape {array.shape}.")
     outside = (array < 0) | (array >= n)
     if outside.any():
         line = int(np.argmax(outside.any(axis=1)))

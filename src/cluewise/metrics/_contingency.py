@@ -1,4 +1,4 @@
-"""Labels as codes, and the table that counts how two labellings meet (never a dense one)."""
+"""Labels as codes, and the sparse table that counts how two labelings meet."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cluewise._typing import ArrayLike, Ints
+from cluewise._typing import UNASSIGNED, ArrayLike, Ints
 
-__all__ = ["Table", "best_matching", "codes_of", "contingency", "paired_codes"]
+__all__ = ["Table", "best_matching", "codes_of", "contingency", "paired_codes", "separate_noise"]
 
 
 class Table(NamedTuple):
@@ -24,7 +24,7 @@ def codes_of(values: ArrayLike, name: str) -> Ints:
     """Labels of any sortable kind as codes 0, 1, … in sorted order."""
     array = np.asarray(values)
     if array.ndim != 1:
-        raise ValueError(f"{name} needs one label per row, but it has {array.ndim} dimensions.")
+        raise ValueError(f"{name} needs one label per row, but has {array.ndim} dimensions.")
     if array.dtype.kind in "fO":
         missing = np.asarray(array != array, dtype=bool)  # only NaN differs from itself
         if missing.any():
@@ -36,13 +36,23 @@ def codes_of(values: ArrayLike, name: str) -> Ints:
 
 
 def paired_codes(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Ints, Ints]:
-    """Codes of two labellings of the same rows; at least one row."""
+    """Codes of two labelings of the same rows, of which there is at least one."""
     truth, found = codes_of(y_true, "y_true"), codes_of(y_pred, "y_pred")
     if len(truth) != len(found):
         raise ValueError(f"y_true has {len(truth)} labels, but y_pred has {len(found)}.")
     if len(truth) == 0:
         raise ValueError("there are no labels to compare.")
     return truth, found
+
+
+def separate_noise(labels: Ints) -> Ints:
+    """Cluster codes in which every noise row is a cluster of its own."""
+    noise = labels == UNASSIGNED
+    if not noise.any() and labels.min(initial=0) == 0:
+        return labels  # codes already; sorting a million labels would take more memory than all the rest
+    found, codes = np.unique(labels, return_inverse=True)
+    codes[noise] = len(found) + np.arange(np.count_nonzero(noise))
+    return codes
 
 
 def contingency(rows: Ints, columns: Ints) -> Table:
@@ -56,9 +66,7 @@ def contingency(rows: Ints, columns: Ints) -> Table:
 def best_matching(table: Table) -> Ints:
     """Column matched with each row, one to one and with the largest sum of counts; −1 = none.
 
-    The Hungarian problem, solved on the non-zero cells only. Every row also gets a private column
-    worth nothing, so that a full matching exists; all weights are one higher than the counts,
-    because a sparse graph reads 0 as "no edge". Time grows with the square of the shorter side.
+    The assignment problem, solved on the nonzero cells only. Time grows with the square of the shorter side.
     """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
@@ -69,6 +77,8 @@ def best_matching(table: Table) -> Ints:
         back = np.full(n_rows, -1)
         back[partner[partner >= 0]] = np.flatnonzero(partner >= 0)
         return back
+    # Every row also gets a private column worth nothing, so that a full matching exists. All weights are one higher
+    # than the counts, because a sparse graph reads 0 as "no edge".
     own = np.arange(n_rows)
     rows = np.concatenate([table.rows, own]).astype(np.int32)
     columns = np.concatenate([table.columns, own + n_columns]).astype(np.int32)

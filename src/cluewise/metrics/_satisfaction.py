@@ -6,15 +6,15 @@ When is a clue broken?
 must         the two rows have different labels
 cannot       the two rows have the same label
 labels       the row is not in the cluster of its class; classes and clusters are matched one to
-             one so that as many labelled rows as possible fit, unless the caller knows the matching
+             one so that as many labelled rows as possible fit, unless the caller gives the matching
 together     the members of the group lie in more than one cluster (the group counts as a whole)
 apart        two members of the group share a cluster (the group counts as a whole)
 partitions   the row's label is not the most frequent one in its cluster (ties: the lowest label)
 sizes        a cluster is smaller or larger than its bounds
-avoid        never; how different a result is from a known one is a matter of degree
+avoid        never: how far a result is from a known clustering is a matter of degree
 ============ ====================================================================================
 
-Rows labelled −1 (noise) are each alone: they break must-links, never cannot-links, and a class label.
+Each row labelled −1 (noise) is alone: it breaks must-links and class labels, never cannot-links.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cluewise._typing import UNASSIGNED, ArrayLike, Bools, Ints
+from cluewise._docs import documented
+from cluewise._typing import UNASSIGNED, ArrayLike, Bools, Floats, Ints
 from cluewise.exceptions import ClueError
-from cluewise.metrics._contingency import best_matching, contingency
+from cluewise.metrics._contingency import best_matching, contingency, separate_noise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cluewise.clues import Clues
 
-__all__ = ["broken", "satisfaction"]
+__all__ = ["broken", "informativeness", "satisfaction"]
 
 
 class _Marks(NamedTuple):
@@ -47,6 +48,7 @@ class _Marks(NamedTuple):
     sizes: Bools  # per cluster
 
 
+@documented
 def broken(
     labels: ArrayLike,
     clues: Clues,
@@ -59,22 +61,21 @@ def broken(
 
     Parameters
     ----------
-    labels : array-like of shape (n,)
-        Cluster of each row, −1 = noise.
+    {clusters}
     clues : Clues
-        What was known about the same n rows.
+        What is known about the same n rows.
     clusters_of_classes : array-like of shape (n_classes,), default=None
-        Cluster of each class in ``clues.classes_``, for methods that put class c into cluster c. By default
+        Cluster of each class in ``clues.classes_``, for methods that put class c into cluster c. By default,
         classes and clusters are matched one to one so that as many labelled rows as possible fit.
     n_clusters : int, default=None
-        Number of clusters asked for; clusters that came out empty then count for the bounds on sizes.
+        Requested number of clusters; empty clusters then count for the bounds on sizes.
     sample_weight : array-like of shape (n,), default=None
-        Weights of the rows, for bounds on summed weights.
+        Weight of each row, for bounds on summed weights.
 
     Returns
     -------
     Clues
-        The broken ones with their weights and sources. A broken group is returned whole, bounds on sizes too.
+        The broken clues with their weights and sources. Broken groups and bounds on sizes are returned whole.
 
     Examples
     --------
@@ -96,6 +97,7 @@ def broken(
     )
 
 
+@documented
 def satisfaction(
     labels: ArrayLike,
     clues: Clues,
@@ -108,19 +110,18 @@ def satisfaction(
 
     Parameters
     ----------
-    labels : array-like of shape (n,)
-        Cluster of each row, −1 = noise.
+    {clusters}
     clues : Clues
-        What was known about the same n rows.
+        What is known about the same n rows.
     clusters_of_classes, n_clusters, sample_weight
         As for :func:`broken`.
 
     Returns
     -------
     dict of str to float
-        For each kind that is there, the share of links (must, cannot), of labelled rows (labels,
-        partitions), of groups with two or more members (together, apart) or of clusters (sizes) that
-        are as they should be. Weights do not count; ``avoid`` is never listed.
+        For each kind present, the share of links (must, cannot), labelled rows (labels, partitions), groups of
+        two or more members (together, apart) or clusters (sizes) that are kept. Weights do not count; ``avoid``
+        is never listed.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def satisfaction(
     {'must': 0.5, 'cannot': 1.0}
     """
     marks = _marks(labels, clues, clusters_of_classes, n_clusters, sample_weight)
-    # Of rows without a label and of groups without a pair nothing is said, so they do not count.
+    # Nothing is known about rows without a label and groups without a pair, so they do not count.
     countable = {
         "labels": marks.labels[clues.labels >= 0],
         "must": marks.must,
@@ -152,7 +153,7 @@ def _marks(
     sample_weight: ArrayLike | None,
 ) -> _Marks:
     raw = _checked(labels, clues.n)
-    codes = _each_noise_row_alone(raw)
+    codes = separate_noise(raw)
     sides = [clues.partition_codes(t) for t in range(len(clues.partitions))]
     return _Marks(
         must=codes[clues.must[:, 0]] != codes[clues.must[:, 1]],
@@ -168,20 +169,10 @@ def _marks(
 def _checked(labels: ArrayLike, n: int) -> Ints:
     array = np.asarray(labels)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError(f"labels must be whole numbers, one per row; they are {array.dtype} in shape {array.shape}.")
+        raise ValueError(f"labels must be integers, one per row; they are {array.dtype} in shape {array.shape}.")
     if len(array) != n:
-        raise ClueError(f"the clues speak of {n} rows, but there are {len(array)} labels.")
+        raise ClueError(f"the clues are about {n} rows, but there are {len(array)} labels.")
     return array
-
-
-def _each_noise_row_alone(raw: Ints) -> Ints:
-    """Cluster codes in which every noise row is a cluster of its own."""
-    noise = raw == UNASSIGNED
-    if not noise.any() and raw.min(initial=0) == 0:
-        return raw  # codes already; sorting a million labels would take more memory than all the rest
-    found, codes = np.unique(raw, return_inverse=True)
-    codes[noise] = len(found) + np.arange(np.count_nonzero(noise))
-    return codes
 
 
 def _strays(raw: Ints, codes: Ints, clues: Clues, clusters_of_classes: ArrayLike | None) -> Bools:
@@ -242,14 +233,14 @@ def _out_of_bounds(raw: Ints, clues: Clues, n_clusters: int | None, sample_weigh
         weight = np.asarray(sample_weight, dtype=np.float64)[inside]
         slack = 1e-9 * float(weight.sum())  # sums of weights are not exact
     bounds = np.atleast_2d(clues.sizes)
-    if clues.sizes.ndim == 1:  # one pair for all, so that the numbers of the clusters do not matter
+    if clues.sizes.ndim == 1:  # one pair of bounds for all clusters, whatever their numbers
         size = np.bincount(np.unique(raw[inside], return_inverse=True)[1], weights=weight)
         size = np.append(size, np.zeros(max(0, (n_clusters or 0) - len(size))))
         return (size < bounds[0, 0] - slack) | (size > bounds[0, 1] + slack)
     bounded = raw[inside] < len(bounds)
     size = np.bincount(raw[inside][bounded], weights=weight[bounded], minlength=len(bounds))
     marks = (size < bounds[:, 0] - slack) | (size > bounds[:, 1] + slack)
-    return marks if bounded.all() else np.append(marks, True)  # a cluster that was never allowed
+    return marks if bounded.all() else np.append(marks, True)  # a cluster without bounds is not allowed
 
 
 def _sizes(group: Ints, n_groups: int) -> Ints:
@@ -258,3 +249,58 @@ def _sizes(group: Ints, n_groups: int) -> Ints:
 
 def _joined(masks: Iterable[Bools]) -> Bools:
     return np.concatenate([np.zeros(0, dtype=bool), *masks])
+
+
+def informativeness(labels: ArrayLike, clues: Clues) -> float:
+    """Share of the clues that a clustering without clues breaks: how much they add.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,) or (restarts, n)
+        One or more clusterings without clues; the share is averaged over them.
+    clues : Clues
+        What is known about the same n rows.
+
+    Returns
+    -------
+    float
+        Between 0 (nothing new) and 1, by weight; nan without clues that a clustering can break.
+
+    Notes
+    -----
+    Equation 94 of the survey, after Davidson, Wagstaff and Basu (2006), with "satisfied" corrected to "not satisfied"
+    (erratum E54). A link or group counts its weight, a labelled row counts 1. A link of infinite weight counts as much
+    as the heaviest other one. See `satisfaction` for when a clue is broken.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> from cluewise.metrics import informativeness
+    >>> clues = Clues(8, must=[(0, 1), (3, 7), (4, 6)], cannot=[(2, 7), (3, 4), (1, 5)])
+    >>> round(informativeness([0, 0, 0, 0, 1, 1, 1, 1], clues), 6)
+    0.166667
+    """
+    runs = np.atleast_2d(np.asarray(labels))
+    heaviest = _heaviest(clues)
+    total = _weight(clues, heaviest)
+    if not total:
+        return float("nan")
+    return float(np.mean([_weight(broken(run, clues), heaviest) for run in runs]) / total)
+
+
+def _heaviest(clues: Clues) -> float:
+    """The largest finite weight; 1 where there is none."""
+    weights = np.concatenate([clues.must_weight, clues.cannot_weight, *_group_weights(clues)])
+    return float(weights[np.isfinite(weights)].max(initial=0.0)) or 1.0
+
+
+def _group_weights(clues: Clues) -> list[Floats]:
+    return [group.weights[group.sizes > 1] for group in (*clues.together, *clues.apart)]
+
+
+def _weight(clues: Clues, heaviest: float) -> float:
+    """Total weight of the clues that a clustering can break, except bounds on sizes."""
+    weights = np.concatenate([clues.must_weight, clues.cannot_weight, *_group_weights(clues)])
+    rows = np.count_nonzero(clues.labels >= 0)
+    rows += sum(np.count_nonzero(clues.partition_codes(t) >= 0) for t in range(len(clues.partitions)))
+    return float(np.minimum(weights, heaviest).sum() + rows)

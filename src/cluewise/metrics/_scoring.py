@@ -13,12 +13,11 @@ __all__ = ["clue_score"]
 
 
 def clue_score(estimator: Any, X: Array, y: Any = None, *, clues: Clues | ArrayLike | None = None) -> float:
-    """How well the predicted clusters of held-out rows keep the clues among those rows.
+    """Share of the clues among held-out rows that their predicted clusters keep.
 
-    Pass the function itself as ``scoring``. Scikit-learn must be told once to route the clues, with
-    ``sklearn.set_config(enable_metadata_routing=True)``. Then ``GridSearchCV(…, scoring=clue_score)`` in its
-    ``fit(X, clues=clues)``, and ``cross_validate(…, scoring=clue_score, params={"clues": clues})``, hand each
-    fold its own clues.
+    Pass the function itself as ``scoring``, after ``sklearn.set_config(enable_metadata_routing=True)``. Then
+    ``GridSearchCV(…, scoring=clue_score).fit(X, clues=clues)`` and
+    ``cross_validate(…, scoring=clue_score, params={"clues": clues})`` give each fold its own clues.
 
     Parameters
     ----------
@@ -34,9 +33,8 @@ def clue_score(estimator: Any, X: Array, y: Any = None, *, clues: Clues | ArrayL
     Returns
     -------
     float
-        Mean over the kinds of clues present of the share that is kept, between 0 and 1. Each kind counts the
-        same, so that many cannot-links do not drown a few must-links. Bounds on sizes speak of all rows and
-        do not count.
+        Share that is kept, between 0 and 1, averaged over the kinds of clues: many cannot-links do not drown a few
+        must-links. Bounds on sizes concern all rows and do not count.
 
     Examples
     --------
@@ -52,7 +50,7 @@ def clue_score(estimator: Any, X: Array, y: Any = None, *, clues: Clues | ArrayL
     if clues is None:
         raise TypeError(
             "clue_score was called without clues; with sklearn.set_config(enable_metadata_routing=True) "
-            "cross-validation and grid search pass them on."
+            "cross-validation and grid search pass them."
         )
     if not hasattr(estimator, "predict"):
         raise TypeError(f"clue_score needs clusters of held-out rows, but {type(estimator).__name__} has no predict.")
@@ -61,12 +59,12 @@ def clue_score(estimator: Any, X: Array, y: Any = None, *, clues: Clues | ArrayL
     shares = satisfaction(estimator.predict(X), clues)
     shares.pop("sizes", None)
     if not shares:
-        raise ClueError("none of the held-out rows share a clue, so there is nothing to score.")
+        raise ClueError("no clue relates the held-out rows, so there is nothing to score.")
     return sum(shares.values()) / len(shares)
 
 
 def _request_clues() -> Any:
-    """What scikit-learn asks a scorer for: this one wants the clues."""
+    """The metadata that this scorer requests from scikit-learn: the clues."""
     from sklearn.utils.metadata_routing import MetadataRequest
 
     request = MetadataRequest(owner="clue_score")
@@ -74,5 +72,5 @@ def _request_clues() -> Any:
     return request
 
 
-# Scikit-learn looks for this attribute on whatever is given as `scoring`, and a function may carry it.
+# Scikit-learn looks for this attribute on whatever is passed as `scoring`, and a function may have it.
 clue_score.get_metadata_routing = _request_clues  # type: ignore[attr-defined]

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise import Clues, COPKMeans, Infeasible, MKMeans, MPCKMeans, PKMeans, Undecided
-from cluewise.metrics import rand
-from cluewise.metrics._utility import coherence, informativeness
+from cluewise.metrics import coherence, informativeness, rand
 
 from ...cells import Experiment, Problem
 from ...sets import paper_set

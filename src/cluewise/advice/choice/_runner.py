@@ -13,13 +13,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from cluewise._typing import Bools, Ints
-from cluewise.advice import _held_out
-from cluewise.advice.choice._agreement import agreement, evidence, jackknife
 from cluewise.advice.choice._candidates import counter
 from cluewise.advice.choice._trials import Trial, drop
 from cluewise.clues import Clues
 from cluewise.core.loop import Progress
-from cluewise.metrics import broken
+from cluewise.metrics import broken, held_out
 
 __all__ = ["Runner", "labels_of", "reason"]
 
@@ -49,9 +47,9 @@ class Runner:
     ) -> None:
         self.X, self.clues, self.folds, self.sample_weight = X, clues, folds, sample_weight
         self.seed, self.scoring = seed, scoring
-        self.kept = [_held_out.without(clues, rows) for rows in folds]
+        self.kept = [held_out.leave_out(clues, rows) for rows in folds]
         # Hard links that a fold holds out are held out for all candidates, those without clues included.
-        self.steady = _held_out.demands(clues).kinds <= {"sizes", "avoid"}
+        self.steady = held_out.select_demands(clues).kinds <= {"sizes", "avoid"}
         self.until = np.inf if time_limit is None else perf_counter() + time_limit
 
     def run(self, trials: Sequence[Trial], progress: Progress) -> list[Trial]:
@@ -98,7 +96,7 @@ class Runner:
             spent = (perf_counter() - began) / fits
             if each and perf_counter() + spent * (len(self.folds) - len(found)) > self.until:
                 return drop(trial, f"a fit takes {spent:.2g} s, too long for the time left"), stop
-        result = jackknife(self._statistic, found)
+        result = held_out.jackknife(self._statistic, found)
         if np.isnan(result.score):
             return drop(trial, "its score is nan"), stop
         k = round(float(np.median(counts))) if counter(trial.estimator) is None or _finds(trial) else trial.n_clusters
@@ -108,11 +106,11 @@ class Runner:
 
     def _judged(self, labels: Ints, rows: Bools) -> Any:
         if self.scoring is None:
-            return evidence(labels, self.clues, rows)
-        return float(self.scoring(labels, _held_out.about(self.clues, rows)))
+            return held_out.count_pairs(labels, self.clues, rows)
+        return float(self.scoring(labels, held_out.select_about(self.clues, rows)))
 
     def _statistic(self, found: Any) -> float:
-        return agreement(found) if self.scoring is None else float(np.mean(found))
+        return held_out.score_pairs(found) if self.scoring is None else float(np.mean(found))
 
     def fitted(self, trial: Trial, clues: Clues, *, quiet: bool) -> Any:
         """A candidate fitted on all rows; warnings of the fits on the way are nobody's business."""
@@ -122,7 +120,7 @@ class Runner:
             model.set_params(random_state=self.seed)
         more: dict[str, Any] = {"clues": clues} if trial.clues else {}
         if trial.demands:
-            more["clues"] = _held_out.demands(clues)
+            more["clues"] = held_out.select_demands(clues)
         if self.sample_weight is not None and has_fit_parameter(model, "sample_weight"):
             more["sample_weight"] = self.sample_weight
         with warnings.catch_warnings():
@@ -134,7 +132,7 @@ class Runner:
         """Whether a fit with all clues knows them clearly less well than fits with some predicted the others."""
         if self.scoring is not None or not best.clues:
             return ""
-        told = agreement(evidence(labels, self.clues, np.ones(len(labels), dtype=bool))[None])
+        told = held_out.score_pairs(held_out.count_pairs(labels, self.clues, np.ones(len(labels), dtype=bool))[None])
         if told >= best.score - max(_CLEARLY, 2 * best.error):
             return ""
         return f"with all clues it collapses: it agrees with them to {told:.3f} only"

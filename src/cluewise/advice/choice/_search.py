@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
-from cluewise.advice import _held_out
 from cluewise.advice.choice._candidates import candidates, likely_counts, named, wished
 from cluewise.advice.choice._runner import Runner, labels_of, reason
 from cluewise.advice.choice._trials import Trial, chance_warning, drop, pick
@@ -21,6 +20,7 @@ from cluewise.base import Informed, as_clues, generator
 from cluewise.clues import Clues
 from cluewise.core.loop import Progress
 from cluewise.exceptions import ClueError
+from cluewise.metrics import held_out
 
 __all__ = ["ClueSearchCV"]
 
@@ -190,7 +190,7 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, Informed):
         known = as_clues(clues, n)
         rng = generator(self.random_state)
         counts = likely_counts(self.n_clusters, known)
-        demands = _held_out.demands(known)
+        demands = held_out.select_demands(known)
         trials = list(
             candidates(
                 self.estimators,
@@ -201,7 +201,7 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, Informed):
                 demands=wished(demands),
             )
         )
-        folds = list(_held_out.folds(known, self.n_splits, rng))
+        folds = list(held_out.make_folds(known, self.n_splits, rng))
         runner = Runner(X, known, folds, sample_weight, int(rng.integers(2**31)), self.scoring, self.time_limit)
         callbacks = getattr(self, "_skl_callbacks", ())
         with Progress(self, callbacks, len(trials), max(1, len(folds))) as progress:
@@ -318,7 +318,7 @@ def _nothing_held_out(clues: Clues, n: int) -> str:
         return (
             f"clues of the kind {', '.join(sorted(clues.kinds))} speak of all rows and cannot be held out to choose by."
         )
-    if not len(_held_out.mentions(clues)):
+    if not len(held_out.list_mentions(clues)):
         return "the clues speak of no two rows, so that there is nothing to choose by."
     return "the clues hang together so that none can be held out to choose by; more of them are needed."
 

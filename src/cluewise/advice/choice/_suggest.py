@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from cluewise._typing import Ints
-from cluewise.advice import _held_out
 from cluewise.advice.choice import _shortlist
 from cluewise.advice.choice._candidates import named
 from cluewise.advice.choice._search import ClueSearchCV
@@ -22,6 +21,7 @@ from cluewise.advice.choice._trials import Trial
 from cluewise.base import as_clues, generator
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError
+from cluewise.metrics import held_out
 
 __all__ = ["suggest", "watched"]
 
@@ -143,7 +143,7 @@ def _some(clues: Clues, rng: np.random.Generator) -> Ints | None:
     """Rows for the search: those of randomly chosen clues, and others; None for all."""
     if clues.n <= _SEARCHED:
         return None
-    touched = rng.permutation(_held_out.mentions(clues)).ravel()
+    touched = rng.permutation(held_out.list_mentions(clues)).ravel()
     first = np.sort(np.unique(touched, return_index=True)[1])[:_TIED]
     tied_rows = touched[first]
     free = np.setdiff1d(np.arange(clues.n), touched)
@@ -166,7 +166,7 @@ def _on_all(search: ClueSearchCV, X: Any, clues: Clues, seed: int, own: Set[str]
             model.set_params(random_state=seed)
         if trial.name not in own and "time_limit" in parameters:
             model.set_params(time_limit=type(model)().get_params()["time_limit"])
-        told = clues if trial.clues else _held_out.demands(clues) if trial.demands else None
+        told = clues if trial.clues else held_out.select_demands(clues) if trial.demands else None
         try:
             return trial, model.fit(X, **({} if told is None else {"clues": told}))
         except Exception as error:  # as in the search

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Floats
-from cluewise.advice.choice._agreement import noise_of
+from cluewise.metrics.held_out import jackknife_error
 
 __all__ = ["Trial", "Trials", "chance_warning", "drop", "pick", "tied"]
 
@@ -133,7 +133,7 @@ class Trials(Sequence[Trial]):
 
 def tied(trial: Trial, best: Trial) -> bool:
     """Whether a trial is within one standard error of the best, of their difference on the same folds."""
-    return trial is best or best.score - trial.score <= noise_of(best.less - trial.less)
+    return trial is best or best.score - trial.score <= jackknife_error(best.less - trial.less)
 
 
 def pick(trials: Sequence[Trial]) -> Trials:

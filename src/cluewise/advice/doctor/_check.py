@@ -17,8 +17,8 @@ from cluewise.catalogue import get
 from cluewise.clues import Clues, Conflict
 from cluewise.clues._network import busy, network, peel
 from cluewise.exceptions import ClueError, Infeasible
-from cluewise.metrics._segments import segments
-from cluewise.metrics._utility import coherence, metric_agreement, predictability, redundancy
+from cluewise.metrics import coherence, metric_agreement, predictability, redundancy
+from cluewise.metrics.segments import make_segments
 
 __all__ = ["Diagnosis", "check"]
 
@@ -285,7 +285,7 @@ def _geometry(clues: Clues, X: Any) -> dict[str, Any]:
     unknown = float("nan")
     if X is None:
         return {"coherence": unknown, "agreement": unknown, "predictability": unknown, "clashes": ()}
-    found = segments(X, clues, _LINKS)
+    found = make_segments(X, clues, _LINKS)
     both = len(found.must) and len(found.cannot)
     return {
         "coherence": coherence(X, clues, limit=_LINKS) if both else unknown,

@@ -12,7 +12,7 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues, Conflict
-from cluewise.metrics._segments import Segments, overlaps
+from cluewise.metrics.segments import Segments, overlap_blocks
 
 __all__ = ["Clash", "Repairs", "clashes", "repairs"]
 
@@ -66,7 +66,7 @@ def clashes(found: Segments, clues: Clues, most: int) -> tuple[Clash, ...]:
     long, far = _lengths(found.must), _lengths(found.cannot)
     middle = found.cannot.mean(axis=1) - found.middle
     best: list[tuple[float, int, int]] = []
-    for start, on, back in overlaps(found):
+    for start, on, back in overlap_blocks(found):
         here = slice(start, start + len(on))
         share = on * back / np.maximum(np.outer(long[here], far), 1e-300)
         ends = found.must[here].mean(axis=1) - found.middle

@@ -10,11 +10,9 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
-from cluewise.advice import _held_out
 from cluewise.clues import Clues
-from cluewise.metrics import ari
-from cluewise.metrics._segments import rows_of
-from cluewise.metrics._utility import informativeness
+from cluewise.metrics import ari, held_out, informativeness
+from cluewise.metrics.segments import take_rows
 
 __all__ = ["Tryout", "try_out"]
 
@@ -70,7 +68,7 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
     that is what its user will get.
     """
     rows = _some_rows(clues, rng)
-    points, known = rows_of(X, rows, clues.n), clues[rows]
+    points, known = take_rows(X, rows, clues.n), clues[rows]
     fixed = isinstance(estimator.get_params(deep=False).get("random_state"), (int, np.integer))
     memory: dict[int, Ints] = {}
 
@@ -100,13 +98,13 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
             news = informativeness(plain, known)
             return Tryout(len(rows), news, trouble=f"it cannot cluster these rows with the clues: {error}")
         gains = []
-        for mask, seed in zip(_held_out.folds(known, _FOLDS, rng), seeds[1:]):
+        for mask, seed in zip(held_out.make_folds(known, _FOLDS, rng), seeds[1:]):
             try:
-                part = labels_of(_held_out.without(known, mask), seed)
+                part = labels_of(held_out.leave_out(known, mask), seed)
             except ValueError:  # some methods refuse some parts of the clues
                 continue
-            after = _held_out.kept_shares(part, known, mask)
-            before = _held_out.kept_shares(without(seed), known, mask)
+            after = held_out.kept_shares(part, known, mask)
+            before = held_out.kept_shares(without(seed), known, mask)
             gains.append(_mean(after, known, mask) - _mean(before, known, mask))
     return Tryout(
         rows=len(rows),
@@ -137,7 +135,7 @@ def _some_rows(clues: Clues, rng: np.random.Generator) -> Ints:
 
 def _mean(shares: Mapping[str, float], clues: Clues, rows: Bools) -> float:
     """Mean over the clues about these rows, of whatever kind."""
-    held = _held_out.about(clues, rows)
+    held = held_out.select_about(clues, rows)
     count: dict[str, int] = {
         "must": len(held.must),
         "cannot": len(held.cannot),
