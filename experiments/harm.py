@@ -7,7 +7,7 @@
             Rand index to the truth that is more than 0.02 lower with clues than without. In a round each set meets
             half of the sixteen kinds of clues, with four methods in turn; in the next round the other half.
 ``write``   A logistic regression on what the trial shows, learned on one half of the sets and judged on the other, into
-            ``experiments/results/harm.md``; its weights are those in ``cluewise.advice.doctor._harm``. Nothing was
+            ``experiments/results/harm.md``; its weights are those in ``cluewise.advice.harm``. Nothing was
             chosen by a look at the other half. Sets from one source are in the same half.
 
 A case is kept in ``experiments/results/harm.jsonl``; what is there is not run again. ``--rounds 2``.
@@ -31,8 +31,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
-from cluewise.advice.doctor._harm import LIKELY, SMALL, features, told
-from cluewise.advice.doctor._tryout import Tryout, try_out
+from cluewise.advice.harm import LIKELY, SMALL, Tryout, extract_features, is_conclusive, try_out
 from cluewise.metrics import ari
 
 SOURCES = [
@@ -127,13 +126,13 @@ def trial_of(case: dict) -> Tryout:
 
 
 def fitted(cases: list[dict]) -> LogisticRegression:
-    seen = np.array([list(features(trial_of(case)).values()) for case in cases])
+    seen = np.array([list(extract_features(trial_of(case)).values()) for case in cases])
     return LogisticRegression(C=100.0).fit(seen, [case["change"] < -SMALL for case in cases])
 
 
 def predicted(model: LogisticRegression, cases: list[dict]) -> np.ndarray:
     """What `check` would say: 0 where hardly a row moves."""
-    seen = np.array([list(features(trial_of(case)).values()) for case in cases])
+    seen = np.array([list(extract_features(trial_of(case)).values()) for case in cases])
     moved = np.array([case["moved"] > SMALL for case in cases])
     return np.where(moved, model.predict_proba(seen)[:, 1], 0.0)
 
@@ -147,7 +146,7 @@ def measured(p: np.ndarray, harm: np.ndarray) -> str:
 
 def lines() -> Iterator[str]:
     every = [case for case in done() if "failed" not in case]
-    able = [case for case in every if told(trial_of(case))]
+    able = [case for case in every if is_conclusive(trial_of(case))]
     learn, unseen = ([case for case in able if case["set"] in half] for half in (LEARN, UNSEEN))
     model = fitted([case for case in learn if case["moved"] > SMALL])
     yield "# When do clues do harm?\n"
@@ -156,7 +155,7 @@ def lines() -> Iterator[str]:
     yield f"Learned on {len(learn)} cases of {len({case['set'] for case in learn})} sets, judged on {len(unseen)} cases"
     yield f"of {len({case['set'] for case in unseen})} other sets, by which nothing was chosen.\n"
     yield "| feature | weight |\n|---|---|"
-    for name, weight in zip(features(trial_of(able[0])), model.coef_[0]):
+    for name, weight in zip(extract_features(trial_of(able[0])), model.coef_[0]):
         yield f"| {name} | {weight:.2f} |"
     yield f"| intercept | {model.intercept_[0]:.2f} |"
     yield "\n## On sets that were not used\n"

@@ -175,7 +175,7 @@ def test_both_sides_are_the_fits_that_a_user_would_get(iris):
     assert (result.helped, result.with_clues.held_out) == (None, {})
     assert np.isnan(result.gain)
     assert np.isnan(result.gain_error)
-    assert "cannot be told" in str(result)
+    assert "is unknown" in str(result)
 
 
 def test_seeds_decide_and_nothing_else(iris):
@@ -236,7 +236,7 @@ def comparison(gains):
         ((0.1, -0.1), None, "no clear difference (held-out clues +0.0 ± 12.2 points in 2 splits)."),
         ((0.1, 0.0, 0.1), None, "no clear difference"),
         ((0.0, 0.0, 0.0), None, "no clear difference"),
-        ((0.5,), None, "cannot be told"),
+        ((0.5,), None, "is unknown"),
     ],
 )
 def test_the_verdict_needs_more_than_twice_the_standard_error(gains, helped, words):
@@ -256,7 +256,7 @@ def test_what_speaks_of_all_rows_cannot_be_held_out(model, clues, words):
     X = [[0.0, 0.0], [0.0, 4.0], [0.2, 0.1], [9.0, 0.0], [9.0, 4.0], [9.1, 4.1]]
     result = cw.compare(model, X, clues, random_state=0)
     assert result.helped is None
-    assert str(result).endswith(f"Whether the clues helped cannot be told: {words} cannot be held out.")
+    assert str(result).endswith(f"Whether the clues helped is unknown: {words} cannot be held out.")
 
 
 def test_splits_that_share_clues_count_for_less():

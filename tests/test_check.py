@@ -14,9 +14,10 @@ from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
 from cluewise import Clues
-from cluewise.advice.doctor import _clashes, _harm, _tryout
-from cluewise.advice.doctor._check import check
-from cluewise.advice.doctor._clashes import Clash, clashes, repairs
+from cluewise.advice import Clash, Tryout, _clashes, check, harm
+from cluewise.advice._clashes import find_clashes, find_repairs
+from cluewise.advice._page import recommend
+from cluewise.advice.harm import judge_harm
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError
 from cluewise.metrics import coherence, informativeness, metric_agreement, predictability, redundancy
@@ -62,11 +63,11 @@ def test_a_contradiction_is_named_with_its_chain_and_what_to_repair():
 def test_the_link_that_most_contradictions_share_is_repaired_first():
     # One wrong must-link between two right pairs contradicts three cannot-links.
     chain = Clues(6, must=[(0, 1), (1, 2), (2, 3)], cannot=[(0, 2), (1, 3)])
-    assert repairs(chain) == (("must-link 1 – 2 (given)",), ((1, 2),), 0)
+    assert find_repairs(chain) == (("must-link 1 – 2 (given)",), ((1, 2),), 0)
     clues = Clues(6, must=[(0, 1), (1, 2), (3, 4), (4, 5), (2, 3)], cannot=[(0, 4), (1, 5), (0, 5), (2, 4), (1, 3)])
-    assert repairs(clues).words == ("must-link 2 – 3 (given)",)
+    assert find_repairs(clues).words == ("must-link 2 – 3 (given)",)
     heavy = Clues(6, must=clues.must, cannot=[(0, 4), (0, 5), (1, 5)], must_weight=50, cannot_weight=0.1)
-    assert set(repairs(heavy).words) == {f"cannot-link {a} – {b} (given)" for a, b in [(0, 4), (0, 5), (1, 5)]}
+    assert set(find_repairs(heavy).words) == {f"cannot-link {a} – {b} (given)" for a, b in [(0, 4), (0, 5), (1, 5)]}
     page = str(check(Clues(9, together=[0] * 9, cannot=[(0, i) for i in range(1, 5)])))
     assert "… and 1 more." in page
     assert "repair 4 links first, beginning with those named above; until" in page
@@ -74,20 +75,20 @@ def test_the_link_that_most_contradictions_share_is_repaired_first():
 
 def test_contradictions_of_labels_alone_have_no_repairs():
     clash = Clues(3, labels=[0, 1, -1], together=["a", "a", None])
-    assert repairs(clash) == ((), (), 1)
-    assert "repair what contradicts itself" in check(clash).advice
+    assert find_repairs(clash) == ((), (), 1)
+    assert "repair the contradictions first" in check(clash).advice
     mixed = Clues(
         4, labels=[0, 1, -1, -1], must=[(0, 2), (1, 2)], together=[None, None, "b", "b"], apart=[1, None, 1, None]
     )
-    assert repairs(mixed).words == ("must-link 0 – 2 (given)",)
+    assert find_repairs(mixed).words == ("must-link 0 – 2 (given)",)
 
 
 def test_contradictions_that_have_nothing_in_common_are_repaired_together(monkeypatch):
     pairs = [(2 * i, 2 * i + 1) for i in range(30)]
     clues = Clues(60, must=pairs, cannot=pairs)
     followed = []
-    monkeypatch.setattr(_clashes, "_links_in", lambda c, real=_clashes._links_in: followed.append(c) or real(c))
-    assert repairs(clues) == (tuple(f"cannot-link {a} – {b} (given)" for a, b in pairs), tuple(pairs), 0)
+    monkeypatch.setattr(_clashes, "_list_links", lambda c, real=_clashes._list_links: followed.append(c) or real(c))
+    assert find_repairs(clues) == (tuple(f"cannot-link {a} – {b} (given)" for a, b in pairs), tuple(pairs), 0)
     assert len(followed) == 30
 
 
@@ -95,16 +96,16 @@ def test_of_too_many_contradictions_some_are_repaired_and_the_others_counted(mon
     pairs = [(2 * i, 2 * i + 1) for i in range(30)]
     clues = Clues(60, must=pairs, cannot=pairs)
     monkeypatch.setattr(_clashes, "_CHAINS", 12)
-    monkeypatch.setattr(_clashes, "_LOOKED_AT", 5)
-    found = repairs(clues)
+    monkeypatch.setattr(_clashes, "_AT_ONCE", 5)
+    found = find_repairs(clues)
     assert (len(found.words), found.left) == (12, 18)
     page = str(check(clues))
-    assert "Without these 18 contradictions would be left; look at them first:" in page
-    assert "repair 12 links first, beginning with those named above, and look again; until" in page
+    assert "Without the following links, 18 contradictions would remain; check them first:" in page
+    assert "repair 12 links first, beginning with those named above, and check again; until" in page
     monkeypatch.setattr(_clashes, "_CHAINS", 30)
     monkeypatch.setattr(_clashes, "_FEWEST", 2)
     monkeypatch.setattr(_clashes, "_ROWS", 4)  # with many rows fewer chains are followed
-    assert len(repairs(clues).words) == 2
+    assert len(find_repairs(clues).words) == 2
 
 
 def test_too_few_clusters():
@@ -118,16 +119,16 @@ def test_too_few_clusters():
     assert "degeneracy 2, below 3 clusters" in str(good)
     square = check(Clues(4, cannot=[(0, 1), (1, 2), (2, 3), (0, 3)]), n_clusters=2)
     assert "no odd cycle" in str(square)
-    assert "with data there is more to say" in square.advice
+    assert "give data to learn more" in square.advice
     with_data = check(Clues(4, cannot=[(0, 1)]), A8[:4])
-    assert with_data.advice.endswith("with a number of clusters (n_clusters, or -k) there is more to say.")
+    assert with_data.advice.endswith("give the number of clusters (n_clusters, or -k) to learn more.")
 
 
 def test_tangled_cannot_links():
     # Three by three, all across: two colors do, degeneracy 3.
     found = check(Clues(6, cannot=[(i, j) for i in range(3) for j in range(3, 6)]), n_clusters=3)
     assert (found.satisfiable, found.degeneracy) == (True, 3)
-    assert "tangled: degeneracy 3, not below 3 clusters" in str(found)
+    assert "hard to separate: degeneracy 3, not below 3 clusters" in str(found)
 
 
 def test_counts_of_what_the_clues_entail():
@@ -182,7 +183,7 @@ def test_advice_follows_the_held_out_clues():
     found = check(clues, X, estimator=cw.COPKMeans(2, random_state=0), random_state=0)
     assert found.trial.gain > 0.1
     assert (found.recommendation, found.harmful) == ("use", False)
-    assert "Held-out clues come out better with the others than without" in str(found)
+    assert "Held-out clues are predicted better with the other clues than without" in str(found)
 
 
 def test_misleading_distances():
@@ -196,19 +197,19 @@ def test_misleading_distances():
     assert found.agreement == 0.0
     assert found.recommendation == "leave"
     assert "near rows differ and far rows belong together" in found.advice
-    assert "Most in the way of each other:" in str(found)
+    assert "Clues that clash most:" in str(found)
 
 
 def test_the_worst_clashes_come_first():
     X = np.array([[0.0, 0], [10, 0], [1, 0.1], [9, 0.1], [0, 50], [10, 50], [30, 0], [30, 9]])
     clues = Clues(8, must=[(0, 1), (6, 7)], cannot=[(2, 3), (4, 5)], must_source=["a", "b"], cannot_source=["c", "d"])
-    found = clashes(make_segments(X, clues), clues, 5)
+    found = find_clashes(make_segments(X, clues), clues, 5)
     assert found[0] == Clash((0, 1), (2, 3), "a", "c", found[0].overlap)
     assert found[0].overlap > 0.7
     assert str(found[0]) == "must-link 0 – 1 (a) against cannot-link 2 – 3 (c)"
     assert [c.overlap for c in found] == sorted((c.overlap for c in found), reverse=True)
     assert all((c.must, c.cannot) != ((6, 7), (2, 3)) for c in found)  # they do not overlap
-    assert clashes(make_segments(X, clues), clues, 1) == found[:1]
+    assert find_clashes(make_segments(X, clues), clues, 1) == found[:1]
     labels = check(Clues(8, labels=[0, 0, 1, 1, -1, -1, -1, -1]), X)
     assert labels.clashes[0].must_source == "from labels or groups"
 
@@ -277,7 +278,7 @@ def test_a_trial_that_only_fails_with_clues():
                 raise ValueError("where is my must-link?")
             return super().fit(X, clues=clues)
 
-    parts = _tryout.try_out(RefusesParts(2, random_state=0), X, clues, np.random.default_rng(0))
+    parts = harm.try_out(RefusesParts(2, random_state=0), X, clues, np.random.default_rng(0))
     assert 0 < parts.splits < 10
     assert parts.trouble == ""
 
@@ -287,7 +288,7 @@ def test_many_rows_are_sampled():
     clues = Clues.sample(y, pairs=3000, labels=50, random_state=0)
     found = check(clues, X, n_clusters=2, random_state=0)
     assert found.trial.rows == 2000
-    assert "(2000 rows were tried)" in str(found)
+    assert "(on 2000 rows)" in str(found)
     again = check(clues, X, n_clusters=2, random_state=0)
     assert (again.harm, again.trial) == (found.harm, found.trial)
     labels = check(Clues(6000, labels=y), X, random_state=0)
@@ -353,8 +354,8 @@ def test_labels_of_one_class_tell_no_number_of_clusters():
 @pytest.mark.parametrize(
     ("sizes", "words"),
     [
-        ((40, 60), "take fewer clusters, or allow smaller ones"),
-        ((1, 10), "take more clusters, or allow larger ones"),
+        ((40, 60), "use fewer clusters, or allow smaller ones"),
+        ((1, 10), "use more clusters, or allow larger ones"),
     ],
 )
 def test_bounds_on_sizes_that_cannot_be_kept(sizes, words):
@@ -384,7 +385,7 @@ def test_right_clues_are_not_accused():
     found = check(Clues.sample(y, pairs=40, random_state=1), X, n_clusters=2, random_state=0)
     assert found.agreement > 0.9
     assert found.clashes
-    assert "Most in the way of each other" not in str(found)
+    assert "Clues that clash most" not in str(found)
 
 
 def test_rows_that_hold_no_numbers_are_named():
@@ -406,32 +407,32 @@ def test_identical_rows():
 # --- the score --------------------------------------------------------------------------------------------
 
 
-def trial(**known) -> _tryout.Tryout:
+def trial(**known) -> Tryout:
     usual = {"rows": 10, "informativeness": 0.2, "splits": 10, "gain": 0.0, "error": 0.02, "moved": 0.3, "strain": 0.0}
-    return _tryout.Tryout(**(usual | known))
+    return Tryout(**(usual | known))
 
 
 def test_the_score_falls_with_evidence_and_news_and_rises_with_strain():
     clues = Clues(4, must=[(0, 1)])
 
-    def harm(**known):
-        return _harm.judged(trial(**known), clues)["harm"]
+    def harm_of(**known):
+        return judge_harm(trial(**known), clues)["harm"]
 
-    assert harm(gain=0.1) < harm(gain=0.0) < harm(gain=-0.1)
-    assert harm(gain=-0.1, error=0.02) > harm(gain=-0.1, error=0.2)  # the same gain, less sure
-    assert harm(gain=5.0) == harm(gain=6.0)
-    assert harm(strain=-0.1) < harm(strain=0.0) < harm(strain=0.1)
-    assert harm(strain=5.0) == harm(strain=0.2)
-    assert harm(informativeness=0.5) < harm(informativeness=0.1)
+    assert harm_of(gain=0.1) < harm_of(gain=0.0) < harm_of(gain=-0.1)
+    assert harm_of(gain=-0.1, error=0.02) > harm_of(gain=-0.1, error=0.2)  # the same gain, less sure
+    assert harm_of(gain=5.0) == harm_of(gain=6.0)
+    assert harm_of(strain=-0.1) < harm_of(strain=0.0) < harm_of(strain=0.1)
+    assert harm_of(strain=5.0) == harm_of(strain=0.2)
+    assert harm_of(informativeness=0.5) < harm_of(informativeness=0.1)
     seen = {"evidence": 0.05 / 0.03, "strain": 0.1, "news": 0.2}
-    by_hand = _harm.INTERCEPT + sum(_harm.WEIGHTS[name] * value for name, value in seen.items())
-    assert harm(gain=0.05, strain=0.1) == pytest.approx(1 / (1 + np.exp(-by_hand)))
+    by_hand = harm.INTERCEPT + sum(harm.WEIGHTS[name] * value for name, value in seen.items())
+    assert harm_of(gain=0.05, strain=0.1) == pytest.approx(1 / (1 + np.exp(-by_hand)))
 
 
 def test_the_weights_are_those_that_the_experiment_found():
     page = (Path(__file__).parents[1] / "experiments" / "results" / "harm.md").read_text("utf-8")
     found = {name: float(value) for name, value in re.findall(r"^\| (\w+) \| (-?\d+\.\d\d) \|$", page, flags=re.M)}
-    assert found == _harm.WEIGHTS | {"intercept": _harm.INTERCEPT}
+    assert found == harm.WEIGHTS | {"intercept": harm.INTERCEPT}
     count, said, was, area, brier, constant = map(
         float, re.search(r"^\| all \|(.*)\|$", page, flags=re.M)[1].split("|")
     )
@@ -448,18 +449,18 @@ def test_the_verdict():
     clues = Clues(4, must=[(0, 1)])
 
     def said(**known):
-        return _harm.judged(trial(**known), clues)
+        return judge_harm(trial(**known), clues)
 
     assert said(gain=-0.3, strain=0.2)["harmful"] is True
     assert said(gain=0.3)["harmful"] is False
-    assert (said(moved=0.0)["harm"], said(moved=0.0)["reasons"]) == (0.0, (_harm.UNCHANGED,))
-    assert (said(moved=0.02, gain=-0.3)["harm"], said(moved=0.02)["reasons"]) == (0.0, (_harm.HARDLY,))
+    assert (said(moved=0.0)["harm"], said(moved=0.0)["reasons"]) == (0.0, (harm.UNCHANGED,))
+    assert (said(moved=0.02, gain=-0.3)["harm"], said(moved=0.02)["reasons"]) == (0.0, (harm.HARDLY,))
     assert said(moved=0.0, gain=np.nan, splits=0)["harmful"] is False
     for nothing in ({"trouble": "no"}, {"splits": 4}, {"splits": 0, "gain": np.nan, "error": np.nan}):
         found = said(**nothing)
         assert np.isnan(found["harm"])
         assert (found["harmful"], found["features"]) == (None, {})
-    assert _harm.judged(trial(), Clues(4, sizes=(1, 3)))["harmful"] is None
+    assert judge_harm(trial(), Clues(4, sizes=(1, 3)))["harmful"] is None
 
 
 def test_too_few_clues_to_tell():
@@ -470,9 +471,7 @@ def test_too_few_clues_to_tell():
     assert found.trial.moved > 0
     assert np.isnan(found.harm)
     assert (found.harmful, found.recommendation) == (None, "ask")
-    assert "Whether PKMeans does worse with these clues than without cannot be told: too few can be held out" in str(
-        found
-    )
+    assert "Too few clues can be held out to tell whether PKMeans does worse with them than without." in str(found)
     assert "Probability" not in str(found)
 
 
@@ -486,7 +485,7 @@ def test_each_row_with_clues_is_held_out_once():
             return super().fit(X, clues=clues)
 
     clues = Clues(60, labels=np.where(np.arange(60) < 20, y, -1))
-    tried = _tryout.try_out(Noted(2, random_state=0), X, clues, np.random.default_rng(0))
+    tried = harm.try_out(Noted(2, random_state=0), X, clues, np.random.default_rng(0))
     told = [np.flatnonzero(given.labels >= 0) for given in fits[2:]]
     held = np.concatenate([np.setdiff1d(np.arange(20), rows) for rows in told])
     assert tried.splits == 10
@@ -500,7 +499,7 @@ def test_words_of_the_verdict():
     say = lambda **known: _say(parts | {"agreement": 0.9, "coverage": 0.5} | known)  # noqa: E731
     moved = trial(gain=0.1)
     assert say(trial=moved, harm=0.1, harmful=False) == ("use", "use them.")
-    assert say(trial=moved, harm=0.1, harmful=False, coverage=0.01)[1].endswith("would do more.")
+    assert say(trial=moved, harm=0.1, harmful=False, coverage=0.01)[1].endswith("would help more.")
     assert say(trial=moved, harm=0.7, harmful=True)[0] == "leave"
     assert say(trial=moved, harm=0.7, harmful=True, agreement=0.3)[1].startswith(
         "leave them out, repair them, or choose other columns"
@@ -515,18 +514,16 @@ def test_words_of_the_verdict():
     unknown = trial(gain=np.nan, strain=0.1, moved=0.015)
     assert say(trial=unknown, harm=0.0, harmful=False, agreement=0.1)[0] == "leave"
     assert say(trial=trial(splits=2), harm=np.nan, harmful=None, reasons=("few",))[0] == "ask"
-    assert _harm._reasons(trial(gain=-0.02, splits=4, strain=-0.1))[:2] == (
-        "Held-out clues come out worse with the others than without (2.0 ± 2.0 points in 4 splits).",
+    assert harm._reasons(trial(gain=-0.02, splits=4, strain=-0.1))[:2] == (
+        "Held-out clues are predicted worse with the other clues than without (2.0 ± 2.0 points in 4 splits).",
         "The clusters become 9.5 % tighter (sum of squares).",
     )
-    assert "(0.03 ± 2.0 points in 4 splits)" in _harm._reasons(trial(gain=-0.0003, splits=4))[0]
+    assert "(0.03 ± 2.0 points in 4 splits)" in harm._reasons(trial(gain=-0.0003, splits=4))[0]
 
 
 def _say(parts):
-    from cluewise.advice.doctor._page import recommended
-
     model = parts.pop("model", cw.PCKMeans(2))
-    return recommended(parts, model)
+    return recommend(parts, model)
 
 
 def test_wine_as_in_the_documentation():

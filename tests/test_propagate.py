@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from cluewise import Clues, PCKMeans
-from cluewise.advice.propagation import _propagate
-from cluewise.advice.propagation._propagate import propagate
+from cluewise.advice import _propagate, propagate
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError
 from cluewise.metrics import ari
@@ -356,7 +355,7 @@ def test_blocks_do_not_change_the_result(monkeypatch):
     X = rng.integers(0, 6, size=(40, 2)) * 1.0  # many equal distances
     clues = Clues.sample(rng.integers(3, size=40), pairs=30, random_state=0)
     whole = [propagate(X, clues, radius=2.0, limit=limit) for limit in (20, 10**5)]
-    monkeypatch.setattr(_propagate, "WAYS", 1)
+    monkeypatch.setattr(_propagate, "BATCH", 1)
     monkeypatch.setattr(_propagate, "SPARE", 100)
     assert whole == [propagate(X, clues, radius=2.0, limit=limit) for limit in (20, 10**5)]
 
@@ -368,9 +367,9 @@ def test_blocks_do_not_change_the_result(monkeypatch):
         ({"radius": -1.0}, "radius is -1.0"),
         ({"radius": np.nan}, "radius is nan"),
         ({"radius": None}, "radius is None"),
-        ({"n_neighbors": 0}, "n_neighbors is 0; it must be a whole number of at least 1"),
+        ({"n_neighbors": 0}, "n_neighbors is 0; it must be an integer of at least 1"),
         ({"n_neighbors": 2.5}, r"n_neighbors is 2\.5"),
-        ({"limit": -1}, "limit is -1; it must be a whole number of at least 0"),
+        ({"limit": -1}, "limit is -1; it must be an integer of at least 0"),
         ({"limit": True}, "limit is True"),
     ],
 )

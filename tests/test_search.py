@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -19,9 +20,15 @@ from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
 from cluewise import Clues, metrics, tables
-from cluewise.advice.choice._candidates import candidates, least_clusters, likely_counts, named, wished
-from cluewise.advice.choice._search import ClueSearchCV
-from cluewise.advice.choice._trials import Trial, chance_warning, drop, pick
+from cluewise.advice import ClueSearchCV, Trial
+from cluewise.advice._candidates import (
+    choose_counts,
+    count_needed_clusters,
+    describe_demands,
+    list_candidates,
+    name_estimators,
+)
+from cluewise.advice._trials import pick, warn_of_chance
 from cluewise.exceptions import ClueError
 from cluewise.metric_learning import RCA
 from cluewise.metrics import held_out
@@ -157,9 +164,13 @@ def test_the_error_is_that_of_a_mean_enlarged_for_overlapping_folds():
 
 
 def test_estimators_have_names():
-    assert list(named(cw.PCKMeans())) == ["PCKMeans"]
-    assert list(named([cw.PCKMeans(), cw.COPKMeans(), cw.PCKMeans()])) == ["PCKMeans", "COPKMeans", "PCKMeans-2"]
-    assert list(named({"a": cw.PCKMeans()})) == ["a"]
+    assert list(name_estimators(cw.PCKMeans())) == ["PCKMeans"]
+    assert list(name_estimators([cw.PCKMeans(), cw.COPKMeans(), cw.PCKMeans()])) == [
+        "PCKMeans",
+        "COPKMeans",
+        "PCKMeans-2",
+    ]
+    assert list(name_estimators({"a": cw.PCKMeans()})) == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -178,11 +189,11 @@ def test_what_is_no_estimator_is_refused(estimators, error, words):
 
 def test_candidates_are_estimators_by_grids_by_numbers_of_clusters():
     def told(*words, **more):
-        return [t.what for t in candidates(*words, **{"told": True, "without": True} | more)]
+        return [t.description for t in list_candidates(*words, **{"has_clues": True, "without": True} | more)]
 
     one = "PCKMeans(n_clusters=2)"
     assert told(cw.PCKMeans(), None, [2]) == [one, one + " without clues"]
-    assert told(cw.PCKMeans(), None, [2], told=False) == [one + " without clues"]
+    assert told(cw.PCKMeans(), None, [2], has_clues=False) == [one + " without clues"]
     assert told([cw.PCKMeans(), KMeans()], None, [2], without=False) == [one, "KMeans(n_clusters=2) without clues"]
     assert told(cw.PCKMeans(), {"penalty": [1, 2]}, None, without=False) == [
         "PCKMeans(penalty=1)",
@@ -200,7 +211,7 @@ def test_candidates_are_estimators_by_grids_by_numbers_of_clusters():
 
 
 def test_a_grid_for_several_estimators_names_them():
-    with pytest.raises(ValueError, match=r"maps their names \(PCKMeans, COPKMeans\)"):
+    with pytest.raises(ValueError, match=r"must map their names \(PCKMeans, COPKMeans\)"):
         ClueSearchCV([cw.PCKMeans(), cw.COPKMeans()], {"penalty": [1]}).fit([[0.0], [1.0]], clues=[0, 1])
 
 
@@ -211,22 +222,22 @@ def test_a_grid_of_nothing_is_refused(grid):
 
 
 def test_the_clues_say_how_many_clusters_are_needed():
-    assert least_clusters(Clues(9)) == 2
-    assert least_clusters(Clues.from_labels([0, 1, 2, 2, -1])) == 3
-    assert least_clusters(Clues(9, cannot=list(combinations([1, 3, 5, 7], 2)))) == 4
-    assert least_clusters(Clues(9, cannot=[(0, 1), (0, 2), (1, 2)], must=[(2, 5)])) == 3
-    assert least_clusters(Clues(9, apart=[0, 0, 0, 0, -1, -1, 1, 1, -1])) == 4
-    assert likely_counts("auto", Clues(100, labels=np.arange(100) % 3)) == list(range(3, 12))
-    assert likely_counts("auto", Clues(100, labels=np.arange(100) % 10)) == list(range(10, 21))
-    assert likely_counts("auto", Clues(8, labels=np.arange(8) % 2)) == [2, 3, 4]
-    assert likely_counts("auto", Clues(1)) == [1]
-    assert likely_counts(range(2, 4), Clues(5)) == [2, 3]
-    assert likely_counts(np.int64(3), Clues(5)) == [3]
-    assert likely_counts([3.0], Clues(5)) == [3]
-    assert least_clusters(Clues(6, apart=[0, 0, 0, 1, 1, -1], must=[(0, 1)])) == 2
+    assert count_needed_clusters(Clues(9)) == 2
+    assert count_needed_clusters(Clues.from_labels([0, 1, 2, 2, -1])) == 3
+    assert count_needed_clusters(Clues(9, cannot=list(combinations([1, 3, 5, 7], 2)))) == 4
+    assert count_needed_clusters(Clues(9, cannot=[(0, 1), (0, 2), (1, 2)], must=[(2, 5)])) == 3
+    assert count_needed_clusters(Clues(9, apart=[0, 0, 0, 0, -1, -1, 1, 1, -1])) == 4
+    assert choose_counts("auto", Clues(100, labels=np.arange(100) % 3)) == list(range(3, 12))
+    assert choose_counts("auto", Clues(100, labels=np.arange(100) % 10)) == list(range(10, 21))
+    assert choose_counts("auto", Clues(8, labels=np.arange(8) % 2)) == [2, 3, 4]
+    assert choose_counts("auto", Clues(1)) == [1]
+    assert choose_counts(range(2, 4), Clues(5)) == [2, 3]
+    assert choose_counts(np.int64(3), Clues(5)) == [3]
+    assert choose_counts([3.0], Clues(5)) == [3]
+    assert count_needed_clusters(Clues(6, apart=[0, 0, 0, 1, 1, -1], must=[(0, 1)])) == 2
     for nothing in ([], [0, 2], [2.5]):
         with pytest.raises(ValueError, match="n_clusters"):
-            likely_counts(nothing, Clues(5))
+            choose_counts(nothing, Clues(5))
 
 
 def trial(name, k, score, less, clues=True):
@@ -239,7 +250,7 @@ def test_the_fewest_clusters_win_among_the_tied_then_the_score_then_no_clues():
     noisy = trial("noisy", 4, 0.8, [0.9, 0.7])
     same = trial("same", 4, 0.8, [0.9, 0.7], clues=False)
     lower = trial("lower", 4, 0.75, [0.9, 0.6])
-    out = drop(trial("out", 2, 2.0, [2.0, 2.0]), "too slow")
+    out = replace(trial("out", 2, 2.0, [2.0, 2.0]), dropped="too slow")
     assert [t.name for t in pick([out, far, best, noisy, same, lower])] == [
         "same",
         "best",
@@ -253,11 +264,11 @@ def test_the_fewest_clusters_win_among_the_tied_then_the_score_then_no_clues():
 
 
 def test_the_table_reads_well(tmp_path):
-    table = pick([trial("a", 2, 0.5, []), drop(trial("b", 3, np.nan, []), "ValueError: no.")])
+    table = pick([trial("a", 2, 0.5, []), replace(trial("b", 3, np.nan, []), dropped="ValueError: no.")])
     assert str(table).splitlines() == [
         " score  error   seconds  candidate",
         " 0.500  0.100         1  a()",
-        "                         b() is out: ValueError: no.",
+        "                         b() was dropped: ValueError: no.",
     ]
     assert table.columns["dropped"] == ["", "ValueError: no."]
     assert (len(table), [t.name for t in table]) == (2, ["a", "b"])
@@ -326,14 +337,14 @@ def test_where_nothing_is_predicted_the_table_says_so(blobs):
     # Lies alone may be used or not, by chance; what is certain is the warning.
     table = search.fit(X, clues=lies).results_
     assert table[0].score <= 2 * table[0].error
-    assert table.warning.startswith("No method clearly predicts held-out clues better than chance")
+    assert table.warning.startswith("No method predicts held-out clues clearly better than chance")
     assert str(table).endswith(table.warning)
     assert search.fit(X, clues=clues).results_.warning == ""
     own = search.set_params(scoring=lambda labels, held: -1.0).fit(X, clues=lies)
     assert own.results_.warning == ""  # what chance gives, only the user knows
-    assert chance_warning(trial("one", 2, np.nan, [])) == ""
-    assert chance_warning(trial("two", 2, 0.19, [])) != ""
-    assert chance_warning(trial("three", 2, 0.21, [])) == ""
+    assert warn_of_chance(trial("one", 2, np.nan, [])) == ""
+    assert warn_of_chance(trial("two", 2, 0.19, [])) != ""
+    assert warn_of_chance(trial("three", 2, 0.21, [])) == ""
 
 
 def test_without_clues_the_demands_hold_all_the_same():
@@ -345,7 +356,7 @@ def test_without_clues_the_demands_hold_all_the_same():
     sized = Clues(90, labels=labels, sizes=(40, 50))
     search = ClueSearchCV(cw.PCCC(2), random_state=0).fit(X, clues=sized)
     assert np.bincount(search.labels_).min() >= 40
-    assert {t.what for t in search.results_ if not t.clues} == {"PCCC() without clues but bounds on sizes"}
+    assert {t.description for t in search.results_ if not t.clues} == {"PCCC() without clues except bounds on sizes"}
     assert all(t.dropped == "" for t in search.results_)
     odd = (0, 70)
     hard = Clues(90, labels=np.where(np.isin(np.arange(90), odd), -1, labels)) | Clues(
@@ -361,10 +372,12 @@ def test_without_clues_the_demands_hold_all_the_same():
 
 def test_demands_in_words():
     hard = Clues(4, apart=["a", "a", None, None], apart_weight=np.inf)
-    assert wished(held_out.select_demands(Clues(4, must=[(0, 1)], labels=[0, 1, -1, -1]))) == ""
-    assert wished(held_out.select_demands(hard | Clues(4, must=[(0, 1)]))) == "hard links and groups"
+    assert describe_demands(held_out.select_demands(Clues(4, must=[(0, 1)], labels=[0, 1, -1, -1]))) == ""
+    assert describe_demands(held_out.select_demands(hard | Clues(4, must=[(0, 1)]))) == "hard links and groups"
     every = hard | Clues(4, sizes=(1, 3), avoid=[[0, 0, 1, 1]])
-    assert wished(held_out.select_demands(every)) == "bounds on sizes, what to avoid and hard links and groups"
+    assert (
+        describe_demands(held_out.select_demands(every)) == "bounds on sizes, what to avoid and hard links and groups"
+    )
 
 
 def test_hard_links_in_a_fold_are_held_out_for_all(blobs):
@@ -412,7 +425,7 @@ def test_groups_of_one_row_are_not_held_out(blobs):
     X, _, _ = blobs
     alone = Clues(120, together=np.arange(120))
     assert len(held_out.list_mentions(alone)) == 0
-    with pytest.raises(ClueError, match="speak of no two rows"):
+    with pytest.raises(ClueError, match="no clue relates two rows"):
         ClueSearchCV(cw.PCKMeans(), n_clusters=[2, 3]).fit(X, clues=alone)
 
 
@@ -434,7 +447,7 @@ def test_a_candidate_that_fails_is_dropped_with_the_reason(blobs):
     X, _, clues = blobs
     methods = {"bad": Fails(), "good": cw.PCKMeans(), "hard": cw.COPKMeans(), "late": Fails(4, at=40)}
     search = ClueSearchCV(methods, n_clusters=[2, 4], random_state=0).fit(X, clues=clues)
-    dropped = {t.what: t.dropped for t in search.results_ if t.dropped}
+    dropped = {t.description: t.dropped for t in search.results_ if t.dropped}
     assert dropped["bad(n_clusters=2)"] == "ArithmeticError: it does not work"
     assert dropped["hard(n_clusters=2)"].startswith("Infeasible: ")
     assert "late(n_clusters=4)" not in dropped
@@ -465,7 +478,7 @@ def test_a_winner_that_collapses_at_last_makes_room_for_the_next(blobs):
     methods = {"frail": Collapses(4, at=40), "good": cw.PCKMeans(5)}
     search = ClueSearchCV(methods, without=False, random_state=0).fit(X, clues=clues)
     assert search.best_name_ == "good"
-    assert search.results_[-1].dropped == "with all clues it collapses: it agrees with them to 0.000 only"
+    assert search.results_[-1].dropped == "with all clues it collapses: its agreement with them is only 0.000"
     # Where there is no other it is taken as it is, and own scores are not second-guessed.
     alone = {"frail": Collapses(4, at=40), "bad": Fails()}
     assert ClueSearchCV(alone, without=False, random_state=0).fit(X, clues=clues).best_name_ == "frail"
@@ -496,9 +509,9 @@ def test_without_clues_there_is_nothing_to_choose_by(blobs):
     X, _, _ = blobs
     with pytest.raises(ClueError, match="there are 2 candidates, but no clues"):
         ClueSearchCV(cw.PCKMeans(), n_clusters=[2, 3]).fit(X)
-    with pytest.raises(ClueError, match="kind sizes speak of all rows"):
+    with pytest.raises(ClueError, match="kind sizes concern all rows"):
         ClueSearchCV(cw.SizedKMeans(), n_clusters=[2, 3]).fit(X, clues=Clues(120, sizes=(1, 100)))
-    with pytest.raises(ClueError, match="hang together"):
+    with pytest.raises(ClueError, match="all connected"):
         ClueSearchCV(cw.PCKMeans(), n_clusters=[2, 3]).fit(X, clues=Clues(120, must=[(0, 1)]))
     # One candidate needs no clues, and its error is its own.
     with pytest.raises(ArithmeticError, match="it does"):
@@ -518,7 +531,7 @@ def test_the_time_limit_drops_candidates_but_not_the_search(blobs, monkeypatch):
             self.labels_ = np.zeros(len(X), dtype=int)
             return self
 
-    monkeypatch.setattr("cluewise.advice.choice._runner.perf_counter", lambda: now[0])
+    monkeypatch.setattr("cluewise.advice._runner.perf_counter", lambda: now[0])
     search = ClueSearchCV(Slow(), {"at": [1, 2, 3]}, without=False, time_limit=9.0, random_state=0)
     search.fit(X, clues=clues)
     assert [t.dropped for t in search.results_] == ["", *["a fit takes 1 s, too long for the time left"] * 2]

@@ -9,10 +9,10 @@ from sklearn.datasets import make_blobs, make_moons
 
 import cluewise as cw
 from cluewise import Clues, metrics
-from cluewise.advice.choice import _shortlist, _suggest
-from cluewise.advice.choice._shortlist import Classified, classifiers, shortlist
-from cluewise.advice.choice._suggest import suggest
+from cluewise.advice import _suggest, suggest
+from cluewise.advice._shortlist import ClassifierClusterer, make_classifiers, make_shortlist
 from cluewise.exceptions import ClueError
+from cluewise.metrics.segments import count_pairs_among
 
 FEW = ["PCKMeans", "EquivalenceGMM"]
 
@@ -25,30 +25,30 @@ def blobs():
 
 def test_the_short_list_goes_by_the_cards():
     labels = Clues.from_labels(np.arange(60) % 3)
-    chosen, left_out = shortlist(labels, 60, 4)
+    chosen, left_out = make_shortlist(labels, 60, 4)
     assert {"PCKMeans", "ConstrainedKMeans", "PCCC", "MPCKMeans", "EquivalenceGMM", "E2CP"} <= set(chosen)
     assert left_out == {}
     assert chosen["PCCC"].time_limit == 5.0
     links = Clues(60, must=[(0, 1)], cannot=[(2, 3)])
-    chosen, left_out = shortlist(links, 60, 4)
+    chosen, left_out = make_shortlist(links, 60, 4)
     assert left_out["ConstrainedKMeans"] == "does not use clues of the kind cannot, must"
     assert "PCKMeans" in chosen
     sized = links | Clues(60, sizes=(1, 40))
-    assert set(shortlist(sized, 60, 4)[0]) == {"PCCC"}
+    assert set(make_shortlist(sized, 60, 4)[0]) == {"PCCC"}
     with pytest.raises(ClueError, match="kinds must, partitions together"):
-        shortlist(Clues(4, must=[(0, 1)], partitions=[0, 1, 0, 1]), 4, 2)
+        make_shortlist(Clues(4, must=[(0, 1)], partitions=[0, 1, 0, 1]), 4, 2)
 
 
 def test_nothing_dear_is_tried_on_many_rows():
     labels = Clues.from_labels(np.where(np.arange(20_000) < 1000, np.arange(20_000) % 3, -1))
-    chosen, left_out = shortlist(labels, 20_000, 100)
+    chosen, left_out = make_shortlist(labels, 20_000, 100)
     assert left_out["E2CP"] == "compares all of 20000 rows with each other"
     assert left_out["ConstrainedAgglomerative"] == left_out["E2CP"]
-    assert left_out["EquivalenceGMM"] == "covariances of 100 columns are too dear for 20000 rows"
+    assert left_out["EquivalenceGMM"] == "covariances of 100 columns are too expensive for 20000 rows"
     assert left_out["MPCKMeans"] == "labels and groups would make 499500 pairs"
     assert {"PCKMeans", "ConstrainedKMeans", "PCCC"} <= set(chosen)
     groups = Clues(1000, together=np.arange(1000) % 2, apart=np.arange(1000) // 2)
-    assert _shortlist._expanded(groups) == 2 * (500 * 499 // 2) + 500
+    assert count_pairs_among(groups, np.arange(1000)) == 2 * (500 * 499 // 2) + 500
 
 
 def test_the_table_ranks_methods_and_fits_the_best(blobs):
@@ -58,15 +58,15 @@ def test_the_table_ranks_methods_and_fits_the_best(blobs):
     assert found.best_trial.n_clusters == 3
     assert [t.name for t in found.methods] == FEW
     assert found.reasons["PCKMeans"].endswith("predicts held-out clues best; no better with clues")
-    assert "as good, within the error" in found.reasons["EquivalenceGMM"]
+    assert "as good within the error" in found.reasons["EquivalenceGMM"]
     assert found.columns["method"] == FEW
-    assert (found.searched, found.rows) == (90, 90)
+    assert (found.n_searched, found.rows) == (90, 90)
     lines = str(found).splitlines()
     assert lines[0].split() == ["score", "clusters", "seconds", "method", "reason"]
     assert lines[1].startswith("1.000 ± 0.000")
     assert lines[3].endswith("K-means         no clues, for comparison")
     assert lines[4].endswith("a plain classifier, for comparison")
-    assert found.ignoring.score == 1.0
+    assert found.baseline.score == 1.0
     assert lines[-1] == "Take PCKMeans with 3 clusters, without the clues, which do not help."
 
 
@@ -84,7 +84,7 @@ def test_it_says_when_a_classifier_is_better():
     assert found.classify
     assert found.classifier.score == 1.0
     assert "a plain classifier" in found.verdict
-    assert found.verdict.endswith("if every class has labels, classify.")
+    assert found.verdict.endswith("if every class has labels, use it.")
     links = Clues.sample(y, pairs=200, random_state=0)
     found = suggest(X, links, 2, methods=["PCKMeans"], random_state=0)
     assert (found.classifier, found.classify) == (None, False)
@@ -92,11 +92,11 @@ def test_it_says_when_a_classifier_is_better():
 
 def test_classifiers_see_only_labels(blobs):
     X, y, clues = blobs
-    assert classifiers(Clues(5, labels=[0, 0, -1, -1, -1])) == {}
-    for name, model in classifiers(clues).items():
+    assert make_classifiers(Clues(5, labels=[0, 0, -1, -1, -1])) == {}
+    for name, model in make_classifiers(clues).items():
         labels = model.fit(X, clues=clues).labels_
         assert metrics.ari(y, labels) == 1, name
-        again = Classified(model.classifier, model.spreads)
+        again = ClassifierClusterer(model.classifier, model.spreads)
         assert (again.fit(csr_array(X), clues=clues).labels_ == labels).all()
 
 
@@ -115,15 +115,15 @@ def test_large_data_are_searched_in_part(blobs, monkeypatch):
     monkeypatch.setattr(_suggest, "_TIED", 20)
     X, y, clues = blobs
     found = suggest(X.astype(np.float32), clues, methods=["PCKMeans"], random_state=0)
-    assert (found.searched, found.rows) == (60, 90)
+    assert (found.n_searched, found.rows) == (60, 90)
     assert len(found.best.labels_) == 90
     assert metrics.ari(y, found.best.labels_) == 1
     assert "Searched on 60 of 90 rows." in str(found)
     # At most so many rows of clues; the others are free.
-    rows = _suggest._some(clues, np.random.default_rng(0))
+    rows = _suggest._sample_rows(clues, np.random.default_rng(0))
     assert (len(rows), len(np.unique(rows)), (clues.labels[rows] >= 0).sum()) == (60, 60, 20)
     pairs = Clues(90, must=[(i, i + 1) for i in range(0, 80, 2)])
-    kept = pairs[_suggest._some(pairs, np.random.default_rng(0))]
+    kept = pairs[_suggest._sample_rows(pairs, np.random.default_rng(0))]
     assert len(kept.must) == 10
 
 
@@ -185,7 +185,7 @@ def test_demands_are_kept_and_named(blobs, monkeypatch):
     sized = clues | Clues(90, sizes=(25, 35))
     found = suggest(X, sized, 3, methods=["PCCC"], random_state=0)
     assert found.verdict == "Take PCCC with 3 clusters, without the clues, which do not help, but with bounds on sizes."
-    assert found.ignoring is None  # told of the sizes it is no plain K-means
+    assert found.baseline is None  # told of the sizes it is no plain K-means
     monkeypatch.setattr(_suggest, "_SEARCHED", 80)
     tight = clues | Clues(90, sizes=(20, 31))
     best = suggest(X, tight, 3, methods=["PCCC"], random_state=0).best
@@ -197,7 +197,7 @@ def test_the_verdict_says_when_nothing_is_predicted(blobs):
     lies = np.where(np.arange(90) % 2, np.random.default_rng(1).permutation(y), -1)
     found = suggest(X, lies, 3, methods=["PCKMeans"], random_state=0)
     assert found.best_trial.score <= 2 * found.best_trial.error
-    assert "No method clearly predicts held-out clues better than chance" in found.verdict
+    assert "No method predicts held-out clues clearly better than chance" in found.verdict
 
 
 def test_classifiers_have_the_time_that_the_search_has_left(blobs, monkeypatch):

@@ -37,7 +37,7 @@ def test_most_doubtful_first_with_kind_rows_source_and_fate():
         Suspect(0.02, "must", (0, 1), "a.csv:2", False),
     ]
     assert (table.method, table.clues, table.expected) == ("SimpleNamespace", 5, pytest.approx(1.82))
-    assert table[0] is table.found[0]
+    assert table[0] is table.suspects[0]
     assert table[1:2] == (table[1],)
     assert table[0] in table
 
@@ -52,7 +52,7 @@ def test_fewer_on_request_but_the_expected_number_is_of_all():
 
 @pytest.mark.parametrize("n", [-1, 1.5, True, "3"])
 def test_bad_n(n):
-    with pytest.raises(ValueError, match=r"n is .*whole number"):
+    with pytest.raises(ValueError, match=r"n is .*integer"):
         suspects(model(), n=n)
 
 
@@ -71,7 +71,7 @@ def test_text_reads_well():
     ]
     assert str(suspects(model(), n=0)) == "SimpleNamespace judged 5 links; about 1.8 of them are wrong."
     assert "judged 1 link;" in str(suspects(model([1.0], clues=Clues(6, must=[(0, 1)]))))
-    assert str(suspects(model([], clues=Clues(6)))) == "SimpleNamespace was given no links to judge."
+    assert str(suspects(model([], clues=Clues(6)))) == "SimpleNamespace had no links to judge."
 
 
 def test_nothing_is_said_to_be_certain():
@@ -117,7 +117,7 @@ def test_table_is_a_value():
     assert pickle.loads(pickle.dumps(table)) == table
     assert isinstance(table, Suspects)
     with pytest.raises(AttributeError):
-        table.found = ()
+        table.suspects = ()
 
 
 def test_who_cannot_judge_says_who_can():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cluewise import Clues, PCKMeans, tables
-from cluewise.advice.doctor._check import check
+from cluewise.advice import check
 from cluewise.cli._data import scaled
 from cluewise.datasets import load
 
@@ -69,7 +69,7 @@ def test_rows_of_clashes_and_repairs_are_named(run, write):
     lies = [f"r{i},r{i + 1},must" for i in range(0, 20, 2)] + [f"r{i},r{i + 4},cannot" for i in range(16)]
     write("lies.csv", "\n".join(lies) + "\n")
     out = run("check", "named.csv", "--clues", "lies.csv", "-k", 2, "--id", "id").out
-    shown = out.split("Most in the way of each other:\n")[1].split("\n\n")[0]
+    shown = out.split("Clues that clash most:\n")[1].split("\n\n")[0]
     told = out.splitlines()[-1]
     for row in {int(row) for row in re.findall(r"\b(\d+) – ", shown) + re.findall(r" – (\d+)", shown)}:
         assert f"ow {row} is 'r{row}'" in told
@@ -82,7 +82,7 @@ def test_one_class_says_nothing_about_the_number_of_clusters(run, folder, write)
     write("one.csv", "rose,x,label\nlily,x,label\n")
     answer = run("check", "data.csv", "--ignore", "color", "--clues", "one.csv")
     assert answer.code == 0
-    assert "with a number of clusters (n_clusters, or -k) there is more to say" in answer.out
+    assert "give the number of clusters (n_clusters, or -k) to learn more" in answer.out
 
 
 def test_exit_codes(run, write):

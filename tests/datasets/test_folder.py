@@ -94,7 +94,7 @@ def test_names_are_not_paths(folder):
     [
         ({"X": np.array([1.0, 2.0, 3.0])}, r"X must be a matrix of numbers, not float64 in shape \(3,\)"),
         ({"X": np.array([["a", "b"]] * 3)}, "X must be a matrix of numbers, not <U1"),
-        ({"X": np.array([[1.0, 2], [3, np.nan], [5, 6]])}, "X holds nan in row 1, column 1"),
+        ({"X": np.array([[1.0, 2], [3, np.nan], [5, 6]])}, "X has nan in row 1, column 1"),
         ({"y": np.array([0, 1])}, r"y has shape \(2,\), but X has 3 rows"),
         ({"class_names": ["only"]}, r"row 0 has class 1, but class_names has 1 \(0 to 0\)"),
         ({"y": np.array([0.5, 1, 1]), "class_names": ["a", "b"]}, "row 0 has class 0.5"),
@@ -189,7 +189,7 @@ def test_a_broken_manifest(folder, text):
 @pytest.mark.parametrize("call", [available, lambda: load("iris")])
 def test_the_folder_is_not_there(tmp_path, monkeypatch, call):
     monkeypatch.setenv("CLUEWISE_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DatasetError, match=r"CLUEWISE_DATA names '.*nowhere', which is not a folder"):
+    with pytest.raises(DatasetError, match=r"CLUEWISE_DATA is '.*nowhere', which is not a folder"):
         call()
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from cluewise.datasets import DatasetError, available, load
-from cluewise.datasets._bundled import BUNDLED
+from cluewise.datasets._load import BUNDLED
 from cluewise.datasets._openml import OPENML
 
 

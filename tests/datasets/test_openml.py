@@ -188,14 +188,14 @@ def test_unknown_words_are_refused(openml):
     columns, _ = numbers(625, 3)
     color = Column("color", ["red", "blue"] * 312 + ["red"], ("red", "blue"))
     openml.publish("balance", [*columns, color, classes_like("balance")])
-    with pytest.raises(DatasetError, match=r"balance \(OpenML data set 11\): column 'color' holds words"):
+    with pytest.raises(DatasetError, match=r"balance \(OpenML data set 11\): column 'color' has words"):
         load("balance")
 
 
 def test_other_data_under_the_same_number(openml):
     columns, _ = numbers(214, 8)
     openml.publish("glass", [*columns, classes_like("glass")])
-    message = r"glass \(OpenML data set 41\) is not the set that cluewise knows: it has shape \(214, 8\) and"
+    message = r"glass \(OpenML data set 41\) is not the expected data set: it has shape \(214, 8\) and"
     with pytest.raises(DatasetError, match=message):
         load("glass")
 
@@ -211,7 +211,7 @@ def test_unexpected_missing_cells(openml):
     columns, _ = numbers(208, 60)
     columns[7].values[2] = "?"
     openml.publish("sonar", [*columns, classes_like("sonar")])
-    with pytest.raises(DatasetError, match="X holds nan in row 2, column 7"):
+    with pytest.raises(DatasetError, match="X has nan in row 2, column 7"):
         load("sonar")
 
 

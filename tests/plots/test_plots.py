@@ -17,9 +17,9 @@ from sklearn.decomposition import PCA
 from cluewise import Clues, PCKMeans, plots
 from cluewise.exceptions import ClueError
 from cluewise.plots import _view
-from cluewise.plots._compare import recolored
-from cluewise.plots._lines import LIMIT, lines_of
-from cluewise.plots._style import BROKEN, INK, look, point_size
+from cluewise.plots._compare import match_colors
+from cluewise.plots._map import LIMIT, select_lines
+from cluewise.plots._style import BROKEN, INK, get_style, point_size
 
 X = np.array([[0.0, 0.1], [1.0, 0.0], [4.0, 4.0], [5.0, 4.5], [4.5, 5.0]])
 LABELS = np.array([0, 0, 1, 1, 1])
@@ -60,8 +60,8 @@ def test_two_columns_are_the_axes_and_colors_the_clusters():
     ax = plots.map(X, LABELS, title="Five")
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("column 0", "column 1", "Five")
     drawn = points(ax)
-    assert drawn[look(0)[0].lower()].tolist() == X[:2].tolist()
-    assert drawn[look(1)[0].lower()].tolist() == X[2:].tolist()
+    assert drawn[get_style(0)[0].lower()].tolist() == X[:2].tolist()
+    assert drawn[get_style(1)[0].lower()].tolist() == X[2:].tolist()
     assert words(ax) == ["cluster 0 (2 rows)", "cluster 1 (3 rows)"]
     assert segments(ax) == {}
 
@@ -106,7 +106,7 @@ def test_noise_is_gray_and_keeps_no_must_link():
 
 def test_groups_are_drawn_as_chains():
     clues = Clues(5, together=[0, 0, 1, 1, 1], apart=[0, -1, 0, 0, -1])
-    must, cannot = lines_of(clues, LABELS)
+    must, cannot = select_lines(clues, LABELS)
     assert must.pairs.tolist() == [[0, 1], [2, 3], [3, 4]]
     assert cannot.pairs.tolist() == [[0, 2], [2, 3]]
     assert cannot.broken.tolist() == [False, True]
@@ -117,7 +117,7 @@ def test_many_links_are_cut_down_but_never_the_broken_ones():
     labels = np.zeros(n, dtype=int)
     labels[:10] = 1
     clues = Clues(n, must=[(i, i + 1) for i in range(n - 1)])
-    must, _ = lines_of(clues, labels)
+    must, _ = select_lines(clues, labels)
     assert (len(must.pairs), must.total, must.failed) == (LIMIT, n - 1, 1)
     assert must.broken.sum() == 1
     assert must.words == f"{LIMIT} of {n - 1} drawn"
@@ -138,28 +138,28 @@ def test_links_puts_the_clues_in_front():
 @pytest.mark.parametrize("shape", [(40, 3), (40, 7), (5, 30)], ids=str)
 def test_more_columns_are_seen_along_principal_components(shape):
     data = np.random.default_rng(1).normal(size=shape) * np.arange(1, shape[1] + 1)
-    xy, shares = _view.principal(data)
+    xy, shares = _view.project(data)
     oracle = PCA(2).fit(data)
     expected = oracle.transform(data)
     signs = np.sign((xy * expected).sum(axis=0))
     np.testing.assert_allclose(xy, expected * signs, atol=1e-9)
     np.testing.assert_allclose(shares, oracle.explained_variance_ratio_, atol=1e-12)
-    np.testing.assert_allclose(_view.principal(csr_array(data))[0], xy, atol=1e-9)
+    np.testing.assert_allclose(_view.project(csr_array(data))[0], xy, atol=1e-9)
 
 
 def test_large_data_takes_the_iterative_way(monkeypatch):
     data = np.random.default_rng(1).normal(size=(60, 20)) * np.r_[9, 6, np.ones(18)]
-    exact, shares = _view.principal(data)
+    exact, shares = _view.project(data)
     monkeypatch.setattr(_view, "_SMALL", 5)
     for form in (data, csr_array(data)):
-        xy, again = _view.principal(form)
+        xy, again = _view.project(form)
         np.testing.assert_allclose(xy, exact, atol=1e-5)
         np.testing.assert_allclose(again, shares, atol=1e-7)
 
 
 def test_the_sign_of_components_is_fixed():
     data = np.random.default_rng(1).normal(size=(30, 4))
-    np.testing.assert_allclose(_view.principal(data)[0], -_view.principal(-data)[0], atol=1e-9)
+    np.testing.assert_allclose(_view.project(data)[0], -_view.project(-data)[0], atol=1e-9)
 
 
 def test_axes_name_the_share_of_the_variance():
@@ -178,11 +178,11 @@ def test_columns_can_be_chosen_by_number_or_name():
     data = np.arange(12.0).reshape(4, 3)
     ax = plots.map(data, [0, 0, 1, 1], columns=(2, 0))
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("column 2", "column 0")
-    assert points(ax)[look(0)[0].lower()].tolist() == data[:2, [2, 0]].tolist()
+    assert points(ax)[get_style(0)[0].lower()].tolist() == data[:2, [2, 0]].tolist()
     frame = pd.DataFrame(data, columns=["a", "b", "c"])
     ax = plots.map(frame, [0, 0, 1, 1], columns=("c", "b"))
     assert ax.get_xlabel() == "c"
-    assert points(ax)[look(1)[0].lower()].tolist() == data[2:, [2, 1]].tolist()
+    assert points(ax)[get_style(1)[0].lower()].tolist() == data[2:, [2, 1]].tolist()
 
 
 def test_one_column_is_spread_out():
@@ -194,7 +194,7 @@ def test_one_column_is_spread_out():
 
 def test_sparse_columns(monkeypatch):
     ax = plots.map(csr_array(X), LABELS)
-    assert points(ax)[look(0)[0].lower()].tolist() == X[:2].tolist()
+    assert points(ax)[get_style(0)[0].lower()].tolist() == X[:2].tolist()
 
 
 def test_of_too_many_rows_some_are_drawn_and_the_title_says_so(monkeypatch):
@@ -203,7 +203,7 @@ def test_of_too_many_rows_some_are_drawn_and_the_title_says_so(monkeypatch):
     data = np.random.default_rng(0).normal(size=(n, 2))
     clues = Clues(n, must=[(5, 2999)])
     ax = plots.map(data, np.zeros(n, dtype=int), clues=clues, title="Many")
-    drawn = points(ax)[look(0)[0].lower()]
+    drawn = points(ax)[get_style(0)[0].lower()]
     assert 50 <= len(drawn) <= 52
     assert ax.get_title(loc="left") == f"Many ({len(drawn)} of 3 000 rows drawn)"
     assert segments(ax)[INK, False] == [[data[5].tolist(), data[2999].tolist()]]
@@ -211,7 +211,7 @@ def test_of_too_many_rows_some_are_drawn_and_the_title_says_so(monkeypatch):
 
 
 def test_many_clusters_have_looks_of_their_own_and_no_long_legend():
-    assert len({look(c) for c in range(60)}) == 60
+    assert len({get_style(c) for c in range(60)}) == 60
     ax = plots.map(np.random.default_rng(0).normal(size=(40, 2)), np.arange(40))
     assert words(ax) == []
 
@@ -233,8 +233,8 @@ def test_compare_shows_matching_clusters_in_one_color():
     figure = plots.compare(X, [1, 1, 0, 0, 1], LABELS, Clues(5, must=[(3, 4)]), truth=LABELS, titles=("old", "new"))
     left, right = figure.axes
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["old", "new"]
-    assert points(left)[look(0)[0].lower()].tolist() == X[[0, 1, 4]].tolist()
-    assert points(right)[look(0)[0].lower()].tolist() == X[[0, 1]].tolist()
+    assert points(left)[get_style(0)[0].lower()].tolist() == X[[0, 1, 4]].tolist()
+    assert points(right)[get_style(0)[0].lower()].tolist() == X[[0, 1]].tolist()
     assert (BROKEN, False) in segments(left)
     assert (BROKEN, False) not in segments(right)
     (legend,) = figure.legends
@@ -245,12 +245,12 @@ def test_compare_shows_matching_clusters_in_one_color():
 def test_recolored_keeps_the_clustering():
     labels = np.array([2, 2, 0, 0, 1, -1])
     reference = np.array([0, 0, 1, 1, 1, 0])
-    new = recolored(labels, reference)
+    new = match_colors(labels, reference)
     assert new[:4].tolist() == [0, 0, 1, 1]
     assert new[4] not in (0, 1)
     assert new[5] == -1
     with pytest.raises(ValueError, match="before has 6 labels, but after has 2"):
-        recolored(labels, reference[:2])
+        match_colors(labels, reference[:2])
 
 
 def test_trace_draws_the_objective():
@@ -277,13 +277,13 @@ def test_pictures_are_saved_without_pyplot(tmp_path):
     ("call", "error", "sentence"),
     [
         (lambda: plots.map(X, [0, 1]), ValueError, "X has 5 rows, but there are 2 labels."),
-        (lambda: plots.map(X, [0.5] * 5), ValueError, "labels must be whole numbers"),
-        (lambda: plots.map(X, LABELS, clues=Clues(3)), ClueError, "the clues speak of 3 rows"),
-        (lambda: plots.map(X[0], LABELS), ValueError, r"X needs rows and columns; it has shape \(2,\)"),
-        (lambda: plots.map(X, LABELS, columns=[0]), ValueError, "a map needs two columns; columns names 1"),
+        (lambda: plots.map(X, [0.5] * 5), ValueError, "labels must be integers"),
+        (lambda: plots.map(X, LABELS, clues=Clues(3)), ClueError, "the clues are about 3 rows"),
+        (lambda: plots.map(X[0], LABELS), ValueError, r"X must have rows and columns; it has shape \(2,\)"),
+        (lambda: plots.map(X, LABELS, columns=[0]), ValueError, "columns must name two columns; it names 1"),
         (lambda: plots.map(X, LABELS, columns=["a", 0]), ValueError, "X has no column 'a'"),
         (lambda: plots.map(X, LABELS, columns=[0, 2]), ValueError, "X has no column 2"),
-        (lambda: plots.map([[np.nan, 1]], [0]), ValueError, "X holds nan or infinity in row 0"),
+        (lambda: plots.map([[np.nan, 1]], [0]), ValueError, "X has nan or infinity in row 0"),
         (lambda: plots.map(X, LABELS, truth=[0, 1]), ValueError, "2 rows"),
     ],
 )

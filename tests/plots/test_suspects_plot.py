@@ -100,7 +100,7 @@ def test_nothing_to_draw_is_said(model):
     with pytest.raises(ValueError, match="PCKMeans does not judge"):
         plots.suspects(PCKMeans(2).fit(X))
     model.clues_, model.doubt_ = Clues(5), np.empty(0)
-    with pytest.raises(ValueError, match="there are no suspects to draw: SimpleNamespace was given no links to judge"):
+    with pytest.raises(ValueError, match="there are no suspects to draw: SimpleNamespace had no links to judge"):
         plots.suspects(model)
 
 

@@ -1,4 +1,4 @@
-"""The same method with clues and without: did they help?"""
+"""Compare a method with clues and without: do they help?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from cluewise._docs import documented
 from cluewise._typing import ArrayLike, Ints
 from cluewise.base import as_clues, generator
 from cluewise.clues import Clues
@@ -18,7 +19,7 @@ from cluewise.metrics import accuracy, ari, held_out, nmi, satisfaction
 __all__ = ["Comparison", "Outcome", "compare"]
 
 _WORDS = {"must": "must-links", "cannot": "cannot-links", "together": "together groups", "apart": "apart groups"}
-_WHOLE = {"sizes": "bounds on sizes", "avoid": "clusterings to avoid"}  # speak of all rows together
+_WHOLE = {"sizes": "bounds on sizes", "avoid": "clusterings to avoid"}  # clues that concern all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +31,11 @@ class Outcome:
     model : estimator
         The fitted clusterer.
     satisfaction : dict of str to float
-        Share of the clues that its result keeps, by kind.
+        Share of the clues that the clustering keeps, by kind.
     held_out : dict of str to float
-        The same for clues that were not told (mean over the splits); empty when none could be held out.
+        The same for held-out clues, averaged over the splits; empty if none could be held out.
     scores : dict of str to float
-        Agreement with the truth, if it was given.
+        Agreement with the true classes, if given.
 
     Examples
     --------
@@ -56,13 +57,13 @@ class Outcome:
 
     @property
     def objective(self) -> float:
-        """What the method minimized; with clues it may include the price of broken ones."""
+        """The objective of the method; with clues it may include the cost of broken ones."""
         return float(self.model.objective_)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A method with clues against the same method without them; print it to read it.
+    """A method with clues compared with the same method without; print it to read it.
 
     Attributes
     ----------
@@ -71,14 +72,14 @@ class Comparison:
     with_clues, without : Outcome
         The two fits.
     moved : int
-        Rows that change their cluster, after the best matching of clusters.
+        Number of rows that change their cluster, after the best matching of clusters.
     agreement : float
         Adjusted Rand index of the two clusterings.
     gains : tuple of float
-        For each split, the share of held-out clues kept with the other clues minus that without any; each
-        kind of clue counts the same.
+        For each split, the share of held-out clues kept with the other clues minus that without any; each kind of
+        clue counts the same.
     test_size : float
-        Share of the clues that were held out each time.
+        Share of the clues held out in each split.
 
     Examples
     --------
@@ -98,15 +99,15 @@ class Comparison:
 
     @property
     def gain(self) -> float:
-        """Mean of ``gains``; nan without any."""
+        """Mean of ``gains``; nan if there are none."""
         return float(np.mean(self.gains)) if self.gains else float("nan")
 
     @property
     def gain_error(self) -> float:
         """Standard error of ``gain``; nan with fewer than two splits.
 
-        Splits share most of their clues, so their gains are not independent: the variance is enlarged as Nadeau and
-        Bengio (2003) propose, by held-out share over kept share.
+        The fits of different splits share most of their clues, so their gains are not independent: the variance is
+        corrected as in Nadeau and Bengio (2003).
         """
         n = len(self.gains)
         if n < 2:
@@ -118,9 +119,9 @@ class Comparison:
     def helped(self) -> bool | None:
         """Whether held-out clues are kept more often (True) or less often (False) than without clues.
 
-        None when that cannot be told: the difference is at most twice its standard error, or fewer than two
-        splits were possible. So it speaks of rows that clues do not mention; what clues say about the rows
-        that they do mention, a method that takes them seriously keeps anyway.
+        None if that is unclear: the difference is at most twice its standard error, or fewer than two splits were
+        possible. This is about rows that the clues do not mention; what clues say about the rows that they mention,
+        many methods keep in any case.
         """
         if len(self.gains) < 2 or abs(self.gain) <= 2 * self.gain_error:
             return None
@@ -143,17 +144,18 @@ class Comparison:
     def _verdict(self) -> str:
         if len(self.gains) < 2:
             whole = [words for kind, words in _WHOLE.items() if kind in self.clues.kinds]
-            why = "they hang together, so that none can be held out"
+            why = "they are all connected, so none can be held out"
             if whole and self.clues.kinds <= set(_WHOLE):
                 why = f"{' and '.join(whole)} cannot be held out"
-            return f"Whether the clues helped cannot be told: {why}."
+            return f"Whether the clues helped is unknown: {why}."
         points = f"{100 * self.gain:+.1f} ± {100 * self.gain_error:.1f} points in {len(self.gains)} splits"
         if self.helped is None:
-            return f"Beyond the rows they mention the clues make no clear difference (held-out clues {points})."
+            return f"Beyond the rows that they mention, the clues make no clear difference (held-out clues {points})."
         verdict = "more often: the clues helped" if self.helped else "less often: the clues did harm"
         return f"Held-out clues are kept {verdict} ({points})."
 
 
+@documented
 def compare(
     estimator: Any,
     X: Any,
@@ -165,30 +167,27 @@ def compare(
     test_size: float = 0.2,
     random_state: Any = None,
 ) -> Comparison:
-    """Fit a method with clues and without them, and tell whether they helped.
+    """Fit a method with clues and without, and report whether they helped.
 
-    That a result keeps the clues it was told proves little. So clues are also held out: some rows are chosen,
-    every clue that touches them is kept back, the method is fitted with the others, and its result is asked
-    whether it keeps those that were kept back. A row and the rows must-linked to it are chosen together.
+    That a clustering keeps the clues it was fitted with proves little. So clues are also held out: some rows are
+    chosen, every clue that touches them is held out, the method is fitted with the others, and the share of held-out
+    clues that it keeps is measured. A row and the rows must-linked to it are chosen together.
 
     Parameters
     ----------
     estimator : clusterer
-        Any clusterer of the catalogue; it is cloned, not changed.
-    X : {array-like, sparse matrix} of shape (n, d)
-        The data.
-    clues : Clues or array-like of shape (n,)
-        What is known; an array is taken as partial labels.
+        Any clusterer of the catalogue; it is cloned.
+    {X}
+    {some_clues}
     truth : array-like of shape (n,), optional
         True classes, for scores that do not depend on clues.
-    sample_weight : array-like of shape (n,), optional
-        How often each row counts.
+    {sample_weight}
     n_splits : int, default=10
-        How many times clues are held out; each time the method is fitted twice.
+        Number of splits; the method is fitted twice for each.
     test_size : float, default=0.2
         Share of the clues to hold out.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the splits, and of the method where it has none of its own.
+        Seed of the splits, and of the method if it has none of its own.
 
     Returns
     -------
@@ -197,9 +196,9 @@ def compare(
 
     Notes
     -----
-    Both fits of a pair start from the same seed, and every split has a seed of its own, so that a lucky start
-    does not pass for an effect of the clues. Classes and clusters are matched as well as possible on both
-    sides, also for methods that put class c into cluster c.
+    The two fits of a split start from the same seed, and every split has a seed of its own, so that a lucky start is
+    not mistaken for an effect of the clues. Classes and clusters are matched as well as possible on both sides, also
+    for methods that put class c into cluster c.
 
     Examples
     --------
@@ -219,7 +218,7 @@ def compare(
     own = "random_state" in estimator.get_params(deep=False)
     fixed = own and isinstance(estimator.random_state, (int, np.integer))
 
-    def fitted(clues: Clues | None, seed: int | None) -> Any:
+    def fit(clues: Clues | None, seed: int | None) -> Any:
         model = clone(estimator)
         if own and seed is not None:
             model.set_params(random_state=seed)
@@ -227,31 +226,35 @@ def compare(
         return model.fit(X, clues=clues, **weights)
 
     seed = None if fixed else int(rng.integers(2**31))
-    after, before = fitted(known, seed), fitted(None, seed)
+    after, before = fit(known, seed), fit(None, seed)
     used = known.only(known.kinds & estimator.card.accepts)
     if not used.kinds:
         raise ClueError(f"there are no clues that {type(estimator).__name__} uses, so nothing can be compared.")
 
-    told: list[dict[str, float]] = []
-    untold: list[dict[str, float]] = []
+    kept_with: list[dict[str, float]] = []
+    kept_without: list[dict[str, float]] = []
     for rows in held_out.draw_splits(used, n_splits, test_size, rng):
         seed = int(rng.integers(2**31))
-        told.append(held_out.kept_shares(fitted(held_out.leave_out(used, rows), seed).labels_, used, rows))
-        untold.append(held_out.kept_shares(fitted(None, seed).labels_, used, rows))
+        kept_with.append(held_out.kept_shares(fit(held_out.leave_out(used, rows), seed).labels_, used, rows))
+        kept_without.append(held_out.kept_shares(fit(None, seed).labels_, used, rows))
 
     return Comparison(
         clues=used,
-        with_clues=Outcome(after, satisfaction(after.labels_, used), _means(told), _scores(truth, after.labels_)),
-        without=Outcome(before, satisfaction(before.labels_, used), _means(untold), _scores(truth, before.labels_)),
+        with_clues=_summarize(after, used, kept_with, truth),
+        without=_summarize(before, used, kept_without, truth),
         moved=round(n * (1 - accuracy(before.labels_, after.labels_))),
         agreement=ari(before.labels_, after.labels_),
-        gains=tuple(_mean(a) - _mean(b) for a, b in zip(told, untold)),
+        gains=tuple(_mean(a) - _mean(b) for a, b in zip(kept_with, kept_without)),
         test_size=test_size,
     )
 
 
 def _mean(shares: Mapping[str, float]) -> float:
     return sum(shares.values()) / len(shares)
+
+
+def _summarize(model: Any, clues: Clues, kept: list[dict[str, float]], truth: ArrayLike | None) -> Outcome:
+    return Outcome(model, satisfaction(model.labels_, clues), _means(kept), _scores(truth, model.labels_))
 
 
 def _means(splits: list[dict[str, float]]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Which clues are probably wrong, according to a fitted model."""
+"""Clues that a fitted model takes to be wrong."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from cluewise._typing import Bools
 from cluewise.catalogue import clusterers
 from cluewise.clues import Clues
 
-__all__ = ["Suspect", "Suspects", "suspects"]
+__all__ = ["Suspect", "Suspects", "format_doubt", "suspects"]
 
-_LISTED = 10  # suspects that the text lists
+_LISTED = 10  # suspects in the printed table
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """One clue and how likely it is wrong.
+    """A clue and the probability that it is wrong.
 
     Attributes
     ----------
     doubt : float
         Probability that the clue is wrong.
     kind : {"must", "cannot"}
-        What it says about its two rows.
+        Kind of the link.
     rows : (int, int)
         The rows.
     source : str
         Where it comes from.
     broken : bool
-        Whether the result of the model breaks it.
+        Whether the clustering breaks it.
 
     Examples
     --------
@@ -53,18 +53,18 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Suspects(Sequence[Suspect]):
-    """Clues that are probably wrong, the most doubtful first; print it to read it, index it to work with it.
+    """Clues that are probably wrong, the most doubtful first; print it to read it, index it to use it.
 
     Attributes
     ----------
     method : str
         Name of the clusterer that judged them.
     clues : int
-        How many links it judged.
+        Number of links that it judged.
     expected : float
-        About how many of those are wrong: the sum of all doubts.
-    found : tuple of Suspect
-        The most doubtful ones.
+        Expected number of wrong links: the sum of all doubts.
+    suspects : tuple of Suspect
+        The most doubtful links.
 
     Examples
     --------
@@ -80,62 +80,77 @@ class Suspects(Sequence[Suspect]):
     method: str
     clues: int
     expected: float
-    found: tuple[Suspect, ...]
+    suspects: tuple[Suspect, ...]
 
     @property
     def columns(self) -> dict[str, list[Any]]:
         """The table by columns, as data frames and ``cluewise.tables.write`` take it."""
         return {
-            "doubt": [s.doubt for s in self.found],
-            "kind": [s.kind for s in self.found],
-            "a": [s.rows[0] for s in self.found],
-            "b": [s.rows[1] for s in self.found],
-            "source": [s.source for s in self.found],
-            "broken": [s.broken for s in self.found],
+            "doubt": [s.doubt for s in self.suspects],
+            "kind": [s.kind for s in self.suspects],
+            "a": [s.rows[0] for s in self.suspects],
+            "b": [s.rows[1] for s in self.suspects],
+            "source": [s.source for s in self.suspects],
+            "broken": [s.broken for s in self.suspects],
         }
 
     def __len__(self) -> int:
-        return len(self.found)
+        return len(self.suspects)
 
     def __getitem__(self, place: Any) -> Any:
-        return self.found[place]
+        return self.suspects[place]
 
     def __iter__(self) -> Iterator[Suspect]:
-        return iter(self.found)
+        return iter(self.suspects)
 
     def __str__(self) -> str:
         if not self.clues:
-            return f"{self.method} was given no links to judge."
+            return f"{self.method} had no links to judge."
         judged = f"{self.clues} link{'' if self.clues == 1 else 's'}"
         lines = [f"{self.method} judged {judged}; about {self.expected:.1f} of them are wrong."]
-        table = [("wrong", "clue", "result"), *(_line(s) for s in self.found[:_LISTED])]
-        width = max(len(clue) for _, clue, _ in table)
-        lines += [f"{wrong:>9}  {clue:<{width}}  {result}" for wrong, clue, result in table if len(table) > 1]
+        shown = self.suspects[:_LISTED]
+        rows = [(format_doubt(s.doubt), str(s), "broken" if s.broken else "kept") for s in shown]
+        table = [("wrong", "clue", "result"), *rows] if rows else []
+        width = max((len(clue) for _, clue, _ in table), default=0)
+        lines += [f"{wrong:>9}  {clue:<{width}}  {result}" for wrong, clue, result in table]
         if len(self) > _LISTED:
             lines.append(f"… and {len(self) - _LISTED} more.")
         return "\n".join(lines)
 
 
-def percent(doubt: float) -> str:
-    """A probability in words; none is ever certain."""
+def format_doubt(doubt: float) -> str:
+    """Format the probability that a clue is wrong as a percentage.
+
+    Parameters
+    ----------
+    doubt : float
+        The probability.
+
+    Returns
+    -------
+    str
+        The percentage. No doubt is ever certain: beyond these, "over 99 %" or "under 1 %".
+
+    Examples
+    --------
+    >>> from cluewise.advice import format_doubt
+    >>> format_doubt(0.656), format_doubt(0.9999)
+    ('65.6 %', 'over 99 %')
+    """
     return "over 99 %" if doubt > 0.99 else "under 1 %" if doubt < 0.01 else f"{100 * doubt:.1f} %"
 
 
-def _line(suspect: Suspect) -> tuple[str, str, str]:
-    return percent(suspect.doubt), str(suspect), "broken" if suspect.broken else "kept"
-
-
 def suspects(model: Any, *, n: int | None = None, above: float = 0.0) -> Suspects:
-    """List the clues that a fitted model takes to be wrong, the most doubtful first.
+    """List the clues that are probably wrong according to a fitted model, the most doubtful first.
 
     Parameters
     ----------
     model : fitted clusterer
-        One that judges its clues: it has ``doubt_`` and ``clues_``.
+        A model that judges its clues: it has ``doubt_`` and ``clues_``.
     n : int, optional
-        At most so many; all by default.
+        Maximum number of clues; all by default.
     above : float, default=0.0
-        Only clues that are wrong with at least this probability.
+        Minimum probability that a clue is wrong.
 
     Returns
     -------
@@ -144,13 +159,13 @@ def suspects(model: Any, *, n: int | None = None, above: float = 0.0) -> Suspect
 
     Notes
     -----
-    A clue that the result keeps may be wrong, and one that it breaks may be right. Equal doubts go in the order of
+    A clue that the clustering keeps may be wrong, and one that it breaks may be right. Equal doubts are in the order of
     the clues, must-links first. Labels and groups are not judged.
 
-    Probabilities are calibrated: a method is believed as far as it predicts the clues at hand. With a handful of clues,
-    or with many that contradict the clusters, hardly any clue is called wrong, because the clusters may be wrong
-    instead. This was measured with links of weight 1; `TVClust` takes a heavier link for so many independent reports
-    and hardly doubts it. Nothing is certain: the text says "over 99 %" or "under 1 %" beyond those.
+    Probabilities are calibrated: a method is trusted as far as it predicts these clues. With few clues, or with many
+    that contradict the clusters, hardly any clue is called wrong, because the clusters may be wrong instead. This was
+    measured with links of weight 1; `TVClust` treats a heavier link as so many independent reports and hardly doubts
+    it.
 
     Examples
     --------
@@ -165,42 +180,36 @@ def suspects(model: Any, *, n: int | None = None, above: float = 0.0) -> Suspect
        65.6 %  must-link 3 – 4 (Ben)  broken
     """
     if n is not None and (not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 0):
-        raise ValueError(f"n is {n!r}; it must be a whole number of at least 0, or None for all.")
+        raise ValueError(f"n is {n!r}; it must be an integer of at least 0, or None for all.")
     if not 0 <= above <= 1:
         raise ValueError(f"above is {above!r}; it must be a probability between 0 and 1.")
-    clues, doubt = _judgement(model)
+    clues, doubt = _get_doubts(model)
     order = np.argsort(-doubt, kind="stable")
     order = order[doubt[order] >= above][:n]
     pairs = np.concatenate([clues.must, clues.cannot])
     source = np.concatenate([clues.must_source, clues.cannot_source])
-    broken = _broken(model.labels_, clues)
-    found = (
-        Suspect(
-            float(doubt[i]),
-            "must" if i < len(clues.must) else "cannot",
-            (int(pairs[i, 0]), int(pairs[i, 1])),
-            str(source[i]),
-            bool(broken[i]),
-        )
-        for i in order.tolist()
-    )
-    return Suspects(type(model).__name__, len(doubt), float(doubt.sum()), tuple(found))
+    broken = _mark_broken(model.labels_, clues)
+    suspects = []
+    for i in order.tolist():
+        kind, rows = "must" if i < len(clues.must) else "cannot", (int(pairs[i, 0]), int(pairs[i, 1]))
+        suspects.append(Suspect(float(doubt[i]), kind, rows, str(source[i]), bool(broken[i])))
+    return Suspects(type(model).__name__, len(doubt), float(doubt.sum()), tuple(suspects))
 
 
-def _judgement(model: Any) -> tuple[Clues, Any]:
-    """The clues of a fit and what the model thinks of them."""
+def _get_doubts(model: Any) -> tuple[Clues, Any]:
+    """The clues of a fit and their doubts."""
     name = type(model).__name__
     doubt, clues = getattr(model, "doubt_", None), getattr(model, "clues_", None)
     if doubt is not None and clues is not None:
         return clues, np.asarray(doubt, dtype=np.float64)
-    able = [c for c, cls in clusterers().items() if cls.card.judges]
-    if name in able:
+    judges = [c for c, cls in clusterers().items() if cls.card.judges]
+    if name in judges:
         raise ValueError(f"this {name} has no doubts yet; fit it with clues first.")
-    raise ValueError(f"{name} does not judge its clues; these methods do: {', '.join(able)}.")
+    raise ValueError(f"{name} does not judge its clues; these methods do: {', '.join(judges)}.")
 
 
-def _broken(labels: Any, clues: Clues) -> Bools:
-    """Which must-links, then cannot-links, the labels break; noise rows are each alone."""
+def _mark_broken(labels: Any, clues: Clues) -> Bools:
+    """Mark the broken must-links, then the broken cannot-links; each noise row is alone."""
     pairs = np.concatenate([clues.must, clues.cannot])
     first, second = labels[pairs[:, 0]], labels[pairs[:, 1]]
     together = (first == second) & (first >= 0)

@@ -9,7 +9,7 @@ from cluewise.cli import _progress, _show
 
 if TYPE_CHECKING:
     from cluewise._typing import Floats
-    from cluewise.advice.choice._suggestion import Suggestion
+    from cluewise.advice import Suggestion
     from cluewise.clues import Clues
 
 __all__ = ["as_data", "choose", "probe", "show"]
@@ -56,13 +56,13 @@ def probe(method: str | None, penalty: str | None) -> Any:
 
 def choose(X: Floats, clues: Clues, clusters: int | None, method: str | None, seed: int, *, quiet: bool) -> Suggestion:
     """The suggestion for these rows; its best method is fitted."""
-    from cluewise.advice.choice._suggest import watched
+    from cluewise.advice import suggest
     from cluewise.catalogue import get
     from cluewise.metrics import broken
 
     if clusters is not None and clusters < 1:
         raise ValueError(f"-k is {clusters}; there must be at least 1 cluster.")
-    found = watched(
+    found = suggest(
         X,
         clues,
         clusters,
@@ -84,7 +84,7 @@ def as_data(found: Suggestion) -> dict[str, Any]:
         "methods": rows,
         "not_tried": dict(found.left_out),
         "rivals": rivals,
-        "searched": found.searched,
+        "searched": found.n_searched,
         "uses_clues": found.best_trial.clues,
         "verdict": found.verdict,
     }

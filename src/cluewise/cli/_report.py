@@ -162,9 +162,9 @@ def summary(told: dict[str, Any], clues: Clues, *, raw: bool) -> None:
         _show.say(f"Variation of information with the {which} to avoid: {apart} nats (0: the same).")
     _list_broken(told["broken"])
     for entry in told["suspects"][:_LISTED]:
-        from cluewise.advice._suspects import percent  # loaded already: there are suspects
+        from cluewise.advice import format_doubt  # loaded already: there are suspects
 
-        _show.say(f"Probably wrong ({percent(entry['doubt'])}): {_in_words(entry)}.")
+        _show.say(f"Probably wrong ({format_doubt(entry['doubt'])}): {_in_words(entry)}.")
     iterations = plural(told["iterations"], "iteration")
     _show.say(f"Objective {told['objective']:.6g} after {iterations} ({told['seconds']:.2f} s, seed {told['seed']}).")
     if told["unsure"]:

@@ -9,7 +9,7 @@ import typer
 from cluewise.cli import _options as opt
 
 if TYPE_CHECKING:
-    from cluewise.advice.doctor._check import Diagnosis
+    from cluewise.advice import Diagnosis
     from cluewise.cli._data import Data
 
 __all__ = ["check"]
@@ -41,7 +41,7 @@ def check(
 
     Example: cluewise check wine.csv --clues clues.csv -k 3
     """
-    from cluewise.advice.doctor._check import check as examine
+    from cluewise.advice import check as examine
     from cluewise.cli import _method, _outputs, _show
     from cluewise.cli._data import names_in, open_data, scaled, suited
 
@@ -70,11 +70,10 @@ def check(
 
 def _rows_of_trouble(found: Diagnosis) -> list[int]:
     """Rows of the first contradictions, of the impossibility, and of the clashes and repairs that the page shows."""
-    from cluewise.advice.doctor._page import named_rows
     from cluewise.cli._data import mentioned
     from cluewise.exceptions import Contradiction, Infeasible
 
-    rows = named_rows(found)
+    rows = found.shown_rows
     for conflict in found.contradictions[:5]:
         rows |= set(mentioned(Contradiction("", [conflict])))
     if found.why and found.n_clusters is not None:
@@ -87,9 +86,7 @@ def _rows_of_trouble(found: Diagnosis) -> list[int]:
 
 def _names(found: Diagnosis, opened: Data, rows: list[int]) -> str:
     """What the rows of the page are called: all of clashes and repairs, and of the others as many as make ten."""
-    from cluewise.advice.doctor._page import named_rows
-
-    page = named_rows(found)
+    page = found.shown_rows
     others = [row for row in rows if row not in page]
     room = max(0, _AT_ONCE - len(page))
     first = sorted(page | set(others[:room]))

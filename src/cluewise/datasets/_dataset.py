@@ -1,4 +1,4 @@
-"""What a data set is, and what can go wrong with one."""
+"""Data sets and their errors, and what all sources of data share."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator, RandomState
 
 from cluewise._typing import Array, Floats, Ints
 
-__all__ = ["Dataset", "DatasetError", "Listing", "as_floats", "number_classes"]
+__all__ = ["Dataset", "DatasetError", "Listing", "as_floats", "make_generator", "number_classes"]
 
 
 class DatasetError(ValueError):
-    """A data set that is not known, cannot be reached, or is not what it should be.
+    """A data set that is unknown, cannot be fetched, or is not as expected.
 
     Examples
     --------
@@ -27,7 +28,7 @@ class DatasetError(ValueError):
 
 
 class Listing(NamedTuple):
-    """One line of :func:`cluewise.datasets.available`: size, number of classes, and where the data come from.
+    """One line of :func:`cluewise.datasets.available`: size, number of classes and source.
 
     Parameters
     ----------
@@ -56,19 +57,19 @@ class Dataset:
     Parameters
     ----------
     name : str
-        The name that :func:`cluewise.datasets.load` knows it by.
+        Name for :func:`cluewise.datasets.load`.
     X : ndarray of shape (n, d)
         The points, floating point and finite.
     y : ndarray of shape (n,)
         The class of each point, 0 to k − 1.
     class_names : tuple of str
-        ``class_names[c]`` is what the source calls class c.
+        Name of each class.
     feature_names : tuple of str
-        Names of the columns; empty where the source has none.
+        Names of the columns; empty if the source has none.
     source : str
         Where the data come from.
     extra : dict of str to ndarray
-        Other arrays that came along, such as the split into training and test rows.
+        Other arrays of the source, such as the split into training and test rows.
 
     Examples
     --------
@@ -94,22 +95,19 @@ class Dataset:
 
 
 def as_floats(X: Array, where: str) -> Floats:
-    """A finite floating-point matrix; single precision stays single, whole numbers become double.
-
-    ``where`` begins the error message.
-    """
+    """Convert to a finite floating-point matrix, and keep single precision; ``where`` begins the error message."""
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise DatasetError(f"{where}: X must be a matrix of numbers, not {X.dtype} in shape {X.shape}.")
     floats = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     finite = np.isfinite(floats)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
-        raise DatasetError(f"{where}: X holds {floats[row, column]} in row {row}, column {column}.")
+        raise DatasetError(f"{where}: X has {floats[row, column]} in row {row}, column {column}.")
     return floats
 
 
 def number_classes(values: Array) -> tuple[Ints, tuple[str, ...]]:
-    """Classes as 0 to k − 1 and their names; classes named by numbers are in the order of the numbers."""
+    """Number classes from 0 to k − 1, and list their names; numeric names are sorted as numbers."""
     names, codes = np.unique(values, return_inverse=True)
     try:
         order = np.argsort(names.astype(np.float64), kind="stable")
@@ -118,3 +116,10 @@ def number_classes(values: Array) -> tuple[Ints, tuple[str, ...]]:
     rank = np.empty(len(names), dtype=np.int64)
     rank[order] = np.arange(len(names))
     return rank[codes], tuple(str(name) for name in names[order])
+
+
+def make_generator(random_state: int | Generator | RandomState | None) -> Generator:
+    """Make a generator from a seed; a RandomState is used in the same way with every version of NumPy."""
+    if isinstance(random_state, RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

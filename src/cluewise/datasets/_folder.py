@@ -1,6 +1,6 @@
-"""A folder of data sets: one .npz file each, and perhaps a manifest.json to check them against.
+"""A folder of data sets: one .npz file each, and optionally a manifest.json to check them against.
 
-A file holds ``X`` (n × d) and ``y`` (n classes), and may hold ``class_names``, ``feature_names`` and more.
+A file has ``X`` (n × d) and ``y`` (n classes), and optionally ``class_names``, ``feature_names`` and more.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ VARIABLE = "CLUEWISE_DATA"
 
 
 def data_folder() -> Path | None:
-    """The folder that CLUEWISE_DATA names, else shared/data beside the checkout that cluewise runs from."""
-    given = os.environ.get(VARIABLE)
-    if not given:
+    """The folder named by CLUEWISE_DATA, else shared/data beside the checkout that cluewise runs from."""
+    folder = os.environ.get(VARIABLE)
+    if not folder:
         return beside_checkout(Path(__file__).resolve().parents[1])
-    if not Path(given).is_dir():
-        raise DatasetError(f"{VARIABLE} names {given!r}, which is not a folder.")
-    return Path(given)
+    if not Path(folder).is_dir():
+        raise DatasetError(f"{VARIABLE} is {folder!r}, which is not a folder.")
+    return Path(folder)
 
 
 def beside_checkout(package: Path) -> Path | None:
-    """The data folder beside the checkout that a package lies in, if it lies in one."""
+    """The data folder beside the checkout that contains a package, if there is one."""
     root = package.parent.parent  # root/src/cluewise
     folder = root.parent / "shared" / "data"
     is_checkout = package.parent.name == "src" and (root / "pyproject.toml").is_file()
@@ -47,7 +47,7 @@ def names(folder: Path) -> list[str]:
 
 
 def listings(folder: Path) -> dict[str, Listing]:
-    """What a folder holds, as its manifest says; files that the manifest does not know are opened."""
+    """The data sets of a folder, by its manifest; files that are not in the manifest are read."""
     manifest = _manifest(folder)
     found = {}
     for name in names(folder):

@@ -1,25 +1,34 @@
-"""Data sets by name, wherever they are."""
+"""Load data sets by name."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
 
+import numpy as np
+
 from cluewise._typing import Floats
 from cluewise.datasets import _folder, _openml
-from cluewise.datasets._bundled import BUNDLED, bundled
 from cluewise.datasets._dataset import Dataset, DatasetError, Listing
 
-__all__ = ["available", "load"]
+__all__ = ["BUNDLED", "available", "load"]
+
+BUNDLED = {
+    "breast_cancer": Listing(569, 30, 2, "scikit-learn"),
+    "digits": Listing(1797, 64, 10, "scikit-learn"),
+    "iris": Listing(150, 4, 3, "scikit-learn"),
+    "wine": Listing(178, 13, 3, "scikit-learn"),
+}
+"""The data sets that come with scikit-learn."""
 
 
 def load(name: str, *, standardize: bool = False) -> Dataset:
     """Load a labelled data set by name.
 
-    A set is looked for in the folder that the environment variable ``CLUEWISE_DATA`` names (one ``.npz`` file
-    with ``X`` and ``y`` per set), then among the sets that come with scikit-learn, then on OpenML. What comes
-    from a folder with a manifest, or from OpenML, is checked; other data under a known name is an error.
-    OpenML's files are text: mnist and covtype take about a minute to read.
+    The set is searched for in the folder named by the environment variable ``CLUEWISE_DATA`` (one ``.npz`` file with
+    ``X`` and ``y`` per set), then among the sets that come with scikit-learn, then on OpenML. Sets from a folder with a
+    manifest, or from OpenML, are checked; other data under a known name is an error. OpenML's files are text: mnist and
+    covtype take about a minute to read.
 
     Parameters
     ----------
@@ -31,8 +40,8 @@ def load(name: str, *, standardize: bool = False) -> Dataset:
     Returns
     -------
     Dataset
-        Points ``X``, true classes ``y``, and where they come from. Different sources of one set may number
-        its classes differently.
+        Points ``X``, true classes ``y``, and their source. Different sources of a set may number its classes
+        differently.
 
     Examples
     --------
@@ -42,11 +51,11 @@ def load(name: str, *, standardize: bool = False) -> Dataset:
     ((178, 13), 3)
     """
     data = _find(name)
-    return replace(data, X=_standardized(data.X)) if standardize else data
+    return replace(data, X=_standardize(data.X)) if standardize else data
 
 
 def available() -> dict[str, Listing]:
-    """List the names that :func:`load` knows, with the sizes of the sets and where they would come from.
+    """List the names that :func:`load` knows, with the sizes and sources of the sets.
 
     Returns
     -------
@@ -71,7 +80,7 @@ def _find(name: str) -> Dataset:
     if folder is not None and name in in_folder:
         return _folder.read(folder, name)
     if name in BUNDLED:
-        return bundled(name)
+        return _load_bundled(name)
     if name in _openml.OPENML:
         return _openml.fetch(name)
     close = get_close_matches(str(name), [*in_folder, *BUNDLED, *_openml.OPENML], n=3)
@@ -81,9 +90,23 @@ def _find(name: str) -> Dataset:
     raise DatasetError(f"there is no data set {name!r}; {hint}")
 
 
-def _standardized(X: Floats) -> Floats:
-    centred = X - X.mean(axis=0)
+def _load_bundled(name: str) -> Dataset:
+    import sklearn.datasets
+
+    bunch = getattr(sklearn.datasets, f"load_{name}")()
+    return Dataset(
+        name,
+        np.asarray(bunch.data, dtype=np.float64),
+        np.asarray(bunch.target, dtype=np.int64),
+        tuple(str(label) for label in bunch.target_names),
+        tuple(str(column) for column in bunch.feature_names),
+        "scikit-learn",
+    )
+
+
+def _standardize(X: Floats) -> Floats:
+    centered = X - X.mean(axis=0)
     deviation = X.std(axis=0)
-    # The mean of equal numbers may miss them by a rounding, so a constant column is known by its range.
+    # The mean of equal numbers may have a rounding error, so a constant column is recognized by its range.
     constant = X.max(axis=0) == X.min(axis=0)
-    return centred * ~constant / (deviation + constant)
+    return centered * ~constant / (deviation + constant)

@@ -1,4 +1,4 @@
-"""Data sets from OpenML, through scikit-learn, which keeps them on disk; each is checked before use."""
+"""Data sets from OpenML, fetched and cached by scikit-learn; each is checked before use."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["OPENML", "Entry", "fetch", "listings"]
 
 
 class Entry(NamedTuple):
-    """What a set on OpenML must look like."""
+    """What is expected of a data set on OpenML."""
 
     data_id: int
     d: int
     counts: tuple[int, ...]  # rows per class, sorted: sources name and number classes differently
-    words: Mapping[str, float] = {"false": 0.0, "true": 1.0}  # numbers that stand for words
-    numeric_only: bool = False  # leave out columns of words
-    missing: float | None = None  # what stands for a missing cell
+    words: Mapping[str, float] = {"false": 0.0, "true": 1.0}  # numbers that encode words
+    numeric_only: bool = False  # drop columns of words
+    missing: float | None = None  # value of missing cells
 
 
 _A_TO_Z: tuple[int, ...] = (734, 734, 736, 739, 747, 748, 752, 753, 755, 758, 761, 764, 766)
@@ -48,12 +48,12 @@ OPENML = {
 
 
 def listings() -> dict[str, Listing]:
-    """Sizes of the sets that OpenML has."""
+    """Sizes of the data sets on OpenML."""
     return {name: Listing(sum(e.counts), e.d, len(e.counts), "OpenML") for name, e in OPENML.items()}
 
 
 def fetch(name: str) -> Dataset:
-    """Fetch a set (once; scikit-learn keeps it in its data home), and check that it is the right one."""
+    """Fetch a data set, which scikit-learn caches, and check that it is the right one."""
     entry = OPENML[name]
     where = f"{name} (OpenML data set {entry.data_id})"
     bunch = _download(entry, where)
@@ -69,9 +69,9 @@ def _download(entry: Entry, where: str) -> Any:
     from sklearn.datasets import fetch_openml
 
     try:
-        # The other parser needs pandas, and leaves words in the matrix.
+        # The other parser needs pandas and leaves words in the matrix.
         return fetch_openml(data_id=entry.data_id, as_frame=False, parser="liac-arff")
-    except Exception as error:  # the network and what comes over it may fail in any way
+    except Exception as error:  # a download may fail in many ways
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise DatasetError(f"{where} could not be fetched: {reason}") from error
 
@@ -87,7 +87,7 @@ def _numbers(bunch: Any, entry: Entry, where: str) -> tuple[Array, tuple[str, ..
     for j in worded:
         numbers = [_number(word, entry.words) for word in bunch.categories[columns[j]]]
         if None in numbers:
-            raise DatasetError(f"{where}: column {columns[j]!r} holds words that cluewise does not know.")
+            raise DatasetError(f"{where}: column {columns[j]!r} has words that cluewise does not know.")
         present = ~np.isnan(X[:, j])
         X[present, j] = np.array(numbers, dtype=np.float64)[X[present, j].astype(np.intp)]
     return X, tuple(columns)
@@ -104,6 +104,6 @@ def _check(shape: tuple[int, ...], counts: tuple[int, ...], entry: Entry, where:
     expected = (sum(entry.counts), entry.d)
     if shape != expected or counts != entry.counts:
         raise DatasetError(
-            f"{where} is not the set that cluewise knows: it has shape {shape} and classes of {counts} rows, "
+            f"{where} is not the expected data set: it has shape {shape} and classes of {counts} rows, "
             f"not {expected} and {entry.counts}."
         )

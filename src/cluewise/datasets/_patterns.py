@@ -1,6 +1,6 @@
-"""Two-dimensional patterns on which plain k-means fails in instructive ways.
+"""Two-dimensional patterns that are hard for plain K-means.
 
-The seven shapes that the public code of the TVClust and RDP-means paper (Khashabi2015 in references.bib) draws.
+The seven patterns in the public code of the TVClust and RDP-means paper (Khashabi2015 in references.bib).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ import numpy as np
 from numpy.random import Generator, RandomState
 
 from cluewise._typing import Floats, Ints
-from cluewise.datasets._dataset import DatasetError
-from cluewise.datasets._random import generator
+from cluewise.datasets._dataset import DatasetError, make_generator
 
 __all__ = ["PATTERNS", "make_pattern"]
 
@@ -32,7 +31,7 @@ def make_pattern(
         One of ``"gaussians"``, ``"two_spirals"``, ``"cluster_in_cluster"``, ``"corners"``, ``"half_kernel"``,
         ``"crescent_full_moon"`` and ``"outlier"`` (the names in ``cluewise.datasets.PATTERNS``).
     n_samples : int, default=None
-        Number of points; by default what the paper's code draws (300 to 552). The classes keep their shares.
+        Number of points; by default as in the paper's code (300 to 552). The shares of the classes do not change.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
@@ -54,15 +53,15 @@ def make_pattern(
         close = get_close_matches(str(name), PATTERNS, n=1) or PATTERNS
         raise DatasetError(f"there is no pattern {name!r}; did you mean {' or '.join(map(repr, close))}?")
     shape = _SHAPES[name]
-    counts = _shares(shape.counts, n_samples)
-    rng = generator(random_state)
+    counts = _scale_counts(shape.counts, n_samples)
+    rng = make_generator(random_state)
     parts = [draw(rng, count) for draw, count in zip(shape.draws, counts, strict=True)]
     order = rng.permutation(sum(counts))
     return np.concatenate(parts)[order], np.repeat(np.arange(len(counts)), counts)[order]
 
 
-def _shares(counts: tuple[int, ...], n_samples: int | None) -> list[int]:
-    """Rows per class: the given ones, or the same shares of another total (largest remainders round up)."""
+def _scale_counts(counts: tuple[int, ...], n_samples: int | None) -> list[int]:
+    """Rows per class, with the same shares for another total (largest remainders round up)."""
     if n_samples is None:
         return list(counts)
     if n_samples < len(counts):
@@ -95,15 +94,15 @@ def _rings(rng: Generator, m: int) -> Floats:
 
 
 def _arms(rng: Generator, m: int) -> Floats:
-    """Arms of four points each around the rings; nothing here is random."""
+    """Arms of four points each around the rings; not random."""
     arm, place = np.divmod(np.arange(m), 4)
     return _polar(5 + (place - 2) * 5 / 12, 2 * np.pi * arm / -(-m // 4))
 
 
 def _corner(right: int, up: int) -> Draw:
     def draw(rng: Generator, m: int) -> Floats:
-        points = rng.uniform(2, [12, 4], size=(m, 2))  # an arm of length 10 and width 2, 2 off the axes
-        points[m // 2 :] = points[m // 2 :, ::-1]  # and the other arm
+        points = rng.uniform(2, [12, 4], size=(m, 2))  # an arm of length 10 and width 2, at distance 2 from the axes
+        points[m // 2 :] = points[m // 2 :, ::-1]  # the other arm
         return points * [right, up]
 
     return draw

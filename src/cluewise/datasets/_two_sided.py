@@ -1,4 +1,4 @@
-"""Data with two sides: rows that can be clustered in two ways which have nothing to do with each other."""
+"""Two-sided data: rows with two unrelated clusterings."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 from numpy.random import Generator, RandomState
 
 from cluewise._typing import Floats, Ints
-from cluewise.datasets._dataset import DatasetError
-from cluewise.datasets._random import generator
+from cluewise.datasets._dataset import DatasetError, make_generator
 
 __all__ = ["make_two_sided"]
 
 SIDE = 12
-"""Pixels of a picture of a shape in each direction."""
+"""Width and height of an image of a shape."""
 
 WORDS = 20
-"""Words that speak of each side."""
+"""Number of words of each side."""
 
 
 def make_two_sided(
@@ -29,21 +28,21 @@ def make_two_sided(
     dominance: float = 3.0,
     random_state: int | Generator | RandomState | None = None,
 ) -> tuple[Floats, Ints, Ints]:
-    """Draw rows that belong to a class in each of two unrelated clusterings, the first of which dominates.
+    """Draw rows with two unrelated clusterings, the first of which dominates.
 
     Parameters
     ----------
     kind : {"points", "counts", "shapes"}, default="points"
-        Points around centers, with columns of their own for each side (one for two classes, else two); counts of 40
-        words, 20 for each side; or pictures of 12 by 12 pixels in three colors, flattened, with the color as first side
-        and the shape (disk, square or cross) as second.
+        Points around centers, with separate columns for each side (one for two classes, else two); counts of 40 words,
+        20 for each side; or images of 12 by 12 pixels in three colors, flattened, where the color is the first side and
+        the shape (disk, square or cross) the second.
     n_samples : int, default=300
         Number of rows.
     n_classes : tuple of two ints, default=(3, 3)
         Number of classes of each side; at most 3 for shapes.
     dominance : float, default=3.0
-        How much stronger the first side is: distance between its centers, or number of its words, against the second.
-        Shapes are told by color in any case, and the more the less of the color is white.
+        How much stronger the first side is: ratio of the distances between centers, or of the numbers of words. For
+        shapes, the larger it is, the less white is in the colors.
     random_state : int, Generator, RandomState or None, default=None
         Seed.
 
@@ -52,7 +51,7 @@ def make_two_sided(
     X : ndarray of shape (n_samples, d)
         The rows.
     first, second : ndarrays of shape (n_samples,)
-        The class of each row on either side.
+        The class of each row on each side.
 
     Examples
     --------
@@ -63,19 +62,19 @@ def make_two_sided(
     """
     draw = {"points": _points, "counts": _counts, "shapes": _shapes}
     if kind not in draw:
-        raise DatasetError(f"there is no two-sided data of the kind {kind!r}; choose one of {', '.join(draw)}.")
+        raise DatasetError(f"kind is {kind!r}; it must be one of {', '.join(draw)}.")
     pair = list(n_classes) if isinstance(n_classes, Iterable) else []
     if len(pair) != 2 or not all(isinstance(k, Integral) and k >= 1 for k in pair):
-        raise DatasetError(f"n_classes is two whole numbers of at least 1; it was given {n_classes!r}.")
+        raise DatasetError(f"n_classes is {n_classes!r}; it must be two integers of at least 1.")
     if not isinstance(n_samples, Integral):
-        raise DatasetError(f"n_samples is a whole number; it was given {n_samples!r}.")
+        raise DatasetError(f"n_samples is {n_samples!r}; it must be an integer.")
     if n_samples < max(n_classes):
-        raise DatasetError(f"n_samples={n_samples} is too few for {max(n_classes)} classes.")
+        raise DatasetError(f"n_samples is {n_samples}, too few for {max(n_classes)} classes.")
     if not isinstance(dominance, Real) or not 0 < dominance < float("inf"):
-        raise DatasetError(f"dominance is a positive number, and finite; it was given {dominance!r}.")
+        raise DatasetError(f"dominance is {dominance!r}; it must be positive and finite.")
     if kind == "shapes" and max(n_classes) > 3:
-        raise DatasetError(f"there are three colors and three shapes; n_classes is {n_classes!r}.")
-    rng = generator(random_state)
+        raise DatasetError(f"n_classes is {n_classes!r}, but there are only three colors and three shapes.")
+    rng = make_generator(random_state)
     first, second = (rng.permutation(np.arange(n_samples) % k) for k in n_classes)
     return draw[kind](first, second, n_classes, dominance, rng), first, second
 
@@ -109,21 +108,21 @@ def _counts(first: Ints, second: Ints, n_classes: tuple[int, int], dominance: fl
 
 
 def _topics(k: int) -> Floats:
-    """Each topic has its own words, which are six times as frequent in it as the others."""
+    """Probabilities of words: a topic's own words are six times as frequent as the others."""
     own = np.arange(WORDS) * k // WORDS == np.arange(k)[:, None]
     weight = 1.0 + 5.0 * own
     return weight / weight.sum(axis=1, keepdims=True)
 
 
 def _shapes(first: Ints, second: Ints, n_classes: tuple[int, int], dominance: float, rng: Generator) -> Floats:
-    """Bright shapes, moved by up to half a pixel, on a dim background; the color is the larger part of the light."""
+    """Images of bright shapes, shifted by up to half a pixel, on a dim background."""
     white = 1 / (1 + dominance)
     colors = white + (1 - white) * np.eye(3)[first]
     shift, size = rng.uniform(-0.5, 0.5, size=(2, len(first), 1, 1)), rng.uniform(0.95, 1.05, size=(len(first), 1, 1))
     at = np.arange(SIDE) - (SIDE - 1) / 2
     across, down = (at[None, None, :] - shift[0]) / size, (at[None, :, None] - shift[1]) / size
     far, near = np.maximum(np.abs(across), np.abs(down)), np.minimum(np.abs(across), np.abs(down))
-    # How far inside its outline each pixel is: all three cover about the same area.
+    # How far inside the outline each pixel is; all three shapes cover about the same area.
     inside = np.stack([4.0 - np.hypot(across, down), 1.5 - np.abs(far - 4.0), np.minimum(1.4 - near, 5.8 - far)])
     mask = np.clip(inside[second, np.arange(len(first))] + 0.5, 0, 1)
     light = rng.uniform(0.7, 1.0, size=(len(first), 1, 1, 1))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Segments",
     "coherence",
+    "count_pairs_among",
     "make_segments",
     "metric_agreement",
     "overlap",
@@ -72,7 +73,7 @@ def sample_links(clues: Clues, limit: int, random_state: Any = 0) -> tuple[Ints,
         return must, cannot
     rows = implicit.tied
     room = max(limit - max(len(must), len(cannot)), limit // 2)
-    while _count_pairs_among(implicit, rows) > room and len(rows) > 2:
+    while count_pairs_among(implicit, rows) > room and len(rows) > 2:
         rows = np.sort(rng.permutation(rows)[: max(2, len(rows) // 2)])
     more = implicit[rows].pairs(expand=True)
     joined = (np.concatenate([links, rows[pairs]]) for links, pairs in ((must, more[0]), (cannot, more[2])))
@@ -86,7 +87,7 @@ def _sample(links: Ints, limit: int, rng: np.random.Generator) -> Ints:
     return links[np.sort(rng.choice(len(links), limit, replace=False))]
 
 
-def _count_pairs_among(clues: Clues, rows: Ints) -> int:
+def count_pairs_among(clues: Clues, rows: Ints) -> int:
     """Count the pairs that labels and groups make among these rows."""
     labelled = int(np.count_nonzero(clues.labels[rows] >= 0))
     total = labelled * (labelled - 1) // 2

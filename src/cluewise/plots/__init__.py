@@ -1,7 +1,7 @@
-"""Pictures of clusterings and clues; the only home of matplotlib (``pip install "cluewise[plot]"``).
+"""Plots of clusterings and clues; they need matplotlib (``pip install "cluewise[plot]"``).
 
-Nothing here touches pyplot's global state: every function draws into the axes it is given or into a figure
-of its own, and returns it. ``ax.figure.savefig("map.png")`` saves it.
+No function uses pyplot's global state: each draws into the axes it is given or into a new figure, and returns it.
+``ax.figure.savefig("map.png")`` saves it.
 """
 
 from cluewise.plots._compare import compare

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._docs import documented
 from cluewise._typing import ArrayLike, Ints
 from cluewise.clues import Clues
-from cluewise.plots._map import draw, legend, prepare
-from cluewise.plots._style import dress, new_figure
+from cluewise.plots._map import draw, make_legend, make_scene
+from cluewise.plots._style import label_axes, new_figure
 
-__all__ = ["compare", "recolored"]
+__all__ = ["compare", "match_colors"]
 
 
+@documented
 def compare(
     X: Any,
     before: ArrayLike,
@@ -25,18 +27,16 @@ def compare(
     columns: Sequence[str | int] | None = None,
     titles: tuple[str, str] = ("Without clues", "With clues"),
 ) -> Any:
-    """Draw two clusterings of the same rows side by side, clusters that match in the same color.
+    """Draw two clusterings of the same rows side by side; matched clusters have the same color.
 
     Parameters
     ----------
-    X : array-like, sparse matrix or frame of shape (n, d)
-        The data.
+    {plot_X}
     before, after : array-like of shape (n,)
-        Clusters of each row.
+        Cluster of each row.
     clues : Clues, optional
-        What is known, drawn as in :func:`map`.
-    truth : array-like of shape (n,), optional
-        True classes; rows in the wrong cluster get a cross.
+        What is known; drawn as in :func:`map`.
+    {plot_truth}
     columns : two names or numbers of columns, optional
         The axes, as for :func:`map`.
     titles : (str, str), optional
@@ -56,22 +56,22 @@ def compare(
     ['Without clues', 'With clues']
     """
     first, second = np.asarray(before), np.asarray(after)
-    scenes = [prepare(X, labels, clues, truth, columns) for labels in (recolored(first, second), second)]
+    scenes = [make_scene(X, labels, clues, truth, columns) for labels in (match_colors(first, second), second)]
     figure = new_figure(10.5, 5.0)
     axes = figure.subplots(1, 2, sharex=True, sharey=True)
     for ax, scene, title in zip(axes, scenes, titles):
         draw(ax, scene)
-        dress(ax, scene.view.names, title)
+        label_axes(ax, scene.view.names, title)
     axes[1].set_ylabel("")
-    handles = legend(*scenes)
+    handles = make_legend(*scenes)
     figure.legend(handles=handles, loc="outside lower center", ncols=min(len(handles), 9), fontsize=8, frameon=False)
     return figure
 
 
-def recolored(labels: Ints, reference: Ints) -> Ints:
-    """The same clustering with its clusters numbered like those of the reference that they share most with.
+def match_colors(labels: Ints, reference: Ints) -> Ints:
+    """Renumber clusters to match those of the reference with the largest overlap.
 
-    Clusters without a partner get the numbers that are left; noise stays noise.
+    Unmatched clusters get the remaining numbers; noise stays noise.
     """
     from scipy.optimize import linear_sum_assignment
 

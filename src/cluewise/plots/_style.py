@@ -1,4 +1,4 @@
-"""Colors that color-blind people can tell apart, and figures that need no screen."""
+"""Colors that are safe for color-blind readers, and figures without a display."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["BROKEN", "GRAY", "INK", "dress", "look", "new_figure", "point_size", "require_matplotlib"]
+__all__ = ["BROKEN", "GRAY", "INK", "get_axes", "get_style", "label_axes", "new_figure", "point_size"]
+__all__ += ["require_matplotlib"]
 
-# Okabe and Ito's palette, less its vermilion (too close to BROKEN) and its black (too close to INK).
+# Okabe and Ito's palette, without vermilion (too close to BROKEN) and black (too close to INK).
 _PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442", "#8C6D46")
 _MARKERS = "os^DvPX<>"
 
@@ -17,7 +18,7 @@ GRAY = "#9a9a9a"
 BROKEN = "#d1001f"
 
 
-def look(cluster: int) -> tuple[str, str]:
+def get_style(cluster: int) -> tuple[str, str]:
     """Color and marker of a cluster; noise (-1) is gray."""
     if cluster < 0:
         return "#c8c8c8", "."
@@ -25,12 +26,12 @@ def look(cluster: int) -> tuple[str, str]:
 
 
 def point_size(n: int) -> float:
-    """Area of a point, smaller the more there are."""
+    """Area of a point: smaller if there are many."""
     return float(np.clip(30 * np.sqrt(200 / max(n, 1)), 2.5, 44))
 
 
 def require_matplotlib() -> None:
-    """Raise ImportError, and say what to install, unless pictures can be drawn.
+    """Raise ImportError, with the extra to install, if matplotlib is missing.
 
     Examples
     --------
@@ -40,19 +41,24 @@ def require_matplotlib() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        raise ImportError('pictures need matplotlib: pip install "cluewise[plot]"') from None
+        raise ImportError('plots need matplotlib: pip install "cluewise[plot]"') from None
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A figure of its own: no pyplot, no screen, no state left behind."""
+    """Make a figure without pyplot, so that it needs no display and leaves no global state."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained", dpi=150)
 
 
-def dress(ax: Any, names: tuple[str, str], title: str | None) -> None:
-    """Quiet axes: the points speak."""
+def get_axes(ax: Any, width: float, height: float) -> Any:
+    """The axes to draw into: those given, or those of a new figure."""
+    return new_figure(width, height).add_subplot() if ax is None else ax
+
+
+def label_axes(ax: Any, names: tuple[str, str], title: str | None) -> None:
+    """Set labels and title, and keep the frame unobtrusive."""
     ax.set_xlabel(names[0], color=INK, fontsize=9)
     ax.set_ylabel(names[1], color=INK, fontsize=9)
     if title:

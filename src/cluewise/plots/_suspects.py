@@ -1,4 +1,4 @@
-"""The clues that a model takes to be wrong: as bars, or on the map."""
+"""Clues that are probably wrong, as bars or on a map."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from cluewise import advice
-from cluewise.advice import Suspects
-from cluewise.advice._suspects import percent
+from cluewise._docs import documented
+from cluewise.advice import Suspects, format_doubt
 from cluewise.clues import Clues
-from cluewise.plots._map import draw, legend, prepare
-from cluewise.plots._style import BROKEN, GRAY, INK, dress, new_figure
+from cluewise.plots._map import STYLES, draw, make_legend, make_scene
+from cluewise.plots._style import BROKEN, GRAY, INK, get_axes, label_axes
 
 __all__ = ["suspects"]
 
-_STYLES = {"must": "solid", "cannot": (0, (4, 3))}
 
-
+@documented
 def suspects(
     model: Any,
     X: Any = None,
@@ -31,30 +30,28 @@ def suspects(
 ) -> Any:
     """Draw the clues that are probably wrong, the most doubtful first.
 
-    Without X each clue is a bar as long as its probability of being wrong. With X the rows are a map, and the same
-    clues are lines on it: the redder, the more doubtful.
+    Without X, each clue is a bar as long as its probability of being wrong. With X, the clues are lines on a map: the
+    redder, the more doubtful.
 
     Parameters
     ----------
     model : fitted clusterer
-        One that judges its clues, as for :func:`cluewise.advice.suspects`.
+        A model that judges its clues, as for :func:`cluewise.advice.suspects`.
     X : array-like, sparse matrix or frame of shape (n, d), optional
         The data of the fit, for a map.
     n : int, default=15
-        At most so many clues.
+        Maximum number of clues.
     names : sequence of n_rows names, optional
-        What to call the rows on the bars; their numbers by default.
+        Names of the rows on the bars; their numbers by default.
     columns : two names or numbers of columns, optional
         Axes of the map, as for :func:`map`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
+    {plot_ax}
     title : str, optional
-        Title; by default, how many clues are expected to be wrong.
+        Title; by default, the expected number of wrong clues.
 
     Returns
     -------
-    matplotlib Axes
-        ``ax.figure.savefig("suspects.png")`` saves it.
+    {axes}
 
     Examples
     --------
@@ -77,18 +74,18 @@ def suspects(
 def _as_bars(found: Suspects, names: Sequence[Any] | None, n_rows: int, ax: Any, title: str) -> Any:
     from matplotlib.patches import Patch
 
-    called = list(range(n_rows)) if names is None else list(names)
-    if len(called) != n_rows:
-        raise ValueError(f"names has {len(called)} names, but there are {n_rows} rows.")
-    axes = new_figure(7.0, 1.2 + 0.28 * len(found)).add_subplot() if ax is None else ax
+    row_names = list(range(n_rows)) if names is None else list(names)
+    if len(row_names) != n_rows:
+        raise ValueError(f"names has {len(row_names)} names, but there are {n_rows} rows.")
+    axes = get_axes(ax, 7.0, 1.2 + 0.28 * len(found))
     doubt = [100 * suspect.doubt for suspect in found]
     color = [BROKEN if suspect.broken else GRAY for suspect in found]
     bars = axes.barh(np.arange(len(found)), doubt, color=color, height=0.7)
-    words = [f"{s.kind}-link {called[s.rows[0]]} – {called[s.rows[1]]} ({s.source})" for s in found]
-    dress(axes, ("probability that the clue is wrong (%)", ""), title)
-    axes.bar_label(bars, labels=[percent(s.doubt) for s in found], padding=3, fontsize=8, color=INK)
+    words = [f"{s.kind}-link {row_names[s.rows[0]]} – {row_names[s.rows[1]]} ({s.source})" for s in found]
+    label_axes(axes, ("probability that the clue is wrong (%)", ""), title)
+    axes.bar_label(bars, labels=[format_doubt(s.doubt) for s in found], padding=3, fontsize=8, color=INK)
     axes.set_yticks(np.arange(len(found)), labels=words)
-    axes.invert_yaxis()  # the worst on top
+    axes.invert_yaxis()  # the most doubtful on top
     axes.set_xlim(0, 115)
     shown = {"kept by the result": GRAY, "broken by the result": BROKEN}
     handles = [Patch(color=ink, label=word) for word, ink in shown.items() if ink in color]
@@ -100,14 +97,14 @@ def _on_map(found: Suspects, X: Any, labels: Any, columns: Sequence[str | int] |
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
 
-    pairs = {kind: np.array([s.rows for s in found if s.kind == kind]).reshape(-1, 2) for kind in _STYLES}
-    scene = prepare(X, labels, Clues.from_pairs(len(labels), pairs["must"], pairs["cannot"]), None, columns)
-    nothing = scene.must._replace(pairs=scene.must.pairs[:0], broken=scene.must.broken[:0], total=0, failed=0)
-    scene = scene._replace(must=nothing, cannot=nothing)  # the clues are drawn here, by doubt
-    axes = new_figure(7.6, 5.0).add_subplot() if ax is None else ax
+    pairs = {kind: np.array([s.rows for s in found if s.kind == kind]).reshape(-1, 2) for kind in STYLES}
+    scene = make_scene(X, labels, Clues.from_pairs(len(labels), pairs["must"], pairs["cannot"]), None, columns)
+    none = scene.must._replace(pairs=scene.must.pairs[:0], broken=scene.must.broken[:0], total=0, failed=0)
+    scene = scene._replace(must=none, cannot=none)  # the clues are drawn below, by doubt
+    axes = get_axes(ax, 7.6, 5.0)
     draw(axes, scene, faint=True)
-    handles = legend(scene)
-    for kind, style in _STYLES.items():
+    handles = make_legend(scene)
+    for kind, style in STYLES.items():
         doubt = np.array([s.doubt for s in found if s.kind == kind])
         if not len(doubt):
             continue
@@ -116,9 +113,9 @@ def _on_map(found: Suspects, X: Any, labels: Any, columns: Sequence[str | int] |
         axes.add_collection(
             LineCollection(list(ends), colors=BROKEN, linewidths=1.5, linestyles=[style], alpha=alpha, zorder=4)
         )
-        shown = dict.fromkeys(percent(value) for value in (doubt.min(), doubt.max()))
+        shown = dict.fromkeys(format_doubt(value) for value in (doubt.min(), doubt.max()))
         label = f"{kind}-link ({' to '.join(shown)} wrong)"
         handles.append(Line2D([], [], color=BROKEN, lw=1.5, ls=style, label=label))
-    dress(axes, scene.view.names, title)
+    label_axes(axes, scene.view.names, title)
     axes.legend(handles=handles, fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes

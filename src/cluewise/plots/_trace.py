@@ -1,4 +1,4 @@
-"""How the objective fell."""
+"""The objective over the iterations."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from cluewise.plots._style import dress, look, new_figure
+from cluewise._docs import documented
+from cluewise.plots._style import get_axes, get_style, label_axes
 
 __all__ = ["trace"]
 
 
+@documented
 def trace(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
     """Draw the objective after each iteration.
 
     Parameters
     ----------
     model : fitted clusterer
-        Anything with ``trace_``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
+        A model with ``trace_``.
+    {plot_ax}
     title : str, optional
         Title; the name of the method by default.
 
     Returns
     -------
-    matplotlib Axes
-        Where it was drawn.
+    {axes}
 
     Examples
     --------
@@ -38,9 +38,9 @@ def trace(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
     name = type(model).__name__
     if not hasattr(model, "trace_"):
         raise ValueError(f"this {name} has no trace; fit it first.")
-    axes = new_figure(6.4, 3.6).add_subplot() if ax is None else ax
+    axes = get_axes(ax, 6.4, 3.6)
     values = np.asarray(model.trace_)
-    axes.plot(np.arange(1, len(values) + 1), values, color=look(0)[0], marker="o", markersize=4, linewidth=1.6)
-    dress(axes, ("iteration", "objective"), title or name)
+    axes.plot(np.arange(1, len(values) + 1), values, color=get_style(0)[0], marker="o", markersize=4, linewidth=1.6)
+    label_axes(axes, ("iteration", "objective"), title or name)
     axes.xaxis.get_major_locator().set_params(integer=True)
     return axes

@@ -1,4 +1,4 @@
-"""Two coordinates for the rows that are drawn: two columns, or the first two principal components."""
+"""Coordinates of the rows in a plot: two columns, or the first two principal components."""
 
 from __future__ import annotations
 
@@ -10,58 +10,58 @@ import numpy as np
 from cluewise import tables
 from cluewise._typing import Floats, Ints
 
-__all__ = ["DRAWN", "View", "look_at", "principal"]
+__all__ = ["DRAWN", "View", "make_view", "project"]
 
 DRAWN = 20_000
-"""Most rows in a picture, apart from the ends of links."""
+"""Maximum number of rows in a plot, apart from the ends of links."""
 
-_SMALL = 1000  # up to here an eigenproblem of this size is solved directly
+_SMALL = 1000  # up to this size an eigenproblem is solved directly
 
 
 class View(NamedTuple):
-    """Coordinates of the rows that are drawn."""
+    """Coordinates of the rows in a plot."""
 
     rows: Ints  # (m,) row numbers, sorted
     xy: Floats  # (m, 2)
     names: tuple[str, str]  # of the axes
-    n: int  # rows that there are
+    n: int  # rows in all
 
     def place(self, rows: Ints) -> Floats:
-        """Coordinates of some of the rows that are drawn."""
+        """Coordinates of some of these rows."""
         return self.xy[np.searchsorted(self.rows, rows)]
 
 
-def look_at(X: Any, columns: Sequence[str | int] | None, wanted: Ints) -> View:
-    """The picture of X: all rows, or `DRAWN` random ones and the ``wanted`` ones."""
+def make_view(X: Any, columns: Sequence[str | int] | None, required: Ints) -> View:
+    """Make a view of all rows, or of `DRAWN` random ones and the required ones."""
     X, names = _matrix(X)
     n = X.shape[0]
     rows = np.arange(n)
     if n > DRAWN:
         rows = np.random.default_rng(0).choice(n, DRAWN, replace=False)
-        rows = np.unique(np.concatenate([rows, wanted]))
+        rows = np.unique(np.concatenate([rows, required]))
     X = X[rows]
     if columns is None and X.shape[1] == 2:
         columns = [0, 1]
     if columns is not None:
-        xy, labels = _picked(X, names, columns)
+        xy, labels = _select_columns(X, names, columns)
     elif X.shape[1] == 1:
-        # One column has no second one; spread the points so that they do not hide each other.
+        # There is only one column; spread the points vertically so that they do not hide each other.
         xy = np.column_stack([_dense(X)[:, 0], (rows * 0.6180339887) % 1])
-        labels = (names[0], "(spread out to be seen)")
+        labels = (names[0], "(spread out for visibility)")
     else:
-        xy, shares = principal(X)
+        xy, shares = project(X)
         words = ("first", "second")
         labels = tuple(
             f"{word} principal component ({100 * share:.0f} % of the variance)" for word, share in zip(words, shares)
         )
     if not np.isfinite(xy).all():
         row = rows[np.flatnonzero(~np.isfinite(xy).all(axis=1))[0]]
-        raise ValueError(f"X holds nan or infinity in row {row}.")
+        raise ValueError(f"X has nan or infinity in row {row}.")
     return View(rows, xy, (labels[0], labels[1]), n)
 
 
-def principal(X: Any) -> tuple[Floats, Floats]:
-    """Coordinates along the first two principal components, and the share of the variance along each.
+def project(X: Any) -> tuple[Floats, Floats]:
+    """Project on the first two principal components, and return the share of the variance of each.
 
     Large sparse data stays sparse: the mean is subtracted from products, not from X.
     """
@@ -74,7 +74,7 @@ def principal(X: Any) -> tuple[Floats, Floats]:
     else:
         axes = _iterated_axes(X, mean)
     flip = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0) < 0
-    axes = np.where(flip, -axes, axes)  # the sign carries no meaning, so one is chosen
+    axes = np.where(flip, -axes, axes)  # the sign is arbitrary, so fix it
     xy = X @ axes - mean @ axes
     return xy, (xy**2).sum(axis=0) / max(total, np.finfo(float).tiny)
 
@@ -88,7 +88,7 @@ def _exact_axes(centered: Floats) -> Floats:
 
 
 def _iterated_axes(X: Any, mean: Floats) -> Floats:
-    """Subspace iteration: 12 directions, 10 rounds, plenty for a picture."""
+    """Subspace iteration with 12 directions and 10 rounds, which is accurate enough for a plot."""
     basis = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], 12)))[0]
     for _ in range(10):
         image = X @ basis - mean @ basis
@@ -114,13 +114,13 @@ def _matrix(X: Any) -> tuple[Any, list[str]]:
     else:
         X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2 or 0 in X.shape:
-        raise ValueError(f"X needs rows and columns; it has shape {X.shape}.")
+        raise ValueError(f"X must have rows and columns; it has shape {X.shape}.")
     return X, [f"column {j}" for j in range(X.shape[1])]
 
 
-def _picked(X: Any, names: list[str], columns: Sequence[str | int]) -> tuple[Floats, tuple[str, ...]]:
+def _select_columns(X: Any, names: list[str], columns: Sequence[str | int]) -> tuple[Floats, tuple[str, ...]]:
     if len(columns) != 2:
-        raise ValueError(f"a map needs two columns; columns names {len(columns)}.")
+        raise ValueError(f"columns must name two columns; it names {len(columns)}.")
     numbers = []
     for column in columns:
         if column in names:

@@ -1,4 +1,4 @@
-"""What is suggested: a ranked table of methods, with the reason for each place."""
+"""The result of `suggest`: a ranked table of methods, with the reason for each rank."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cluewise.advice.choice import _shortlist
-from cluewise.advice.choice._search import ClueSearchCV
-from cluewise.advice.choice._trials import Trial, chance_warning, tied
+from cluewise.advice._search import ClueSearchCV
+from cluewise.advice._shortlist import KINDS
+from cluewise.advice._trials import Trial, is_tied, warn_of_chance
 
-__all__ = ["Suggestion", "reasons"]
+__all__ = ["Suggestion", "explain_ranks"]
 
 
 @dataclass(frozen=True, eq=False)
 class Suggestion:
-    """Methods in the order in which they predict held-out clues; print it to read it.
+    """Methods ranked by how well they predict held-out clues; print it to read it.
 
     Attributes
     ----------
     search : ClueSearchCV
-        The search behind it; ``search.results_`` has every candidate.
+        The search; ``search.results_`` has every candidate.
     best : estimator
-        The method to take, fitted on all rows.
+        The best method, fitted on all rows.
     best_trial : Trial
-        What was chosen, and its score.
+        Its trial, with the score.
     methods : tuple of Trial
         The best trial of each method, in order.
     reasons : dict of str to str
-        For each of ``methods``, by name, why it stands where it stands.
+        Reason for the rank of each method, by name.
     left_out : dict of str to str
         Methods that were not tried, and why.
-    ignoring : Trial or None
-        Plain K-means without clues, at the number of clusters where it does best.
+    baseline : Trial or None
+        Plain K-means without clues, with the number of clusters that suits it best.
     classifier : Trial or None
-        The better of two plain classifiers, where there are labels of two classes or more.
-    searched : int
-        How many rows the search has looked at.
+        The better of two plain classifiers, if there are labels of at least two classes.
+    n_searched : int
+        Number of rows in the search.
     rows : int
-        How many rows there are.
+        Number of rows.
 
     Examples
     --------
@@ -56,14 +56,14 @@ class Suggestion:
     methods: tuple[Trial, ...]
     reasons: Mapping[str, str]
     left_out: Mapping[str, str]
-    ignoring: Trial | None
+    baseline: Trial | None
     classifier: Trial | None
-    searched: int
+    n_searched: int
     rows: int
 
     @property
     def classify(self) -> bool:
-        """Whether a plain classifier predicts the held-out clues better than every clusterer."""
+        """Whether a plain classifier predicts held-out clues better than every clusterer."""
         return self.classifier is not None and self.classifier.score > max(t.score for t in self.methods)
 
     @property
@@ -81,22 +81,22 @@ class Suggestion:
 
     @property
     def rivals(self) -> list[tuple[Trial, str]]:
-        """What the methods are compared with, each with a word about it."""
-        both = ((self.ignoring, "no clues, for comparison"), (self.classifier, "a plain classifier, for comparison"))
+        """What the methods are compared with, each with a description."""
+        both = ((self.baseline, "no clues, for comparison"), (self.classifier, "a plain classifier, for comparison"))
         return [(trial, why) for trial, why in both if trial is not None]
 
     @property
     def verdict(self) -> str:
         """What to do, in words."""
         best = self.best_trial
-        told = "with the clues" if best.clues else "without the clues, which do not help"
+        clues = "with the clues" if best.clues else "without the clues, which do not help"
         if best.demands:
-            told += f", but with {best.demands}"
-        words = " ".join([f"Take {best.name} with {best.n_clusters} clusters, {told}.", chance_warning(best)]).rstrip()
+            clues += f", but with {best.demands}"
+        words = f"Take {best.name} with {best.n_clusters} clusters, {clues}. {warn_of_chance(best)}".rstrip()
         if self.classify and self.classifier is not None:
             words += (
                 f" But a plain classifier ({self.classifier.name}, {self.classifier.score:.3f}) predicts held-out "
-                "clues better than any clusterer: if every class has labels, classify."
+                "clues better than any clusterer: if every class has labels, use it."
             )
         return words
 
@@ -110,8 +110,8 @@ class Suggestion:
             for score, error, k, seconds, name, why in lines
         ]
         text += [f"Not tried: {name}, which {why}." for name, why in self.left_out.items()]
-        if self.searched < self.rows:
-            text.append(f"Searched on {self.searched} of {self.rows} rows.")
+        if self.n_searched < self.rows:
+            text.append(f"Searched on {self.n_searched} of {self.rows} rows.")
         return "\n".join([*text, self.verdict])
 
 
@@ -126,19 +126,18 @@ def _line(trial: Trial, reason: str) -> tuple[str, str, str, str, str, str]:
     )
 
 
-def reasons(ranked: Sequence[Trial], chosen: Trial) -> dict[str, str]:
-    """Why each method stands where it stands."""
+def explain_ranks(ranked: Sequence[Trial], chosen: Trial) -> dict[str, str]:
+    """Explain the rank of each method."""
     top = max(ranked, key=lambda t: t.score)
-    kinds = _shortlist.words_for(t.name for t in ranked)
-    found = {}
+    reasons = {}
     for trial in ranked:
         if trial is chosen:
             why = "predicts held-out clues best" if trial is top else "as good as the best, with fewest clusters"
-        elif tied(trial, top):
-            why = "as good, within the error"
+        elif is_tied(trial, top):
+            why = "as good within the error"
         else:
             why = f"{top.score - trial.score:.2f} below the best"
         if not trial.clues:
             why += "; no better with clues"
-        found[trial.name] = f"{kinds[trial.name]}: {why}" if trial.name in kinds else why
-    return found
+        reasons[trial.name] = f"{KINDS[trial.name]}: {why}" if trial.name in KINDS else why
+    return reasons

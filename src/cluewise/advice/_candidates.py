@@ -1,4 +1,4 @@
-"""Candidates of a search: estimators, their parameters, numbers of clusters, each with clues and without."""
+"""Candidates of a search: estimators with parameters and numbers of clusters, each with clues and without."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from cluewise._typing import Ints
-from cluewise.advice.choice._trials import Trial
+from cluewise.advice._trials import Trial
 from cluewise.clues import Clues
 
-__all__ = ["candidates", "least_clusters", "likely_counts", "named", "wished"]
+__all__ = [
+    "choose_counts",
+    "count_needed_clusters",
+    "describe_demands",
+    "find_count_parameter",
+    "list_candidates",
+    "name_estimators",
+]
 
 
-def named(estimators: Any) -> dict[str, Any]:
-    """Estimators by name: one, a list (named after their classes) or a mapping."""
+def name_estimators(estimators: Any) -> dict[str, Any]:
+    """Estimators by name, from one, a list (named after their classes) or a mapping."""
     if isinstance(estimators, Mapping):
         found = {str(name): estimator for name, estimator in estimators.items()}
     else:
@@ -34,7 +41,7 @@ def named(estimators: Any) -> dict[str, Any]:
     for name, estimator in found.items():
         if hasattr(estimator, "steps"):  # a Pipeline, which is slow to import
             raise TypeError(
-                f"estimators holds a Pipeline as {name!r}, which does not hand on clues; make the search the last step "
+                f"estimators holds a Pipeline as {name!r}, which does not pass on clues; make the search the last step "
                 "of a Pipeline instead."
             )
         if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
@@ -42,39 +49,40 @@ def named(estimators: Any) -> dict[str, Any]:
     return found
 
 
-def _grids(estimators: Mapping[str, Any], single: bool, param_grid: Any) -> dict[str, list[dict[str, Any]]]:
-    """Parameters to try for each estimator."""
+def _list_grids(estimators: Mapping[str, Any], single: bool, param_grid: Any) -> dict[str, list[dict[str, Any]]]:
+    """List the parameters to try for each estimator."""
     if param_grid is None:
         return {name: [{}] for name in estimators}
     from sklearn.model_selection import ParameterGrid  # slow to import
 
     if not len(param_grid):
-        raise ValueError(f"param_grid is {param_grid!r}, so that there is nothing to try; leave it out.")
+        raise ValueError(f"param_grid is {param_grid!r}, so there is nothing to try; leave it out.")
     if single:
         return {name: list(ParameterGrid(param_grid)) for name in estimators}
     if not isinstance(param_grid, Mapping) or not set(param_grid) <= set(estimators):
         raise ValueError(
-            f"param_grid for several estimators maps their names ({', '.join(estimators)}) to grids, "
+            f"param_grid for several estimators must map their names ({', '.join(estimators)}) to grids, "
             f"but it is {param_grid!r}."
         )
     return {name: list(ParameterGrid(param_grid[name])) if name in param_grid else [{}] for name in estimators}
 
 
-def candidates(
-    estimators: Any, param_grid: Any, counts: Sequence[int] | None, *, told: bool, without: bool, demands: str = ""
+def list_candidates(
+    estimators: Any, param_grid: Any, counts: Sequence[int] | None, *, has_clues: bool, without: bool, demands: str = ""
 ) -> Iterator[Trial]:
-    """Trials that have not run yet; ``counts`` are numbers of clusters to try, None = those of the estimators.
+    """List trials that have not run yet; ``counts`` are numbers of clusters to try, None = those of the estimators.
 
-    ``told``: there are clues to be told; ``without``: whether candidates also run without them; ``demands``: which of
-    them those are told all the same, in words. All estimators come with the first number of clusters before any comes
-    with the second, so that a search cut short has seen each.
+    ``has_clues``: there are clues; ``without``: candidates also run without them; ``demands``: the clues that even
+    those must satisfy, in words.
     """
-    everyone = named(estimators)
+    names = name_estimators(estimators)
     single = not isinstance(estimators, (Mapping, list, tuple))
-    grids = _grids(everyone, single, param_grid)
+    grids = _list_grids(names, single, param_grid)
+    # All estimators come with the first number of clusters before any with the second, so that a search that is
+    # stopped early has tried each of them.
     for place, count in enumerate([None] if counts is None else counts):
-        for name, estimator in everyone.items():
-            where = counter(estimator)
+        for name, estimator in names.items():
+            where = find_count_parameter(estimator)
             takes = has_fit_parameter(estimator, "clues")
             for parameters in grids[name]:
                 free = {} if count is None or where is None or where in parameters else {where: count}
@@ -84,44 +92,44 @@ def candidates(
                 made = clone(estimator).set_params(**{key: clone(v, safe=False) for key, v in chosen.items()})
                 k = made.get_params()[where] if where is not None else None
                 for clues in (True, False):
-                    # Where nothing can be told, "with clues" and "without" would be the same candidate twice.
-                    if (clues and told and takes) or (not clues and (without or not takes or not told)):
-                        heard = demands if takes and not clues else ""
-                        yield Trial(name, chosen, k, clues, demands=heard, estimator=made)
+                    # If there are no clues to use, "with clues" and "without" would be the same candidate twice.
+                    uses_any = takes and has_clues
+                    if uses_any if clues else without or not uses_any:
+                        must = demands if takes and not clues else ""
+                        yield Trial(name, chosen, k, clues, demands=must, estimator=made)
 
 
-def wished(demands: Clues) -> str:
-    """Demands in words; empty where there are none."""
+def describe_demands(demands: Clues) -> str:
+    """Describe demands in words; empty if there are none."""
     names = {"sizes": "bounds on sizes", "avoid": "what to avoid"}
     found = [words for kind, words in names.items() if kind in demands.kinds]
     found += ["hard links and groups"] if demands.kinds - set(names) else []
     return " and ".join([", ".join(found[:-1]), found[-1]] if len(found) > 1 else found)
 
 
-def counter(estimator: Any) -> str | None:
-    """Name of the parameter that says how many clusters: its own, or that of a step inside."""
+def find_count_parameter(estimator: Any) -> str | None:
+    """Find the parameter for the number of clusters: of the estimator, or of a step inside."""
     names = estimator.get_params()
     nested = [name for name in names if name.endswith("__n_clusters")]
     return "n_clusters" if "n_clusters" in names else nested[0] if len(nested) == 1 else None
 
 
-def least_clusters(clues: Clues) -> int:
-    """A number of clusters that the clues need: classes seen, or rows that are known to be all apart; at least 2."""
+def count_needed_clusters(clues: Clues) -> int:
+    """A lower bound of the number of clusters: classes with labels, or rows known to be all apart; at least 2."""
     classes = len(np.unique(clues.labels[clues.labels >= 0]))
-    # A row per component; groups that keep apart hold at most one row of each.
-    crowd = [_most_apart(group.codes, clues.components) for group in clues.apart]
-    return max(2, classes, _clique(clues), *crowd)
+    apart = [_count_components(group.codes, clues.components) for group in clues.apart]
+    return max(2, classes, _grow_clique(clues), *apart)
 
 
-def _most_apart(codes: Ints, component: Ints) -> int:
+def _count_components(codes: Ints, component: Ints) -> int:
     """The largest number of components in one group."""
     rows = np.flatnonzero(codes >= 0)
     pairs = np.unique(np.column_stack([codes[rows], component[rows]]), axis=0)
     return int(np.bincount(pairs[:, 0], minlength=1).max())
 
 
-def _clique(clues: Clues) -> int:
-    """Size of a clique of cannot-links between components, grown greedily from the best linked one."""
+def _grow_clique(clues: Clues) -> int:
+    """Size of a clique of cannot-links between components, grown greedily from the one with the most links."""
     graph = clues.graph
     degree = np.diff(graph.indptr)
     common: set[int] | None = None
@@ -136,15 +144,15 @@ def _clique(clues: Clues) -> int:
     return size if common is not None else 0
 
 
-def likely_counts(n_clusters: Any, clues: Clues) -> list[int] | None:
-    """Numbers of clusters to try: those that were asked for, or from what the clues need to about twice that."""
+def choose_counts(n_clusters: Any, clues: Clues) -> list[int] | None:
+    """Numbers of clusters to try: those requested, or from the number that the clues need to about twice that."""
     if n_clusters is None:
         return None
     if isinstance(n_clusters, str):  # "auto"
-        least = min(least_clusters(clues), clues.n)
+        least = min(count_needed_clusters(clues), clues.n)
         return list(range(least, min(max(2 * least, least + 8), max(least, clues.n // 2)) + 1))
-    asked: Iterable[Any] = [n_clusters] if isinstance(n_clusters, (int, np.integer)) else n_clusters
-    found = sorted(set(asked))
-    if not found or found[0] < 1 or any(k != int(k) for k in found):
-        raise ValueError(f"n_clusters={n_clusters!r} needs at least one number, and whole numbers of at least 1.")
-    return [int(k) for k in found]
+    requested: Iterable[Any] = [n_clusters] if isinstance(n_clusters, (int, np.integer)) else n_clusters
+    counts = sorted(set(requested))
+    if not counts or counts[0] < 1 or any(k != int(k) for k in counts):
+        raise ValueError(f"n_clusters is {n_clusters!r}; it must hold one or more integers of at least 1.")
+    return [int(k) for k in counts]

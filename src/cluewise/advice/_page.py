@@ -1,4 +1,4 @@
-"""What the doctor says, in words."""
+"""The report of `check` as text, and its recommendation."""
 
 from __future__ import annotations
 
@@ -7,58 +7,49 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cluewise.advice.doctor._harm import LIKELY, SMALL
+from cluewise.advice.harm import LIKELY, SMALL
 from cluewise.clues._inventory import plural
 
 if TYPE_CHECKING:
-    from cluewise.advice.doctor._check import Diagnosis
-    from cluewise.advice.doctor._clashes import Clash
+    from cluewise.advice._check import Diagnosis
+    from cluewise.advice._clashes import Clash
     from cluewise.clues import Clues
 
-__all__ = ["accused", "named_rows", "recommended", "written"]
+__all__ = ["SHOWN", "recommend", "select_clashes", "write_page"]
 
-_SHOWN = 3
-_SHORTER = 0.7  # agreement from which on clashes accuse nobody
-_MISLEADING = "near rows differ and far rows belong together, so what they say must not be carried over to other rows"
+SHOWN = 3  # clashes and repairs on the page
+_SHORTER = 0.7  # with an agreement of at least this, clashes are not suspicious
+_MISLEADING = "near rows differ and far rows belong together, so these clues do not carry over to other rows"
 
 
-def written(found: Diagnosis) -> str:
-    """A page: what is there, what it is worth, what is in the way of what, what to do."""
+def write_page(found: Diagnosis) -> str:
+    """Write the report: the clues, how useful they are, which of them clash, what to do."""
     lines = [found.clues.explain(found.n_clusters)]
     if found.repairs:
-        left = plural(found.unrepaired, "contradiction")
-        rest = (
-            f"Without these {left} would be left" if found.unrepaired else "Without these no link contradicts another"
-        )
-        lines.append(f"{rest}; look at them first:")
-        lines += [f"  {words}" for words in found.repairs[:_SHOWN]]
-        if len(found.repairs) > _SHOWN:
-            lines.append(f"  … and {len(found.repairs) - _SHOWN} more.")
+        rest = plural(found.unrepaired, "contradiction") if found.unrepaired else "no contradictions"
+        lines.append(f"Without the following links, {rest} would remain; check them first:")
+        lines += [f"  {words}" for words in found.repairs[:SHOWN]]
+        if len(found.repairs) > SHOWN:
+            lines.append(f"  … and {len(found.repairs) - SHOWN} more.")
     if found.clues.kinds:
         lines += _difficulty(found)
     table = list(_worth(found))
     if table:
         width = max(len(name) for name, _, _ in table)
         lines += ["", *(f"{name:<{width}}  {value:>6}  {meaning}" for name, value, meaning in table)]
-    named = accused(found)
-    if named:
-        lines += ["", "Most in the way of each other:", *(f"  {clash}" for clash in named)]
+    clashes = select_clashes(found)
+    if clashes:
+        lines += ["", "Clues that clash most:", *(f"  {clash}" for clash in clashes)]
     if found.unused:
         lines += ["", f"{found.method} does not use: {', '.join(found.unused)}."]
     lines += ["", *_forecast(found), f"Advice: {found.advice}"]
     return "\n".join(lines)
 
 
-def accused(found: Diagnosis) -> tuple[Clash, ...]:
-    """The clashes that the page shows: none where neither distances nor the trial speak against the clues."""
+def select_clashes(found: Diagnosis) -> tuple[Clash, ...]:
+    """Select the clashes to show: none if both distances and the trial support the clues."""
     doubtful = found.agreement < _SHORTER or found.harm >= LIKELY
-    return found.clashes[:_SHOWN] if doubtful else ()
-
-
-def named_rows(found: Diagnosis) -> set[int]:
-    """Rows of the clashes and repairs that the page shows."""
-    pairs = [*found.repair_rows[:_SHOWN], *(rows for clash in accused(found) for rows in (clash.must, clash.cannot))]
-    return {row for rows in pairs for row in rows}
+    return found.clashes[:SHOWN] if doubtful else ()
 
 
 def _difficulty(found: Diagnosis) -> Iterator[str]:
@@ -66,22 +57,22 @@ def _difficulty(found: Diagnosis) -> Iterator[str]:
         return
     k, degree = found.n_clusters, found.degeneracy
     if k == 2 and found.satisfiable:
-        yield "What must be apart has no odd cycle, so two clusters are easily found."
+        yield "Rows to keep apart form no odd cycle, so two clusters are easy to find."
     elif degree < k:
-        yield f"What must be apart is easily kept apart: degeneracy {degree}, below {plural(k, 'cluster')}."
+        yield f"Rows to keep apart are easy to separate: degeneracy {degree}, below {plural(k, 'cluster')}."
     elif found.satisfiable is not False:
-        tangled = f"What must be apart is tangled: degeneracy {degree}, not below {plural(k, 'cluster')}"
-        yield f"{tangled}; greedy methods may fail."
+        hard = f"Rows to keep apart are hard to separate: degeneracy {degree}, not below {plural(k, 'cluster')}"
+        yield f"{hard}; greedy methods may fail."
 
 
 def _worth(found: Diagnosis) -> Iterator[tuple[str, str, str]]:
-    """Rows of the table: name, value, how to read it."""
+    """Yield the lines of the table: name, value, how to read it."""
     rows = (
         ("redundancy", found.redundancy, True, "of the clues follow from the others"),
         ("informativeness", found.informativeness, True, f"of the clues are new to {found.method}"),
-        ("coherence", found.coherence, True, "of must-links and cannot-links are out of each other's way, two by two"),
+        ("coherence", found.coherence, True, "of the pairs of a must-link and a cannot-link do not overlap"),
         ("agreement", found.agreement, False, "1: must-links are shorter than cannot-links; 0.5: no difference"),
-        ("predictability", found.predictability, False, "1: links nearby tell what a link is; 0.5: they do not"),
+        ("predictability", found.predictability, False, "1: nearby links predict the kind of a link; 0.5: they do not"),
     )
     for name, value, share, meaning in rows:
         if not np.isnan(value):
@@ -92,7 +83,7 @@ def _forecast(found: Diagnosis) -> Iterator[str]:
     trial = found.trial
     if trial is None:
         return
-    rows = "" if trial.rows == found.clues.n else f" ({trial.rows} rows were tried)"
+    rows = "" if trial.rows == found.clues.n else f" (on {trial.rows} rows)"
     if trial.trouble:
         yield f"{found.method} was tried{rows}: {trial.trouble}"
         return
@@ -102,8 +93,7 @@ def _forecast(found: Diagnosis) -> Iterator[str]:
         yield f"{found.method} was tried{rows}. {found.reasons[0]}"
         return
     if np.isnan(found.harm):
-        worse = f"Whether {found.method} does worse with these clues than without cannot be told"
-        yield f"{worse}: too few can be held out{rows}."
+        yield f"Too few clues can be held out to tell whether {found.method} does worse with them than without{rows}."
     else:
         worse = f"Probability that {found.method} does worse with these clues than without"
         share = "under 1 %" if found.harm < 0.01 else "over 99 %" if found.harm > 0.99 else f"{100 * found.harm:.0f} %"
@@ -111,8 +101,8 @@ def _forecast(found: Diagnosis) -> Iterator[str]:
     yield from (f"  {reason}" for reason in found.reasons)
 
 
-def recommended(found: Mapping[str, Any], estimator: Any, *, data: bool = True) -> tuple[str, str]:
-    """What to do, in a word and in a sentence; ``data``: there are some."""
+def recommend(found: Mapping[str, Any], estimator: Any, *, data: bool = True) -> tuple[str, str]:
+    """Recommend what to do, in a word and in a sentence; ``data``: whether X was given."""
     method, trial, clues = found["method"], found["trial"], found["clues"]
     hard = estimator is not None and estimator.card.hard
     soft = "a soft method such as PCKMeans"
@@ -123,12 +113,12 @@ def recommended(found: Mapping[str, Any], estimator: Any, *, data: bool = True) 
     if found["contradictions"]:
         return "repair", f"{_first_aid(found)}; until then only {soft} can use them."
     if found["satisfiable"] is False and _sizes_alone(clues, found["n_clusters"]):
-        return "soften", _other_sizes(clues, found["n_clusters"])
+        return "soften", _suggest_sizes(clues, found["n_clusters"])
     if found["satisfiable"] is False and (hard or estimator is None):
-        return "soften", f"take more clusters or {soft}: with a hard method these clues cannot be used."
+        return "soften", f"use more clusters or {soft}: no hard method can satisfy these clues."
     if trial is not None and trial.trouble:
         if np.isnan(trial.informativeness):
-            return "leave", f"see to it that {method} can cluster these data without clues first."
+            return "leave", f"first make sure that {method} can cluster these data without clues."
         return "soften", f"use {soft}."
     return _by_harm(found, hard, soft, data)
 
@@ -136,44 +126,44 @@ def recommended(found: Mapping[str, Any], estimator: Any, *, data: bool = True) 
 def _first_aid(found: Mapping[str, Any]) -> str:
     count = len(found["repairs"])
     if not count:
-        return "repair what contradicts itself first"
-    if count <= _SHOWN and not found["unrepaired"]:
+        return "repair the contradictions first"
+    if count <= SHOWN and not found["unrepaired"]:
         return f"repair the {plural(count, 'link')} named above first"
-    more = ", and look again" if found["unrepaired"] else ""
+    more = ", and check again" if found["unrepaired"] else ""
     return f"repair {plural(count, 'link')} first, beginning with those named above{more}"
 
 
 def _sizes_alone(clues: Clues, k: int) -> bool:
-    """Whether it is the bounds on sizes that cannot be kept."""
+    """Whether only the bounds on sizes make the clues unsatisfiable."""
     return clues.sizes is not None and clues.only(clues.kinds - {"sizes"}).feasible(k) is not False
 
 
-def _other_sizes(clues: Clues, k: int) -> str:
+def _suggest_sizes(clues: Clues, k: int) -> str:
     lower, upper = np.broadcast_to(np.asarray(clues.sizes), (k, 2)).sum(axis=0)
     if lower > clues.n:
-        return "take fewer clusters, or allow smaller ones: there are not enough rows for these bounds on sizes."
+        return "use fewer clusters, or allow smaller ones: there are too few rows for these bounds on sizes."
     if upper < clues.n:
-        return "take more clusters, or allow larger ones: these bounds on sizes leave no room for all rows."
-    return "change the bounds on sizes or the number of clusters: they cannot be kept together with the other clues."
+        return "use more clusters, or allow larger ones: these bounds on sizes leave no room for all rows."
+    return "change the bounds on sizes or the number of clusters: they conflict with the other clues."
 
 
 def _by_harm(found: Mapping[str, Any], hard: bool, soft: str, data: bool) -> tuple[str, str]:
     trial, harm, method = found["trial"], found["harm"], found["method"]
     if found["reasons"] and np.isnan(harm):
-        return "ask", "ask about more rows; these clues are too few to tell whether they help."
+        return "ask", "ask about more rows; there are too few clues to tell whether they help."
     if np.isnan(harm):
         missing = [] if data else ["data"]
-        missing += ["a number of clusters (n_clusters, or -k)"] if found["n_clusters"] is None else []
-        more = f"; with {' and '.join(missing)} there is more to say" if missing and trial is None else ""
-        return "use", f"nothing speaks against these clues{more}."
+        missing += ["the number of clusters (n_clusters, or -k)"] if found["n_clusters"] is None else []
+        more = f"; give {' and '.join(missing)} to learn more" if missing and trial is None else ""
+        return "use", f"nothing is wrong with these clues{more}."
     if trial.moved == 0:
         return "ask", f"{method} gives the same clusters without them; ask about rows where it is less sure."
     mislead = found["agreement"] < 0.5
     if not found["harmful"] and not (mislead and trial.strain > 0 and not trial.gain > trial.error):
         thin = found["coverage"] < 0.02
-        return "use", "use them" + ("; clues about more rows would do more." if thin else ".")
+        return "use", "use them" + ("; clues about more rows would help more." if thin else ".")
     if mislead:
         return "leave", f"leave them out, repair them, or choose other columns: {_MISLEADING}."
     if hard:
-        return "soften", f"use {soft}, or leave them out; cluewise.compare looks closer."
-    return "leave", "leave them out, or ask about more rows and look again; cluewise.compare looks closer."
+        return "soften", f"use {soft}, or leave them out; cluewise.compare shows more."
+    return "leave", "leave them out, or ask about more rows and check again; cluewise.compare shows more."

@@ -1,4 +1,4 @@
-"""A doctor for clues: what they are worth, what is wrong with them, and whether they will do harm."""
+"""Check clues before use: whether they are consistent, useful, and likely to do harm."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from cluewise.advice.doctor import _harm, _page
-from cluewise.advice.doctor._clashes import Clash, clashes, repairs
-from cluewise.advice.doctor._tryout import Tryout, try_out
+from cluewise._docs import documented
+from cluewise.advice import _page
+from cluewise.advice._clashes import Clash, find_clashes, find_repairs
+from cluewise.advice.harm import Tryout, judge_harm, try_out
 from cluewise.base import as_clues, generator
 from cluewise.catalogue import get
 from cluewise.clues import Clues, Conflict
@@ -22,67 +23,67 @@ from cluewise.metrics.segments import make_segments
 
 __all__ = ["Diagnosis", "check"]
 
-_LINKS = 1500  # of each kind whose pairs are compared
+_LINKS = 1500  # links of each kind that are compared with each other
 _CLASHES = 5
-_CLIQUE = 64
+_CLIQUE = 64  # members of an `apart` group that count for the degeneracy: beyond, time would be quadratic
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What the doctor found; print it to read it. Numbers that could not be had are nan.
+    """Results of `check`; print it to read them. Unknown numbers are nan.
 
     Attributes
     ----------
     clues : Clues
         The clues.
     n_clusters : int or None
-        For how many clusters they were checked.
+        Number of clusters that they were checked for.
     method : str or None
-        For which method.
+        Name of the method that they were checked for.
     unused : tuple of str
         Kinds of clues that the method does not use.
     contradictions : tuple of Conflict
-        Rows that must be together and apart, each with the chain that proves it.
+        Rows that must be both together and apart, each with the chain that proves it.
     repairs : tuple of str
-        Links without which nothing, or less, contradicts itself: those to look at first.
+        Links to check first: without them, fewer contradictions remain, or none.
     repair_rows : tuple of (int, int)
         Their rows.
     unrepaired : int
-        How many contradictions are left without these links: too many to follow, or of labels and groups alone.
+        Number of contradictions that remain without these links: too many to follow, or between labels and groups.
     satisfiable : bool or None
-        Whether the clues can all hold (with ``n_clusters`` clusters, if known); None when a short search cannot tell.
+        Whether all clues can be satisfied (with ``n_clusters`` clusters, if known); None if a short search cannot tell.
     why : str
-        Why they cannot; empty otherwise.
+        Why not; empty otherwise.
     coverage : float
-        Share of the rows that a clue speaks of.
+        Share of the rows that clues mention.
     components : mapping of int to int
-        How many components (what must-links and labels join) there are of each size above 1.
+        Number of components (rows joined by must-links and labels) of each size above 1.
     redundancy : float
         Share of the clues that follow from the others.
     degeneracy : int
-        Every set of components has one that at most so many others of the set exclude. Below ``n_clusters``, hard
-        methods cannot fail. Of an ``apart`` group at most 64 others count.
+        The smallest number such that every set of components has one that excludes at most so many others of the set.
+        Below ``n_clusters``, hard methods cannot fail. At most 64 members of an ``apart`` group count.
     coherence, agreement, predictability : float
-        How the clues fit the data; see `cluewise.metrics.coherence`, `metric_agreement`, `predictability`.
+        How the clues fit the data; see `cluewise.metrics.coherence`, `metric_agreement` and `predictability`.
     clashes : tuple of Clash
-        Must-links and cannot-links that are most in the way of each other.
+        Must-links and cannot-links that overlap most.
     trial : Tryout or None
-        What the method did with and without the clues on some rows.
+        Results of the method with and without clues, on a sample of rows.
     features : mapping of str to float
-        What the probability of harm is computed from; empty when it is not.
+        What the probability of harm is computed from; empty if it is not computed.
     harm : float
-        Probability that this method does worse with the clues than without: that its adjusted Rand index to the truth
-        is more than 0.02 lower. 0 when the clusterings with and without clues hardly differ; nan when it cannot be
-        told, because nothing was tried or too few clues can be held out.
+        Probability that the method does worse with the clues than without: that its adjusted Rand index to the true
+        classes is more than 0.02 lower. 0 if the clusterings with and without clues hardly differ; nan if nothing was
+        tried or too few clues can be held out.
     harmful : bool or None
-        Whether the clues had better be left out: ``harm`` is above 0.4. None when that is not known.
+        Whether the clues should be left out: ``harm`` is above 0.4. None if unknown.
     reasons : tuple of str
-        Why harm is likely or not.
+        Why harm is likely or unlikely.
     recommendation : {"use", "soften", "repair", "ask", "leave"}
-        What to do, in a word. "leave" also where distances mislead (agreement below 1/2) and the clusters become
-        wider, unless held-out clues come out better by more than one standard error.
+        What to do, in a word. Also "leave" if distances mislead (agreement below 1/2) and the clusters become wider,
+        unless held-out clues gain more than one standard error.
     advice : str
-        The same in a sentence.
+        What to do, in a sentence.
 
     Examples
     --------
@@ -121,13 +122,21 @@ class Diagnosis:
 
     @property
     def informativeness(self) -> float:
-        """Share of the clues that the method's own result without clues breaks; nan when nothing was tried."""
+        """Share of the clues that the method breaks when fitted without clues; nan if nothing was tried."""
         return float("nan") if self.trial is None else self.trial.informativeness
 
+    @property
+    def shown_rows(self) -> set[int]:
+        """Rows of the clashes and repairs that the printed report shows."""
+        clashes = _page.select_clashes(self)
+        pairs = [*self.repair_rows[: _page.SHOWN], *(rows for clash in clashes for rows in (clash.must, clash.cannot))]
+        return {row for rows in pairs for row in rows}
+
     def __str__(self) -> str:
-        return _page.written(self)
+        return _page.write_page(self)
 
 
+@documented
 def check(
     clues: Any,
     X: Any = None,
@@ -136,45 +145,43 @@ def check(
     n_clusters: int | None = None,
     random_state: Any = None,
 ) -> Diagnosis:
-    """Examine clues before they are used: whether they are sound, news, in line with the data, and likely to do harm.
+    """Check clues before use: whether they are consistent, new to the method, in line with the data, and harmless.
 
-    Nothing is refused and nothing is changed. Without ``X`` only what the clues say of each other is looked at.
+    Clues that contradict each other are reported, not refused. Without ``X``, only the clues themselves are checked.
 
     Parameters
     ----------
-    clues : Clues or array-like of shape (n,)
-        What is known; an array is taken as partial labels.
+    {some_clues}
     X : {array-like, sparse matrix} of shape (n, d), optional
         The data, scaled as they will be for clustering.
     estimator : clusterer, optional
-        The method that will use the clues; it is cloned, not changed. By default `PCKMeans`, when the number of
-        clusters is known.
+        The method that will use the clues; it is cloned. By default `PCKMeans`, if the number of clusters is known.
     n_clusters : int, optional
-        Number of clusters; by default that of ``estimator``, or one per label class if there are two or more. Given, it
-        is also that of ``estimator``.
+        Number of clusters; overrides that of ``estimator``. By default that of ``estimator``, or one per label class if
+        there are two or more.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the rows and clues that are drawn, and of the method where it has none of its own.
+        Seed of the sampled rows and clues, and of the method if it has none of its own.
 
     Returns
     -------
     Diagnosis
-        A page to print, and its numbers.
+        A report to print, and its numbers.
 
     Notes
     -----
-    The method is tried on up to 2000 rows, about half of them rows with clues: without clues, with all of them, and ten
-    times with the clues about a tenth of the rows left out, to see whether these come out right. Rows that must-links
-    join go together, so that what is held out does not follow from what is kept. That is a dozen fits; twice as many
-    for a method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the time hardly
-    depends on the number of rows.
+    The method is tried on up to 2000 rows, about half of them with clues: without clues, with all of them, and ten
+    times with the clues about a tenth of the rows held out, to see whether they are predicted. Rows joined by
+    must-links are held out together, so that held-out clues do not follow from the others. That takes a dozen fits, or
+    twice as many for a method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the
+    time hardly depends on the number of rows.
 
-    The probability of harm is a logistic score of three things that the trial shows: how clearly held-out clues come
-    out better with the others than without, how much wider the clusters become, and how many of the clues are new to
-    the method. It was learned with `PCKMeans`, `E2CP`, `MPCKMeans` and `FlexibleSpectral`, right and partly wrong pairs
-    and labels (``experiments/harm.py``). On 34 other data sets (544 cases, harm in 26 % of them) the area under the
-    curve is 0.86 and the Brier score 0.129, while a constant has 0.193. In four fifths of the predictions their mean is
-    within 0.07 of the share observed; in the highest fifth it is too low, 0.57 where 0.71 did harm. For groups and
-    other methods it was not measured. With fewer than five splits it is not given. `compare` looks closer.
+    The probability of harm is a logistic score of three results of the trial: how much better held-out clues are
+    predicted with the others than without, how much wider the clusters become, and how many of the clues are new to the
+    method. It was fitted with `PCKMeans`, `E2CP`, `MPCKMeans` and `FlexibleSpectral`, and correct and partly wrong
+    pairs and labels (``experiments/harm.py``). On 34 other data sets (544 cases, harm in 26 % of them) the area under
+    the ROC curve is 0.86 and the Brier score 0.129; a constant has 0.193. In four fifths of the predictions their mean
+    is within 0.07 of the observed share; in the highest fifth it is too low, 0.57 where 0.71 did harm. Groups and other
+    methods were not tested. With fewer than five splits no probability is given. `compare` shows more.
 
     Examples
     --------
@@ -187,12 +194,12 @@ def check(
     >>> found.satisfiable, found.harmful
     (True, False)
     """
-    known = as_clues(clues, _count(clues, X))
+    known = as_clues(clues, _count_rows(clues, X))
     rng = generator(random_state)
-    estimator, k = _method(estimator, n_clusters, known, X)
+    estimator, k = _choose_method(estimator, n_clusters, known, X)
     used = known if estimator is None else known.only(known.kinds & estimator.card.accepts)
     satisfiable, why = _satisfiable(known, k)
-    first = repairs(known)
+    first = find_repairs(known)
     parts: dict[str, Any] = {
         "clues": known,
         "n_clusters": k,
@@ -211,24 +218,23 @@ def check(
         **_geometry(known, X),
         "trial": None if estimator is None or X is None or not used.kinds else try_out(estimator, X, used, rng),
     }
-    parts |= _harm.judged(parts["trial"], used)
-    parts["recommendation"], parts["advice"] = _page.recommended(parts, estimator, data=X is not None)
+    parts |= judge_harm(parts["trial"], used)
+    parts["recommendation"], parts["advice"] = _page.recommend(parts, estimator, data=X is not None)
     return Diagnosis(**parts)
 
 
-def _count(clues: Any, X: Any) -> int:
-    """Number of rows."""
+def _count_rows(clues: Any, X: Any) -> int:
     whole = clues if X is None else X
     if whole is None:
         raise ClueError("clues is None, so there is nothing to check; give Clues or partial labels.")
     return whole.shape[0] if hasattr(whole, "shape") else len(whole)
 
 
-def _method(estimator: Any, n_clusters: int | None, clues: Clues, X: Any) -> tuple[Any, int | None]:
-    """The method to try, if there is one, and the number of clusters, if that is known."""
+def _choose_method(estimator: Any, n_clusters: int | None, clues: Clues, X: Any) -> tuple[Any, int | None]:
+    """The method to try and the number of clusters, or None where there is none."""
     k = n_clusters
     if estimator is not None and not hasattr(estimator, "card"):
-        raise TypeError(_no_clusterer(estimator))
+        raise TypeError(_explain_refusal(estimator))
     has = {} if estimator is None else estimator.get_params(deep=False)
     if k is not None and has.get("n_clusters", k) != k:
         estimator = clone(estimator).set_params(n_clusters=k)
@@ -236,21 +242,21 @@ def _method(estimator: Any, n_clusters: int | None, clues: Clues, X: Any) -> tup
         k = has.get("n_clusters")
     if k is None and estimator is None and "labels" in clues.kinds:
         classes = len(np.unique(clues.labels[clues.labels >= 0]))
-        k = classes if classes > 1 else None  # one class says nothing about the others
+        k = classes if classes > 1 else None  # a single class leaves the number of others open
     if estimator is None and X is not None and k is not None:
         method: Any = get("PCKMeans")
         estimator = method(k)
     return estimator, k
 
 
-def _no_clusterer(estimator: Any) -> str:
-    """Why a method cannot be tried, and what could be."""
+def _explain_refusal(estimator: Any) -> str:
+    """Explain why an estimator cannot be tried, and what to give instead."""
     name = type(estimator).__name__
     if hasattr(estimator, "steps"):  # a Pipeline, which is slow to import
-        return f"estimator is a {name}; give its last step, and the data as that step sees them."
+        return f"estimator is a {name}; give its last step, and the data as transformed for that step."
     if hasattr(estimator, "estimators"):
         return f"estimator is a {name}; give one of the methods it chooses from, such as its best_estimator_."
-    return f"estimator is {estimator!r}, which takes no clues; give an instance of a clusterer of cluewise."
+    return f"estimator is {estimator!r}, which takes no clues; give an instance of a cluewise clusterer."
 
 
 def _satisfiable(clues: Clues, k: int | None) -> tuple[bool | None, str]:
@@ -266,7 +272,7 @@ def _satisfiable(clues: Clues, k: int | None) -> tuple[bool | None, str]:
 
 
 def _sizes(clues: Clues) -> dict[int, int]:
-    """How many components of each size above 1."""
+    """Number of components of each size above 1."""
     size, times = np.unique(np.bincount(clues.components, minlength=1), return_counts=True)
     return {int(s): int(t) for s, t in zip(size, times) if s > 1}
 
@@ -276,7 +282,6 @@ def _degeneracy(clues: Clues) -> int:
     if not len(nodes):
         return 0
     net = network(*linked)
-    # A set of which all members exclude each other counts for at most so many: beyond, time would be quadratic.
     return peel(net, floor=net.size + 1, cap=min(net.size, _CLIQUE))[1]
 
 
@@ -285,11 +290,11 @@ def _geometry(clues: Clues, X: Any) -> dict[str, Any]:
     unknown = float("nan")
     if X is None:
         return {"coherence": unknown, "agreement": unknown, "predictability": unknown, "clashes": ()}
-    found = make_segments(X, clues, _LINKS)
-    both = len(found.must) and len(found.cannot)
+    links = make_segments(X, clues, _LINKS)
+    both = len(links.must) and len(links.cannot)
     return {
         "coherence": coherence(X, clues, limit=_LINKS) if both else unknown,
         "agreement": metric_agreement(X, clues),
         "predictability": predictability(X, clues, limit=_LINKS),
-        "clashes": clashes(found, clues, _CLASHES),
+        "clashes": find_clashes(links, clues, _CLASHES),
     }

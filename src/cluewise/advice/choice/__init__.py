@@ -1,1 +1,0 @@
-"""Choice by held-out clues: `ClueSearchCV` and `suggest`."""

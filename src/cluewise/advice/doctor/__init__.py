@@ -1,1 +1,0 @@
-"""The doctor for clues: `check`."""

@@ -1,1 +1,0 @@
-"""Guarded propagation of clues: `propagate`."""
