@@ -1,4 +1,4 @@
-"""What can be wrong with clues, in one sentence each and with a witness where there is one."""
+"""Errors and warnings about clues; each is one sentence, with a witness where there is one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class ClueError(ValueError):
-    """Clues that cannot be read or used as they are.
+    """Clues that cannot be read or used.
 
     Examples
     --------
@@ -32,11 +32,11 @@ class ClueError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))  # a name in a file may hold a line break
+        super().__init__(" ".join(message.splitlines()))  # a name from a file may contain a line break
 
 
 class Contradiction(ClueError):
-    """Two rows are said to belong together and apart; ``conflicts`` holds the chains that prove it.
+    """Two rows must be both together and apart; ``conflicts`` has the chains that prove it.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Contradiction(ClueError):
 
 
 class Infeasible(ClueError):
-    """No clustering satisfies the hard clues; ``witness`` holds the rows or clues that prove it.
+    """No clustering satisfies the hard clues; ``witness`` has the rows or clues that prove it.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Undecided(ClueError):
 
 
 class ClueWarning(UserWarning):
-    """Something about the clues deserves a look.
+    """A warning about the clues.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class ClueWarning(UserWarning):
 
 
 class SoftClueWarning(ClueWarning):
-    """A hard method was given clues of different weights and treats them all as hard.
+    """A hard method treats clues of different weights as equally hard.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class UnusedClueWarning(ClueWarning):
 
 
 class NotDescending(RuntimeWarning):
-    """An objective that should never rise did: a bug, please report it.
+    """An objective that should never increase did; this is a bug, please report it.
 
     Examples
     --------

@@ -19,7 +19,7 @@ Each row labelled −1 (noise) is alone: it breaks must-links and class labels, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,18 +34,6 @@ if TYPE_CHECKING:
     from cluewise.clues import Clues
 
 __all__ = ["broken", "informativeness", "satisfaction"]
-
-
-class _Marks(NamedTuple):
-    """True where a clue is broken; one mask per kind, aligned with the arrays of `Clues`."""
-
-    must: Bools
-    cannot: Bools
-    labels: Bools
-    together: list[Bools]
-    apart: list[Bools]
-    partitions: list[Bools]
-    sizes: Bools  # per cluster
 
 
 @documented
@@ -85,16 +73,8 @@ def broken(
     >>> broken([0, 0, 1, 1], clues).must.tolist()
     [[1, 2]]
     """
-    marks = _marks(labels, clues, clusters_of_classes, n_clusters, sample_weight)
-    return clues.subset(
-        must=marks.must,
-        cannot=marks.cannot,
-        labels=marks.labels,
-        together=marks.together,
-        apart=marks.apart,
-        partitions=marks.partitions,
-        sizes=bool(marks.sizes.any()),
-    )
+    marks = _mark_broken(labels, clues, clusters_of_classes, n_clusters, sample_weight)
+    return clues.subset(**marks | {"sizes": bool(marks["sizes"].any())})
 
 
 @documented
@@ -131,42 +111,43 @@ def satisfaction(
     >>> satisfaction([0, 0, 1, 1], clues)
     {'must': 0.5, 'cannot': 1.0}
     """
-    marks = _marks(labels, clues, clusters_of_classes, n_clusters, sample_weight)
+    marks = _mark_broken(labels, clues, clusters_of_classes, n_clusters, sample_weight)
     # Nothing is known about rows without a label and groups without a pair, so they do not count.
     countable = {
-        "labels": marks.labels[clues.labels >= 0],
-        "must": marks.must,
-        "cannot": marks.cannot,
-        "together": _joined(m[_sizes(g.codes, len(m)) > 1] for m, g in zip(marks.together, clues.together)),
-        "apart": _joined(m[_sizes(g.codes, len(m)) > 1] for m, g in zip(marks.apart, clues.apart)),
-        "partitions": _joined(m[clues.partition_codes(t) >= 0] for t, m in enumerate(marks.partitions)),
-        "sizes": marks.sizes,
+        "labels": marks["labels"][clues.labels >= 0],
+        "must": marks["must"],
+        "cannot": marks["cannot"],
+        "together": _join(mask[group.sizes > 1] for mask, group in zip(marks["together"], clues.together)),
+        "apart": _join(mask[group.sizes > 1] for mask, group in zip(marks["apart"], clues.apart)),
+        "partitions": _join(mask[clues.partition_codes(t) >= 0] for t, mask in enumerate(marks["partitions"])),
+        "sizes": marks["sizes"],
     }
     return {kind: float(1 - mask.mean()) for kind, mask in countable.items() if mask.size}
 
 
-def _marks(
+def _mark_broken(
     labels: ArrayLike,
     clues: Clues,
     clusters_of_classes: ArrayLike | None,
     n_clusters: int | None,
     sample_weight: ArrayLike | None,
-) -> _Marks:
-    raw = _checked(labels, clues.n)
+) -> dict[str, Any]:
+    """Masks of the broken clues by kind, aligned with the arrays of `Clues`; of sizes, one mask over the clusters."""
+    raw = _check_labels(labels, clues.n)
     codes = separate_noise(raw)
     sides = [clues.partition_codes(t) for t in range(len(clues.partitions))]
-    return _Marks(
-        must=codes[clues.must[:, 0]] != codes[clues.must[:, 1]],
-        cannot=codes[clues.cannot[:, 0]] == codes[clues.cannot[:, 1]],
-        labels=_strays(raw, codes, clues, clusters_of_classes),
-        together=[_split(group.codes, len(group.weights), codes) for group in clues.together],
-        apart=[_crowded(group.codes, len(group.weights), codes) for group in clues.apart],
-        partitions=[_minority(side, codes) for side in sides],
-        sizes=_out_of_bounds(raw, clues, n_clusters, sample_weight),
-    )
+    return {
+        "must": codes[clues.must[:, 0]] != codes[clues.must[:, 1]],
+        "cannot": codes[clues.cannot[:, 0]] == codes[clues.cannot[:, 1]],
+        "labels": _mark_strays(raw, codes, clues, clusters_of_classes),
+        "together": [_mark_split(group.codes, len(group.weights), codes) for group in clues.together],
+        "apart": [_mark_crowded(group.codes, len(group.weights), codes) for group in clues.apart],
+        "partitions": [_mark_minority(side, codes) for side in sides],
+        "sizes": _mark_out_of_bounds(raw, clues, n_clusters, sample_weight),
+    }
 
 
-def _checked(labels: ArrayLike, n: int) -> Ints:
+def _check_labels(labels: ArrayLike, n: int) -> Ints:
     array = np.asarray(labels)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError(f"labels must be integers, one per row; they are {array.dtype} in shape {array.shape}.")
@@ -175,8 +156,8 @@ def _checked(labels: ArrayLike, n: int) -> Ints:
     return array
 
 
-def _strays(raw: Ints, codes: Ints, clues: Clues, clusters_of_classes: ArrayLike | None) -> Bools:
-    """Rows that are not in the cluster of their class."""
+def _mark_strays(raw: Ints, codes: Ints, clues: Clues, clusters_of_classes: ArrayLike | None) -> Bools:
+    """Mark rows outside the cluster of their class."""
     known = clues.labels >= 0
     if clusters_of_classes is not None:
         home = np.asarray(clusters_of_classes)
@@ -194,8 +175,8 @@ def _strays(raw: Ints, codes: Ints, clues: Clues, clusters_of_classes: ArrayLike
     return marks
 
 
-def _split(group: Ints, n_groups: int, codes: Ints) -> Bools:
-    """Groups whose members lie in more than one cluster."""
+def _mark_split(group: Ints, n_groups: int, codes: Ints) -> Bools:
+    """Mark groups whose members are in more than one cluster."""
     rows = np.flatnonzero(group >= 0)
     anyone = np.zeros(n_groups, dtype=np.int64)
     anyone[group[rows]] = codes[rows]
@@ -203,15 +184,15 @@ def _split(group: Ints, n_groups: int, codes: Ints) -> Bools:
     return np.bincount(group[elsewhere], minlength=n_groups) > 0
 
 
-def _crowded(group: Ints, n_groups: int, codes: Ints) -> Bools:
-    """Groups of which two members share a cluster."""
+def _mark_crowded(group: Ints, n_groups: int, codes: Ints) -> Bools:
+    """Mark groups of which two members share a cluster."""
     rows = group >= 0
     table = contingency(group[rows], codes[rows])
     return np.bincount(table.rows[table.counts > 1], minlength=n_groups) > 0
 
 
-def _minority(side: Ints, codes: Ints) -> Bools:
-    """Rows whose side label is not the most frequent one in their cluster."""
+def _mark_minority(side: Ints, codes: Ints) -> Bools:
+    """Mark rows whose label in a partition is not the most frequent one in their cluster."""
     known = side >= 0
     table = contingency(codes[known], side[known])
     order = np.lexsort((table.columns, -table.counts, table.rows))
@@ -223,8 +204,8 @@ def _minority(side: Ints, codes: Ints) -> Bools:
     return marks
 
 
-def _out_of_bounds(raw: Ints, clues: Clues, n_clusters: int | None, sample_weight: ArrayLike | None) -> Bools:
-    """Clusters that are smaller or larger than allowed; empty if there are no bounds."""
+def _mark_out_of_bounds(raw: Ints, clues: Clues, n_clusters: int | None, sample_weight: ArrayLike | None) -> Bools:
+    """Mark clusters that are smaller or larger than allowed; empty if there are no bounds."""
     if clues.sizes is None:
         return np.zeros(0, dtype=bool)
     inside = raw >= 0
@@ -243,11 +224,7 @@ def _out_of_bounds(raw: Ints, clues: Clues, n_clusters: int | None, sample_weigh
     return marks if bounded.all() else np.append(marks, True)  # a cluster without bounds is not allowed
 
 
-def _sizes(group: Ints, n_groups: int) -> Ints:
-    return np.bincount(group[group >= 0], minlength=n_groups)
-
-
-def _joined(masks: Iterable[Bools]) -> Bools:
+def _join(masks: Iterable[Bools]) -> Bools:
     return np.concatenate([np.zeros(0, dtype=bool), *masks])
 
 
