@@ -16,7 +16,7 @@ from cluewise._typing import Bools, Ints
 from cluewise.advice._candidates import find_count_parameter
 from cluewise.advice._trials import Trial
 from cluewise.clues import Clues
-from cluewise.core.progress import Progress
+from cluewise.core.loop import Progress
 from cluewise.metrics import broken, held_out
 
 __all__ = ["Runner", "describe_error", "get_labels", "make_model", "select_clues"]
