@@ -1,15 +1,24 @@
-"""The catalogue finds clusterers by what they take, and by whatever people call them."""
+"""The catalogue finds clusterers by what they take and by whatever people call them; public names have one home."""
 
+import ast
 import subprocess
 import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import cluewise as cw
+from cluewise import _homes
+from cluewise._homes import FAMILIES, ROOMS, homes
 from cluewise.base import Clusterer
 from cluewise.catalogue import clusterers, get
+from cluewise.clues import KINDS
 
-KINDS = ["labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid"]
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "cluewise"
 
 
 def test_every_public_clusterer_is_there():
@@ -30,16 +39,16 @@ def test_filters_go_by_the_cards(hard, predicts):
             assert (name in found) == wanted
 
 
-def test_a_few_that_everybody_expects():
-    assert {"COPKMeans", "PCCC"} <= set(clusterers(accepts=["cannot"], hard=True))
-    assert {"PCKMeans", "E2CP"} <= set(clusterers(accepts=["cannot", "labels"], hard=False))
-    assert "SizedKMeans" in clusterers(accepts=["sizes"])
-    assert "CondEns" in clusterers(accepts=["avoid"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_is_a_method_for_every_kind_of_clue(kind):
+    assert clusterers(accepts=[kind])
 
 
-@pytest.mark.parametrize("name", ["PCKMeans", "pckmeans", "PCK-Means", "pairwise constrained k-means"])
+@pytest.mark.parametrize("name", clusterers())
 def test_get_by_name_or_alias(name):
-    assert get(name) is cw.PCKMeans
+    cls = clusterers()[name]
+    for alias in (name, *cls.card.aliases):
+        assert get(alias) is get(alias.upper()) is get(alias.lower()) is cls
 
 
 @pytest.mark.parametrize("name", ["Clues", "metrics", "DistBoost", "__version__"])
@@ -56,10 +65,56 @@ def test_a_typo_gets_a_hint():
 
 
 def test_a_name_loads_its_own_family_only():
-    code = (
-        "import sys\n"
-        "from cluewise.catalogue import get\n"
-        "get('PCKMeans')\n"
-        "print([f for f in ('mixture', 'spectral', 'advice') if f'cluewise.{f}' in sys.modules])"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    code = "import sys; from cluewise.catalogue import get; get('PCKMeans'); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {name for name in (*FAMILIES, "advice") if f"cluewise.{name}" in loaded} == {"centroid"}
+
+
+# --- public names -----------------------------------------------------------------------------------------------
+
+
+def test_public_names_are_those_of_the_families():
+    listed = [(name, home) for home in map("cluewise.{}".format, FAMILIES) for name in import_module(home).__all__]
+    families = dict(listed)
+    assert len(families) == len(listed)  # no name twice
+    assert families.items() <= homes().items()
+    assert cw.__all__ == dir(cw) == sorted({*homes(), *ROOMS, "__version__"})
+    for name in cw.__all__:
+        assert getattr(cw, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'xyzzy'"):
+        cw.xyzzy  # noqa: B018
+
+
+def test_every_package_with_methods_is_a_family():
+    """One whose classes have cards must be named in FAMILIES and in the layers of pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    assert set(FAMILIES) <= {name.strip(" ()") for layer in layers for name in layer.split("|")}
+    written = {
+        path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py") if "= Card(" in path.read_text("utf-8")
+    }
+    assert written == set(FAMILIES)
+
+
+def test_type_checkers_see_the_same_names():
+    """`cluewise/__init__.py` imports for type checkers what it loads by name at run time."""
+    tree = ast.parse(Path(cw.__file__).read_text("utf-8"))
+    (twin,) = [node for node in tree.body if isinstance(node, ast.If)]
+    shown = {}
+    for node in twin.body:
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("cluewise"):
+            for alias in node.names:
+                names = import_module(node.module).__all__ if alias.name == "*" else [alias.name]
+                shown |= dict.fromkeys(names, node.module)
+    assert shown == homes() | dict.fromkeys(ROOMS, "cluewise")
+
+
+def test_names_are_found_without_sources(monkeypatch):
+    monkeypatch.setattr(_homes, "find_spec", lambda name: SimpleNamespace(loader=None))
+    assert _homes._listed("cluewise.centroid") == tuple(import_module("cluewise.centroid").__all__)
+
+
+@pytest.mark.parametrize("name", ["sklearn", "numpy", "numba", "typing"])
+def test_import_is_light(name):
+    code = f"import sys; import cluewise; print({name!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

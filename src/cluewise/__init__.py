@@ -5,165 +5,58 @@ Public names are loaded when they are first used, so that ``import cluewise`` st
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from cluewise._homes import HOMES
-from cluewise._version import __version__
+from cluewise._version import __version__ as __version__
 
 TYPE_CHECKING = False  # nor is typing imported: the command line wants to answer Ctrl-C from its first moment
 if TYPE_CHECKING:
     from typing import Any
 
-    from cluewise import active, checks, datasets, exceptions, metrics, plots, store
-    from cluewise.advice import ClueSearchCV, check, compare, propagate, suggest, suspects
-    from cluewise.alternative import (
-        CondEns,
-        ConditionalIB,
-        CoordinatedConditionalIB,
-        InformationBottleneck,
-    )
-    from cluewise.base import Card
-    from cluewise.boosting import (
-        BoostCluster,
-        DistBoost,
-    )
-    from cluewise.catalogue import clusterers
-    from cluewise.centroid import (
-        CVQE,
-        LCVQE,
-        PCCC,
-        BalancedKMeans,
-        ClosurePCKMeans,
-        ConstrainedKMeans,
-        COPKMeans,
-        DPMeans,
-        HMRFKMeans,
-        MKMeans,
-        MPCKMeans,
-        PartitionKMeans,
-        PCKMeans,
-        PKMeans,
-        RDPMeans,
-        SeededKMeans,
-        SizedKMeans,
-    )
-    from cluewise.clues import Clues
-    from cluewise.core.threads import threads
-    from cluewise.density import (
-        ConstrainedDBSCAN,
-        ConstrainedHDBSCAN,
-    )
-    from cluewise.ensemble import (
-        KCC,
-        SCSC,
-        ApproxKernelKMeans,
-    )
-    from cluewise.exceptions import Contradiction, Infeasible, Undecided
-    from cluewise.hierarchy import (
-        ConstrainedAgglomerative,
-    )
-    from cluewise.margin import (
-        MaxMarginClusterer,
-    )
-    from cluewise.metric_learning import (
-        DCA,
-        ITML,
-        LMNN,
-        RCA,
-        PropagatedDistances,
-        XingMetric,
-    )
-    from cluewise.mixture import (
-        EquivalenceGMM,
-        FeedbackNaiveBayes,
-        PenalizedGMM,
-        TVClust,
-    )
-    from cluewise.spectral import (
-        E2CP,
-        FlexibleSpectral,
-        RelationalSpectral,
-        SpectralKernelKMeans,
-    )
-
-_ROOMS = ("active", "checks", "datasets", "exceptions", "metrics", "plots", "store")
-
-__all__ = [
-    "ApproxKernelKMeans",
-    "BalancedKMeans",
-    "BoostCluster",
-    "COPKMeans",
-    "CVQE",
-    "Card",
-    "ClosurePCKMeans",
-    "ClueSearchCV",
-    "Clues",
-    "CondEns",
-    "ConditionalIB",
-    "ConstrainedAgglomerative",
-    "ConstrainedDBSCAN",
-    "ConstrainedHDBSCAN",
-    "ConstrainedKMeans",
-    "Contradiction",
-    "CoordinatedConditionalIB",
-    "DCA",
-    "DPMeans",
-    "DistBoost",
-    "E2CP",
-    "EquivalenceGMM",
-    "FeedbackNaiveBayes",
-    "FlexibleSpectral",
-    "HMRFKMeans",
-    "ITML",
-    "Infeasible",
-    "InformationBottleneck",
-    "KCC",
-    "LCVQE",
-    "LMNN",
-    "MKMeans",
-    "MPCKMeans",
-    "MaxMarginClusterer",
-    "PCCC",
-    "PCKMeans",
-    "PKMeans",
-    "PartitionKMeans",
-    "PenalizedGMM",
-    "PropagatedDistances",
-    "RCA",
-    "RDPMeans",
-    "RelationalSpectral",
-    "SCSC",
-    "SeededKMeans",
-    "SizedKMeans",
-    "SpectralKernelKMeans",
-    "TVClust",
-    "Undecided",
-    "XingMetric",
-    "__version__",
-    "active",
-    "check",
-    "checks",
-    "clusterers",
-    "compare",
-    "datasets",
-    "exceptions",
-    "metrics",
-    "plots",
-    "propagate",
-    "store",
-    "suggest",
-    "suspects",
-    "threads",
-]
+    from cluewise import active as active
+    from cluewise import checks as checks
+    from cluewise import datasets as datasets
+    from cluewise import exceptions as exceptions
+    from cluewise import metrics as metrics
+    from cluewise import plots as plots
+    from cluewise import store as store
+    from cluewise.advice import ClueSearchCV as ClueSearchCV
+    from cluewise.advice import check as check
+    from cluewise.advice import compare as compare
+    from cluewise.advice import propagate as propagate
+    from cluewise.advice import suggest as suggest
+    from cluewise.advice import suspects as suspects
+    from cluewise.alternative import *
+    from cluewise.base import Card as Card
+    from cluewise.boosting import *
+    from cluewise.catalogue import clusterers as clusterers
+    from cluewise.centroid import *
+    from cluewise.clues import Clues as Clues
+    from cluewise.core.threads import threads as threads
+    from cluewise.density import *
+    from cluewise.ensemble import *
+    from cluewise.exceptions import Contradiction as Contradiction
+    from cluewise.exceptions import Infeasible as Infeasible
+    from cluewise.exceptions import Undecided as Undecided
+    from cluewise.hierarchy import *
+    from cluewise.margin import *
+    from cluewise.metric_learning import *
+    from cluewise.mixture import *
+    from cluewise.spectral import *
 
 
 def __getattr__(name: str) -> Any:
-    if name in HOMES:
-        return getattr(import_module(HOMES[name]), name)
-    if name in _ROOMS:
+    from importlib import import_module
+
+    from cluewise._homes import ROOMS, homes
+
+    if name == "__all__":
+        return sorted([*homes(), *ROOMS, "__version__"])
+    if name in ROOMS:
         return import_module(f"cluewise.{name}")
+    if name in homes():
+        return getattr(import_module(homes()[name]), name)
     raise AttributeError(f"module 'cluewise' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    names: list[str] = __getattr__("__all__")
+    return names

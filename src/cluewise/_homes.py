@@ -1,65 +1,54 @@
-"""Where each public name lives; the packages are imported when a name of theirs is first used."""
+"""Where each public name lives; ``__all__`` of the families is read without importing them."""
 
 from __future__ import annotations
 
-__all__ = ["HOMES"]
+import ast
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
-HOMES = {
-    "ApproxKernelKMeans": "cluewise.ensemble",
-    "BalancedKMeans": "cluewise.centroid",
-    "BoostCluster": "cluewise.boosting",
-    "COPKMeans": "cluewise.centroid",
-    "CVQE": "cluewise.centroid",
-    "Card": "cluewise.base",
-    "ClosurePCKMeans": "cluewise.centroid",
-    "ClueSearchCV": "cluewise.advice",
-    "Clues": "cluewise.clues",
-    "CondEns": "cluewise.alternative",
-    "ConditionalIB": "cluewise.alternative",
-    "ConstrainedAgglomerative": "cluewise.hierarchy",
-    "ConstrainedDBSCAN": "cluewise.density",
-    "ConstrainedHDBSCAN": "cluewise.density",
-    "ConstrainedKMeans": "cluewise.centroid",
-    "Contradiction": "cluewise.exceptions",
-    "CoordinatedConditionalIB": "cluewise.alternative",
-    "DCA": "cluewise.metric_learning",
-    "DPMeans": "cluewise.centroid",
-    "DistBoost": "cluewise.boosting",
-    "E2CP": "cluewise.spectral",
-    "EquivalenceGMM": "cluewise.mixture",
-    "FeedbackNaiveBayes": "cluewise.mixture",
-    "FlexibleSpectral": "cluewise.spectral",
-    "HMRFKMeans": "cluewise.centroid",
-    "ITML": "cluewise.metric_learning",
-    "Infeasible": "cluewise.exceptions",
-    "InformationBottleneck": "cluewise.alternative",
-    "KCC": "cluewise.ensemble",
-    "LCVQE": "cluewise.centroid",
-    "LMNN": "cluewise.metric_learning",
-    "MKMeans": "cluewise.centroid",
-    "MPCKMeans": "cluewise.centroid",
-    "MaxMarginClusterer": "cluewise.margin",
-    "PCCC": "cluewise.centroid",
-    "PCKMeans": "cluewise.centroid",
-    "PKMeans": "cluewise.centroid",
-    "PartitionKMeans": "cluewise.centroid",
-    "PenalizedGMM": "cluewise.mixture",
-    "PropagatedDistances": "cluewise.metric_learning",
-    "RCA": "cluewise.metric_learning",
-    "RDPMeans": "cluewise.centroid",
-    "RelationalSpectral": "cluewise.spectral",
-    "SCSC": "cluewise.ensemble",
-    "SeededKMeans": "cluewise.centroid",
-    "SizedKMeans": "cluewise.centroid",
-    "SpectralKernelKMeans": "cluewise.spectral",
-    "TVClust": "cluewise.mixture",
-    "Undecided": "cluewise.exceptions",
-    "XingMetric": "cluewise.metric_learning",
-    "check": "cluewise.advice",
-    "clusterers": "cluewise.catalogue",
-    "compare": "cluewise.advice",
-    "propagate": "cluewise.advice",
-    "suggest": "cluewise.advice",
-    "suspects": "cluewise.advice",
-    "threads": "cluewise.core.threads",
+__all__ = ["FAMILIES", "ROOMS", "homes"]
+
+FAMILIES = (
+    "centroid",
+    "mixture",
+    "ensemble",
+    "hierarchy",
+    "density",
+    "spectral",
+    "margin",
+    "boosting",
+    "alternative",
+    "metric_learning",
+)
+"""Packages of methods: each public name of theirs is one of cluewise, too."""
+
+ROOMS = ("active", "checks", "datasets", "exceptions", "metrics", "plots", "store")
+"""Packages that are attributes of cluewise."""
+
+_OTHERS = {
+    "cluewise.advice": ("ClueSearchCV", "check", "compare", "propagate", "suggest", "suspects"),
+    "cluewise.base": ("Card",),
+    "cluewise.catalogue": ("clusterers",),
+    "cluewise.clues": ("Clues",),
+    "cluewise.core.threads": ("threads",),
+    "cluewise.exceptions": ("Contradiction", "Infeasible", "Undecided"),
 }
+
+
+@cache
+def homes() -> dict[str, str]:
+    """The module of every public name of cluewise."""
+    listed = {f"cluewise.{family}": _listed(f"cluewise.{family}") for family in FAMILIES}
+    return {name: home for home, names in (_OTHERS | listed).items() for name in names}
+
+
+def _listed(package: str) -> tuple[str, ...]:
+    """``__all__`` of a package, by its source: importing it would load every method in it."""
+    loader: Any = getattr(find_spec(package), "loader", None)
+    source = loader.get_source(package) if hasattr(loader, "get_source") else None
+    for node in ast.parse(source or "").body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return tuple(ast.literal_eval(node.value))
+    return tuple(import_module(package).__all__)  # shipped without sources

@@ -7,28 +7,16 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
-from cluewise._homes import HOMES
+from cluewise._homes import FAMILIES, homes
 from cluewise.base import Clusterer
 
 __all__ = ["clusterers", "get"]
-
-_FAMILIES = (
-    "centroid",
-    "mixture",
-    "ensemble",
-    "hierarchy",
-    "density",
-    "spectral",
-    "margin",
-    "boosting",
-    "alternative",
-)
 
 
 @cache
 def _all() -> tuple[type[Clusterer], ...]:
     """Every clusterer; this imports every family, which takes a while."""
-    families = [import_module(f"cluewise.{name}") for name in _FAMILIES]
+    families = [import_module(f"cluewise.{name}") for name in FAMILIES]
     public = [vars(family)[name] for family in families for name in family.__all__]
     found = {cls for cls in public if isinstance(cls, type) and issubclass(cls, Clusterer)}
     return tuple(sorted(found, key=lambda cls: cls.__name__))
@@ -56,8 +44,9 @@ def clusterers(
     Examples
     --------
     >>> import cluewise as cw
-    >>> list(cw.clusterers(accepts=["cannot"], hard=True))
-    ['COPKMeans', 'ConstrainedAgglomerative', 'ConstrainedDBSCAN', 'EquivalenceGMM', 'PCCC']
+    >>> hard = cw.clusterers(accepts=["cannot"], hard=True)
+    >>> "COPKMeans" in hard, "PCKMeans" in hard
+    (True, False)
     """
     wanted = frozenset(accepts)
     return {
@@ -89,8 +78,8 @@ def get(name: str) -> type[Clusterer]:
     'PCKMeans'
     """
     # A class that is asked for by its own name needs no other family.
-    own = {public.lower(): public for public in HOMES}.get(name.lower())
-    cls = getattr(import_module(HOMES[own]), own) if own else None
+    own = {public.lower(): public for public in homes()}.get(name.lower())
+    cls = getattr(import_module(homes()[own]), own) if own else None
     if isinstance(cls, type) and issubclass(cls, Clusterer):
         return cls
     names = {alias.lower(): c for c in _all() for alias in (c.__name__, *c.card.aliases)}

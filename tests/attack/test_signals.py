@@ -260,7 +260,7 @@ def test_nothing_is_imported_before_ctrl_c_is_answered():
     code = "import sys; old = set(sys.modules); from cluewise.cli import main; print(*sorted({*sys.modules} - old))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     basics = {"__future__", "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "warnings"}
-    ours = {"cluewise", "cluewise._homes", "cluewise._version", "cluewise.cli"}
+    ours = {"cluewise", "cluewise._version", "cluewise.cli"}
     assert set(done.stdout.split()) - basics - {"os", "os.path"} == ours
 
 
