@@ -12,7 +12,7 @@ from cluewise.checks import check_clusterer, laws_for, sample_clues
 from cluewise.checks._examples import blobs, placed, suited
 from cluewise.checks._fits import changed
 from cluewise.checks._laws_data import law_sparse_is_dense
-from cluewise.clues._clues import KINDS
+from cluewise.clues import KINDS
 from cluewise.core.threads import usable_threads
 from strategies import cases
 
@@ -252,24 +252,35 @@ def test_other_errors_tell_where_they_come_from():
     assert "law_no_clues_is_kmeans" in caught.value.__notes__[0]
 
 
-def test_cards_choose_the_laws():
-    names = {name: {law.__name__ for law in laws_for(cls)} for name, cls in clusterers().items()}
-    counting = {"BalancedKMeans", "COPKMeans", "ConstrainedKMeans", "EquivalenceGMM", "PCCC", "SizedKMeans"}
-    hard = counting | {"ConstrainedAgglomerative", "ConstrainedDBSCAN"}
-    assert {name for name, laws in names.items() if "law_hard_is_hard" in laws} == hard
-    joins = {"COPKMeans", "ClosurePCKMeans", "ConstrainedAgglomerative", "ConstrainedDBSCAN", "EquivalenceGMM", "PCCC"}
-    assert {name for name, laws in names.items() if "law_contradiction_raises_first" in laws} == joins
-    assert "law_entailed_clues_change_nothing" in names["COPKMeans"]
-    assert "law_entailed_clues_change_nothing" not in names["PCKMeans"]
-    assert "law_infinite_weight_is_refused" in names["PCKMeans"]
-    mixtures = {"EquivalenceGMM", "FeedbackNaiveBayes", "PenalizedGMM", "TVClust"}
-    votes = {"ApproxKernelKMeans", "KCC", "SCSC"}
-    own = {"DPMeans", "RDPMeans", "HMRFKMeans", "MKMeans", "MPCKMeans"} | mixtures | votes
-    lines = {name for name in names if clusterers()[name].__module__.startswith("cluewise.centroid.")}
-    assert {name for name, laws in names.items() if "law_no_clues_is_kmeans" in laws} == lines - own
-    assert {name for name, laws in names.items() if "law_infinite_weight_is_hard" in laws} == {"PenalizedGMM"}
-    judges = {"PCCC", "RDPMeans", "TVClust"}
-    assert {name for name, laws in names.items() if "law_doubts_are_probabilities" in laws} == judges
+PROMISES = {
+    "law_hard_is_hard": {"hard": True},
+    "law_infinite_weight_is_hard": {"mixes": True},
+    "law_contradiction_raises_first": {"joins": True},
+    "law_infeasible_raises_first": {"hard": True},
+    "law_entailed_clues_change_nothing": {"closes": True},
+    "law_unequal_weights_warn": {"hard": True},
+    "law_objective_never_rises": {"descends": True},
+    "law_moved_and_scaled_rows": {"invariant": frozenset({"shift"})},
+    "law_rotated_rows": {"invariant": frozenset({"rotation"})},
+    "law_prediction_knows_its_rows": {"predicts": True},
+    "law_sparse_is_dense": {"sparse": True},
+    "law_weights_are_repetitions": {"weights": True},
+    "law_seed_is_irrelevant": {"deterministic": True},
+    "law_doubts_are_probabilities": {"judges": True},
+    "law_no_clues_is_kmeans": {"plain": "k-means"},
+    "law_centers_are_means": {"means": True},
+}
+
+
+@pytest.mark.parametrize(("law", "promise"), PROMISES.items())
+def test_cards_choose_the_laws(law, promise):
+    promises = {name: value for given in PROMISES.values() for name, value in given.items()}
+    none = {name: {"plain": "", "invariant": frozenset()}.get(name, False) for name in promises}
+    links = Card("Basu2004", "a method of links", frozenset({"must", "cannot"}), **none)
+    for card, holds in ((links, False), (replace(links, **promise), True)):
+        laws = {found.__name__ for found in laws_for(type("Method", (), {"card": card}))}
+        assert (law in laws) == holds
+        assert ("law_infinite_weight_is_refused" in laws) == (not card.hard and not card.mixes)
 
 
 def test_no_card_no_laws():

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 
 from cluewise import catalogue
 from cluewise._typing import UNASSIGNED
+from cluewise.base import Card
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError
 from cluewise.metrics.segments import count_pairs_among
@@ -38,7 +39,7 @@ def make_shortlist(clues: Clues, n: int, d: int) -> tuple[dict[str, Any], dict[s
     left_out: dict[str, str] = {}
     for name in KINDS:
         method = catalogue.get(name)
-        why = _explain_cost(method.card.cost, clues, n, d)
+        why = _explain_cost(method.card, clues, n, d)
         if not kinds <= method.card.accepts:
             missing = ", ".join(sorted(kinds - method.card.accepts))
             left_out[name] = f"does not use clues of the kind {missing}"
@@ -54,13 +55,13 @@ def make_shortlist(clues: Clues, n: int, d: int) -> tuple[dict[str, Any], dict[s
     return chosen, left_out
 
 
-def _explain_cost(cost: str, clues: Clues, n: int, d: int) -> str:
-    """Explain why a method is too expensive for these data, by the cost on its card; empty if it is not."""
-    if "n²d" in cost and n > _ROWS:
+def _explain_cost(card: Card, clues: Clues, n: int, d: int) -> str:
+    """Explain why a method is too expensive for these data, by its card; empty if it is not."""
+    if card.time_rows == "square" and n > _ROWS:
         return f"compares all of {n} rows with each other"
-    if "d²" in cost and n * d * d > _CELLS:
+    if card.time_columns == "square" and n * d * d > _CELLS:
         return f"covariances of {d} columns are too expensive for {n} rows"
-    pairs = count_pairs_among(clues, np.arange(clues.n)) if "n² pairs" in cost else 0
+    pairs = count_pairs_among(clues, np.arange(clues.n)) if card.memory == "pairs" else 0
     return f"labels and groups would make {pairs} pairs" if pairs > _PAIRS else ""
 
 

@@ -153,7 +153,7 @@ class CondEns(Clusterer):
 
     card = Card(
         paper="Gondek2005",
-        title="conditional ensemble",
+        title="Conditional ensemble",
         accepts=frozenset({"avoid"}),
         invariant=frozenset({"shift", "scale"}),
         weights=False,

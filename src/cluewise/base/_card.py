@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from cluewise.clues import KINDS
 
 __all__ = ["Card"]
+
+Change: TypeAlias = Literal["shift", "scale", "rotation"]
+Growth: TypeAlias = Literal["linear", "square"]
+Memory: TypeAlias = Literal["rows", "pairs", "square"]
+Plain: TypeAlias = Literal["k-means", ""]
 
 
 @dataclass(frozen=True)
@@ -45,12 +54,17 @@ class Card:
         Whether the method says how likely each link is wrong: ``doubt_``, and ``clues_``, the clues that it speaks of.
     named : bool
         Whether label class c becomes cluster c.
-    plain : str
-        What the method is without clues: "k-means", or "" for a method of its own.
+    plain : {"k-means", ""}
+        What the method is without clues: scikit-learn's ``KMeans``, or a method of its own.
     means : bool
         Whether ``cluster_centers_`` are the means of the clusters.
+    time_rows, time_columns : {"linear", "square"}
+        How time grows with the number of rows and of columns, logarithms aside, with default parameters.
+    memory : {"rows", "pairs", "square"}
+        What memory grows with, with default parameters: the table of rows; the pairs that labels and groups stand for;
+        all pairs of rows.
     cost : str
-        Time per iteration.
+        Time per iteration, for people to read.
     equation : str
         The objective or the algorithm in the paper.
     aliases : tuple of str
@@ -71,7 +85,7 @@ class Card:
     joins: bool = False
     closes: bool = False
     descends: bool = True
-    invariant: frozenset[str] = frozenset({"shift", "scale", "rotation"})
+    invariant: frozenset[Change] = frozenset(get_args(Change))
     finds: bool = False
     noise: bool = False
     predicts: bool = True
@@ -81,8 +95,38 @@ class Card:
     single: bool = True
     judges: bool = False
     named: bool = False
-    plain: str = "k-means"
+    plain: Plain = "k-means"
     means: bool = True
+    time_rows: Growth = "linear"
+    time_columns: Growth = "linear"
+    memory: Memory = "rows"
     cost: str = "O(nkd)"
     equation: str = ""
     aliases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a card that says what no method can be."""
+        _check_words("accepts", self.accepts, KINDS)
+        _check_words("invariant", self.invariant, get_args(Change))
+        _check_words("plain", [self.plain], get_args(Plain))
+        _check_words("time_rows", [self.time_rows], get_args(Growth))
+        _check_words("time_columns", [self.time_columns], get_args(Growth))
+        _check_words("memory", [self.memory], get_args(Memory))
+        if not self.title:
+            raise ValueError("a card needs a title: the method in a few words.")
+        if not self.cost.startswith("O("):
+            raise ValueError(f"cost of a card begins with 'O(', not {self.cost!r}.")
+        for promise, kinds in _ABOUT.items():
+            if getattr(self, promise) and not self.accepts & kinds:
+                raise ValueError(f"a card with {promise}=True accepts clues of the kind {' or '.join(sorted(kinds))}.")
+
+
+_LINKS = frozenset({"must", "cannot"})
+# A promise about clues is empty where no such clue is accepted.
+_ABOUT = {"hard": frozenset(KINDS), "mixes": _LINKS, "joins": _LINKS, "named": frozenset({"labels"}), "judges": _LINKS}
+
+
+def _check_words(field: str, words: Iterable[str], known: Sequence[str]) -> None:
+    for word in words:
+        if word not in known:
+            raise ValueError(f"{field} of a card cannot be {word!r}; there are {', '.join(map(repr, known))}.")

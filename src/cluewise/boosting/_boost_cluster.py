@@ -181,7 +181,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
 
     card = Card(
         paper="Liu2007",
-        title="any clusterer boosted by links",
+        title="Any clusterer boosted by links",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         invariant=frozenset({"shift", "scale"}),
         predicts=False,
@@ -190,6 +190,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         plain="",
         means=False,
         equation="product of exponential losses of must-links and cannot-links",
+        memory="pairs",
         cost="O(m + nd) and the clusterer, per round; labels and groups make up to n² pairs",
         aliases=("Boost Cluster",),
     )

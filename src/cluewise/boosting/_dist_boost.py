@@ -193,7 +193,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
 
     card: ClassVar[Card] = Card(
         paper="Hertz2004",
-        title="distance voted by boosted mixtures",
+        title="Distance voted by boosted mixtures",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         invariant=frozenset({"shift", "scale"}),
         predicts=False,
@@ -202,6 +202,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
         plain="",
         means=False,
         equation="exponential loss of labelled pairs",
+        time_columns="square",
+        memory="pairs",
         cost="O(nkd² + m) per iteration of a mixture; labels and groups make up to n² pairs",
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

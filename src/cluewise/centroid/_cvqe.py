@@ -165,6 +165,7 @@ class CVQE(CentroidClusterer):
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         means=False,
         equation="CVQE, Eq. (4)-(8) of the survey",
+        memory="pairs",
         cost="O(nkd + pairs k²); labels and groups make up to n² pairs",
         aliases=("Constrained Vector Quantization Error",),
     )

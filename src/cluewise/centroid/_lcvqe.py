@@ -194,6 +194,7 @@ class LCVQE(CentroidClusterer):
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         means=False,
         equation="LCVQE, Eq. (9)-(14) of the survey",
+        memory="pairs",
         cost="O(nkd + pairs k); labels and groups make up to n² pairs",
         aliases=("Linear Constrained Vector Quantization Error",),
     )

@@ -10,8 +10,7 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.checks._examples import sample_clues
 from cluewise.checks._fits import accepted, changed, fit, given_start, same
-from cluewise.clues import Clues
-from cluewise.clues._clues import KINDS
+from cluewise.clues import KINDS, Clues
 from cluewise.exceptions import ClueError, Contradiction, Infeasible, SoftClueWarning, UnusedClueWarning
 from cluewise.metrics import broken
 

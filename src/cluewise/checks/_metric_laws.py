@@ -15,8 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cluewise._typing import Floats, Ints
 from cluewise.base import Card
 from cluewise.checks._fits import accepted, changed
-from cluewise.clues import Clues
-from cluewise.clues._clues import KINDS
+from cluewise.clues import KINDS, Clues
 from cluewise.core.threads import threads
 from cluewise.exceptions import ClueError, ClueWarning, NotDescending, UnusedClueWarning
 

@@ -78,7 +78,7 @@ def _list_strategies(json: bool) -> None:
 
 
 def _check_kinds(kinds: list[str]) -> None:
-    from cluewise.clues._clues import KINDS
+    from cluewise.clues import KINDS
 
     for kind in kinds:
         if kind not in KINDS:

@@ -122,6 +122,8 @@ class ConstrainedHDBSCAN(Clusterer):
         deterministic=True,
         plain="",
         means=False,
+        time_rows="square",
+        memory="pairs",
         cost="O(n² d), in memory O(nd)",
         equation="FOSC, constraint-based and mixed objective",
         aliases=("HDBSCAN", "FOSC"),

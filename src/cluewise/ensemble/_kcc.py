@@ -142,7 +142,7 @@ class KCC(Clusterer):
 
     card = Card(
         paper="Wu2015",
-        title="consensus of partitions by k-means",
+        title="Consensus of partitions by k-means",
         accepts=frozenset({"labels", "partitions"}),
         invariant=frozenset({"shift", "scale"}),
         predicts=False,

@@ -129,7 +129,7 @@ class ApproxKernelKMeans(Clusterer):
 
     card = Card(
         paper="Chitta2011",
-        title="kernel k-means with landmarks",
+        title="Kernel k-means with landmarks",
         accepts=frozenset(),
         invariant=frozenset({"shift", "scale"}),
         plain="",

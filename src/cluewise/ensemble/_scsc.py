@@ -134,7 +134,7 @@ class SCSC(Voted):
 
     card = Card(
         paper="Yi2015",
-        title="weights of partitions that follow the clues",
+        title="Weights of partitions that follow the clues",
         accepts=frozenset({"must", "cannot", "labels", "together", "apart"}),
         descends=False,
         invariant=frozenset({"shift", "scale"}),
@@ -142,6 +142,7 @@ class SCSC(Voted):
         weights=False,
         plain="",
         means=False,
+        memory="pairs",
         cost="O(pairs m + nm); labels and groups make up to n² pairs",
         equation="Eqs. (8) and (11)",
         aliases=("sequential-constraints",),

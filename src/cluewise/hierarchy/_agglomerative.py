@@ -171,6 +171,7 @@ class ConstrainedAgglomerative(Clusterer):
         plain="",
         means=False,
         equation="Algorithms 3 to 5 of the survey",
+        time_rows="square",
         cost="O(n²d), memory O(n²), or O(nd) with Ward's and centroid linkage",
         aliases=("constrained hierarchical clustering", "C-HAC"),
     )

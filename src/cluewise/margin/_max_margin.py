@@ -148,12 +148,13 @@ class MaxMarginClusterer(Clusterer):
 
     card = Card(
         paper="Zeng2012",
-        title="wide margins between clusters, with soft links",
+        title="Wide margins between clusters, with soft links",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         plain="",
         means=False,
         single=False,  # a search that is not convex: the last digits may decide where it ends
         equation="margins of rows and of pairs, by CCCP",
+        memory="pairs",
         cost="O((n + pairs)kd) per pass, some 50 passes; labels and groups make up to n² pairs",
         aliases=("PMMC",),
     )

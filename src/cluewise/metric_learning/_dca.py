@@ -163,7 +163,7 @@ class DCA(MetricLearner):
 
     card = Card(
         paper="Hoi2006",
-        title="whiten within chunklets, along what tells them apart",
+        title="Whiten within chunklets, along what tells them apart",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         hard=True,
         closes=True,
@@ -175,6 +175,7 @@ class DCA(MetricLearner):
         deterministic=True,
         plain="",
         means=False,
+        time_columns="square",
         cost="O(nd + (p + q)d² + d³)",
         equation="covariances between and within chunklets, diagonalized one after the other",
         aliases=("discriminative component analysis",),

@@ -184,6 +184,7 @@ class ITML(MetricLearner):
         weights=False,
         plain="",
         means=False,
+        time_columns="square",
         cost="O(md²)",
         aliases=("information-theoretic metric learning",),
     )

@@ -125,6 +125,7 @@ class LMNN(MetricLearner):
         deterministic=True,
         plain="",
         means=False,
+        time_rows="square",
         cost="O(n²d)",
         aliases=("large margin nearest neighbor",),
     )

@@ -117,6 +117,8 @@ class PropagatedDistances(TransformerMixin, Informed):
         plain="",
         means=False,
         equation="Algorithm 6 of the survey",
+        time_rows="square",
+        memory="square",
         cost="O(n²(d + r)), memory O(n²)",
         aliases=("space-level constraints", "CCL"),
     )

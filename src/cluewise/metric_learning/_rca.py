@@ -95,7 +95,7 @@ class RCA(MetricLearner):
 
     card = Card(
         paper="BarHillel2005",
-        title="whiten what varies among rows that belong together",
+        title="Whiten what varies among rows that belong together",
         accepts=frozenset({"labels", "must", "together"}),
         hard=True,
         closes=True,
@@ -107,6 +107,7 @@ class RCA(MetricLearner):
         deterministic=True,
         plain="",
         means=False,
+        time_columns="square",
         cost="O(nd + pd² + d³)",
         equation="inverse of the covariance within chunklets",
         aliases=("relevant component analysis",),

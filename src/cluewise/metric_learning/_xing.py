@@ -129,7 +129,7 @@ class XingMetric(MetricLearner):
 
     card = Card(
         paper="Xing2002",
-        title="must-links short, cannot-links long in total",
+        title="Must-links short, cannot-links long in total",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         invariant=frozenset({"shift", "scale"}),
         predicts=False,
@@ -138,6 +138,7 @@ class XingMetric(MetricLearner):
         deterministic=True,
         plain="",
         means=False,
+        time_columns="square",
         cost="O((m + c)d² + d³)",
         equation="Eq. (29)-(37), Alg. 10 of the survey",
         aliases=("MMC", "PGDM"),

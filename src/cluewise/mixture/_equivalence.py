@@ -150,6 +150,7 @@ class EquivalenceGMM(MixtureClusterer):
         plain="",
         means=False,
         equation="EM over the labels that satisfy all links",
+        time_columns="square",
         cost="O(nkd²), tables or sweeps over cannot-links",
         aliases=("Constrained GMM", "Constrained EM", "GMM with equivalence constraints"),
     )

@@ -157,6 +157,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         plain="",
         means=False,
         equation="Eq. 57 to 68 of the survey by Truong and Battiti (2013)",
+        memory="pairs",
         cost="O(nnz k); labels and groups make up to n² pairs",
         aliases=("Naive Bayes EM with feedback",),
     )

@@ -181,6 +181,8 @@ class PenalizedGMM(MixtureClusterer):
         plain="",
         means=False,
         equation="EM with the weighted prior over labels (PPC)",
+        time_columns="square",
+        memory="pairs",
         cost="O(nkd²), tables or sweeps over links; labels and groups make up to n² pairs",
         aliases=("PPC", "Penalized Probabilistic Clustering"),
     )

@@ -105,7 +105,7 @@ class E2CP(EmbeddedClusterer):
 
     card = Card(
         paper="Lu2010",
-        title="spectral clustering of a graph that links have changed",
+        title="Spectral clustering of a graph that links have changed",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         predicts=False,
         sparse=False,
@@ -113,6 +113,8 @@ class E2CP(EmbeddedClusterer):
         plain="",
         means=False,
         equation="links spread by the inverse of I minus alpha times the normalized affinity, on both sides",
+        time_rows="square",
+        memory="pairs",
         cost="O(n²d) for neighbors",
         aliases=("exhaustive and efficient constraint propagation",),
     )

@@ -118,7 +118,7 @@ class FlexibleSpectral(EmbeddedClusterer):
 
     card = Card(
         paper="Wang2010",
-        title="spectral clustering with links to satisfy",
+        title="Spectral clustering with links to satisfy",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         predicts=False,
         sparse=False,
@@ -126,6 +126,8 @@ class FlexibleSpectral(EmbeddedClusterer):
         plain="",
         means=False,
         equation="the pencil of the Laplacian and the links, in the span of its leading eigenvectors",
+        time_rows="square",
+        memory="pairs",
         cost="O(n²d) for neighbors",
         aliases=("FCSC", "constrained spectral clustering"),
     )

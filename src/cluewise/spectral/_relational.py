@@ -118,7 +118,7 @@ class RelationalSpectral(EmbeddedClusterer):
 
     card = Card(
         paper="Khashabi2015",
-        title="eigenvectors of a kernel and links, as many as count",
+        title="Eigenvectors of a kernel and links, as many as count",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         invariant=frozenset({"scale", "rotation"}),
         finds=True,
@@ -128,6 +128,8 @@ class RelationalSpectral(EmbeddedClusterer):
         plain="",
         means=False,
         equation="the spectral form of RDP-means, section 4.7",
+        time_rows="square",
+        memory="square",
         cost="O(nd + pairs) per step of Lanczos; other kernels O(n²); labels and groups make up to n² pairs",
     )
     _parameter_constraints = {

@@ -114,7 +114,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
 
     card = Card(
         paper="Li2009",
-        title="spectral clustering with a kernel learned from links",
+        title="Spectral clustering with a kernel learned from links",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         predicts=False,
         sparse=False,
@@ -122,6 +122,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
         plain="",
         means=False,
         equation="spectral kernel learning, a quadratic program in the weights",
+        memory="pairs",
         cost="O(n log n + (n + pairs)m²); labels and groups make up to n² pairs",
         aliases=("CCSKL",),
     )

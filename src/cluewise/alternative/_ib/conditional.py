@@ -122,7 +122,7 @@ class ConditionalIB(Bottleneck):
 
     card = Card(
         paper="Gondek2003",
-        title="conditional information bottleneck",
+        title="Conditional information bottleneck",
         accepts=frozenset({"avoid"}),
         descends=False,
         invariant=frozenset({"scale"}),

@@ -139,7 +139,7 @@ class CoordinatedConditionalIB(Bottleneck):
 
     card = Card(
         paper="Gondek2004",
-        title="coordinated conditional information bottleneck",
+        title="Coordinated conditional information bottleneck",
         accepts=frozenset({"avoid"}),
         descends=False,
         invariant=frozenset({"scale"}),

@@ -124,7 +124,7 @@ class InformationBottleneck(Bottleneck):
 
     card = Card(
         paper="Tishby1999",
-        title="information bottleneck",
+        title="Information bottleneck",
         accepts=frozenset(),
         descends=False,
         invariant=frozenset({"scale"}),

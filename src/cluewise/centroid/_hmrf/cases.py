@@ -88,6 +88,7 @@ class PKMeans(HMRFKMeans):
         title="K-means with links that cost by distance",
         accepts=_KINDS,
         equation="PKM, Eq. (26) of the survey with A = I",
+        memory="pairs",
         cost="O(nkd + pairs d); labels and groups make up to n² pairs",
         aliases=("PKM", "Pairwise K-Means"),
     )
@@ -205,6 +206,7 @@ class MKMeans(HMRFKMeans):
         invariant=frozenset({"shift", "scale"}),
         plain="",
         equation="MKM, Eq. (24)-(28) of the survey, links in the metric alone",
+        memory="pairs",
         cost="O(nkd + pairs d); labels and groups make up to n² pairs",
         aliases=("MKM", "Metric K-Means"),
     )

@@ -203,6 +203,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         invariant=frozenset({"shift", "scale"}),
         plain="",
         equation="HMRF-KMeans, Algorithm 9, Eq. (24)-(28) of the survey",
+        memory="pairs",
         cost="O(nkd + pairs (d + k)); labels and groups make up to n² pairs",
         aliases=("HMRF-KMeans", "Hidden Markov Random Field K-Means"),
     )

@@ -105,6 +105,7 @@ class MPCKMeans(HMRFKMeans):
         invariant=frozenset({"shift", "scale"}),
         plain="",
         equation="MPCK-Means, Eq. (24)-(28) of the survey",
+        memory="pairs",
         cost="O(nkd + pairs (d + k)); labels and groups make up to n² pairs",
         aliases=("MPCK-Means", "MPKM", "Metric Pairwise Constrained K-Means"),
     )

@@ -180,7 +180,7 @@ class TVClust(MixtureClusterer):
 
     card = Card(
         paper="Khashabi2015",
-        title="mixture that learns how far to trust the clues",
+        title="Mixture that learns how far to trust the clues",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         invariant=frozenset({"shift", "scale"}),
         finds=True,
@@ -190,6 +190,8 @@ class TVClust(MixtureClusterer):
         plain="",
         means=False,
         equation="TVClust: Dirichlet-process mixture with noisy reports about pairs",
+        time_columns="square",
+        memory="pairs",
         cost="O(nkd² + pairs k); labels and groups make up to n² pairs",
         aliases=("TV-Clust", "two-view clustering"),
     )
