@@ -70,7 +70,7 @@ constraints: $(VENV)/.ready-test ## renew constraints.txt (newest versions, no a
 		pyproject.toml --output-file constraints.txt
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) $(FLOORS) docs/_build docs/auto_examples docs/api/generated build dist demo htmlcov
+	rm -rf $(VENV) $(FLOORS) docs/_build docs/auto_examples docs/api build dist demo htmlcov
 	rm -rf .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

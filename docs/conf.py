@@ -24,6 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "bibliography",
     "generated",
+    "reference",
 ]
 exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py"]
 templates_path = ["_templates"]

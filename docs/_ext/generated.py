@@ -1,22 +1,105 @@
-"""Directives that ask the library itself: ``laws`` lists the laws, ``commands`` the command line."""
+"""Directives that ask the library itself.
+
+``methods`` and ``distances`` list all methods, ``promises`` those of one family, ``laws`` the laws, ``commands`` the
+command line.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
+if TYPE_CHECKING:
+    from cluewise import Card
 
-def laws() -> Iterator[tuple[str, str]]:
-    """Every law with what it says."""
+
+def cards(family: str, *, clusterers: bool) -> dict[str, Card]:
+    """The cards of the clusterers of a family, or of its other methods, by name."""
+    from cluewise.base import Clusterer
+
+    module = import_module(f"cluewise.{family}")
+    methods = {name: getattr(module, name) for name in module.__all__ if hasattr(getattr(module, name), "card")}
+    return {name: cls.card for name, cls in methods.items() if issubclass(cls, Clusterer) == clusterers}
+
+
+def all_cards(*, clusterers: bool) -> Iterator[tuple[str, str, Card]]:
+    """Family, name and card of every clusterer, or of every learned distance."""
+    from cluewise._homes import FAMILIES
+
+    for family in FAMILIES:
+        for name, card in cards(family, clusterers=clusterers).items():
+            yield family, name, card
+
+
+def methods() -> Iterator[list[str]]:
+    """The table of all clusterers, its header first: what each is, and the clues that it uses."""
+    from cluewise.clues import KINDS
+
+    yield ["method", "what it is", *KINDS, "keeps every clue", "more"]
+    for family, name, card in all_cards(clusterers=True):
+        marks = [_mark(kind in card.accepts) for kind in KINDS]
+        yield [_link(name), card.title, *marks, _mark(card.hard), f"[{family}]({family}.md)"]
+
+
+def distances() -> Iterator[list[str]]:
+    """The table of all learned distances, its header first."""
+    yield ["distance", "what it is", "clues it uses", "more"]
+    for family, name, card in all_cards(clusterers=False):
+        yield [_link(name), card.title, _clues(card), f"[{family.replace('_', ' ')}]({family}.md)"]
+
+
+def promises(family: str) -> Iterator[list[str]]:
+    """What the clusterers of a family promise, the header first."""
+    yield ["method", "clues it uses", "keeps every clue", "class c is cluster c", _ENTAILED, "paper"]
+    for name, card in cards(family, clusterers=True).items():
+        yield [_link(name), _clues(card), *map(_yes, (card.hard, card.named, card.closes)), _paper(card)]
+
+
+def distance_promises(family: str) -> Iterator[list[str]]:
+    """What the learned distances of a family promise, the header first."""
+    yield ["distance", "clues it uses", "every clue alike", _ENTAILED, "paper"]
+    for name, card in cards(family, clusterers=False).items():
+        alike = "yes" if card.hard else "no, by weight"
+        yield [_link(name), _clues(card), alike, _yes(card.closes), _paper(card)]
+
+
+_ENTAILED = "entailed clues change nothing"
+
+
+def _link(name: str) -> str:
+    return f"[`{name}`](#cluewise.{name})"
+
+
+def _paper(card: Card) -> str:
+    return f"[{card.paper}](#{card.paper.lower()})"
+
+
+def _clues(card: Card) -> str:
+    return ", ".join(sorted(card.accepts)) or "none"
+
+
+def _mark(holds: bool) -> str:
+    return "✓" if holds else ""
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def laws() -> Iterator[list[str]]:
+    """Every law with what it says, the header first."""
     from cluewise.checks._table import _LAWS
 
+    yield ["law", "what it says"]
     for law, _ in _LAWS:
-        yield law.__name__, " ".join((law.__doc__ or "").split("\n\n")[0].split())
+        words = " ".join((law.__doc__ or "").split("\n\n")[0].split())
+        yield [f"`{law.__name__}`", words.replace("``", "`").replace("|", "&#124;")]
 
 
 def commands() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
@@ -53,14 +136,27 @@ class _Generated(SphinxDirective):
         return box.children
 
 
-class Laws(_Generated):
-    """A table of the laws."""
+def table(rows: Iterable[list[str]]) -> Iterator[str]:
+    """Rows of cells, the header first, in Markdown."""
+    for number, cells in enumerate(rows):
+        yield "| " + " | ".join(cells) + " |"
+        if number == 0:
+            yield "|---" * len(cells) + "|"
+
+
+class _Table(_Generated):
+    """A table of rows that a function gives, perhaps for the family that the directive names."""
+
+    optional_arguments = 1
+    rows: Callable[..., Iterator[list[str]]]
 
     def lines(self) -> Iterator[str]:
         """Markdown."""
-        yield from ("| law | what it says |", "|---|---|")
-        for name, words in laws():
-            yield f"| `{name}` | {words.replace('``', '`').replace('|', '&#124;')} |"
+        return table(type(self).rows(*self.arguments))
+
+
+def _directive(rows: Callable[..., Iterator[list[str]]]) -> type[_Table]:
+    return type(rows.__name__.title(), (_Table,), {"rows": staticmethod(rows)})
 
 
 class Commands(_Generated):
@@ -72,13 +168,14 @@ class Commands(_Generated):
             yield from (f"**`{usage}`**", "")
             yield from re.sub(r"^Example: (.*)$", r"Example: `\1`", words, flags=re.MULTILINE).splitlines()
             if parameters:
-                yield from ("", "| | |", "|---|---|")
-                yield from (f"| `{name}` | {help_} |" for name, help_ in parameters)
+                yield ""
+                yield from table([["", ""], *([f"`{name}`", help_] for name, help_ in parameters)])
             yield ""
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Tell Sphinx about the directives."""
-    app.add_directive("laws", Laws)
+    for rows in (methods, distances, promises, distance_promises, laws):
+        app.add_directive(rows.__name__.replace("_", "-"), _directive(rows))
     app.add_directive("commands", Commands)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
