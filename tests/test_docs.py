@@ -9,8 +9,10 @@ import json
 import re
 import runpy
 import shlex
+import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -206,6 +208,25 @@ def test_guide_tells_the_entries_of_a_report(desk: Path) -> None:
 def test_guide_lists_every_kind_of_clue() -> None:
     _, *lines = rows_of(DOCS / "guide" / "clues.md", "The kinds of clues")
     assert tuple(line[0].strip("`") for line in lines) == KINDS
+
+
+def test_readme_lists_every_kind_of_clue_on_two_screens() -> None:
+    _, *lines = rows_of(ROOT / "README.md", "Use")
+    assert tuple(kind for line in lines for kind in re.findall(r"`(\w+)`", line[0])) == KINDS
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 80
+
+
+def test_contributing_maps_the_layers() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    packages = [re.findall(r"\w+", layer) for layer in layers[:-1]]  # the last one has no packages
+    _, *lines = rows_of(ROOT / "CONTRIBUTING.md", "Find your way")
+    mapped = [line[1].strip("`") for line in lines]
+    assert sorted(mapped) == sorted(name for layer in packages for name in layer)
+    level = {name: number for number, layer in enumerate(packages) for name in layer}
+    assert [level[name] for name in mapped] == sorted(level[name] for name in mapped)  # from top to bottom
+    planned = {line[1].strip("`") for line in lines if line[2].startswith("*planned*")}
+    assert planned == {name for name in mapped if find_spec(f"cluewise.{name}") is None}
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------
