@@ -1,19 +1,32 @@
 """What the cards say is true of the classes: papers exist, kinds exist, parameters are checked."""
 
+import doctest
 import inspect
 import re
+import sys
 from dataclasses import MISSING, fields, replace
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
 from cluewise import Card, clusterers
-from cluewise.checks import laws_for
+from cluewise.checks import check_clusterer, laws_for
 
 ROOT = Path(__file__).parents[1]
 BIBLIOGRAPHY = ROOT / "references.bib"
 CHANGES = ("shift", "scale", "rotation")
-CLASSES = clusterers()
+
+
+def skeleton():
+    """The class of the file that CONTRIBUTING.md tells people to copy; it must pass whatever a method must pass."""
+    spec = spec_from_file_location("skeleton", ROOT / "docs" / "skeleton.py")
+    sys.modules["skeleton"] = module = module_from_spec(spec)  # so that it can be pickled
+    spec.loader.exec_module(module)
+    return module.PricedLabels
+
+
+CLASSES = clusterers() | {"skeleton": skeleton()}
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +127,14 @@ def test_notes_hold_objective_table_and_deviations(name):
     assert ".. math::" in notes
     assert "*Deviations.*" in notes
     assert "=====" in notes
+
+
+@pytest.mark.parametrize("price", [0, 1, 30])
+def test_skeleton_obeys_the_laws(price):
+    check_clusterer(CLASSES["skeleton"](price=price), random_state=price)
+
+
+def test_skeleton_is_what_it_says():
+    example = doctest.DocTestFinder().find(CLASSES["skeleton"], globs={"PricedLabels": CLASSES["skeleton"]})
+    assert [doctest.DocTestRunner().run(test).failed for test in example if test.examples] == [0]
+    assert "docs/skeleton.py" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")

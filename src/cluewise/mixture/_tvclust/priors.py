@@ -71,11 +71,20 @@ class NormalInverseWishart:
     scatter : array of shape (d, d)
         Ψ₀ = W₀⁻¹; covariances are expected at ``scatter / (degrees - d - 1)``.
     degrees : float
-        ν₀, above d − 1.
+        Degrees of freedom ν₀, above d − 1.
     blur : array of shape (d,) or None
         Variance with which each number of a row is known; None: exactly. A row then counts as the average over all
         values that it could stand for, so that no cluster becomes narrower than that, however many equal numbers it
         has. Only `statistics` and `expected` know of it, that is, variational inference.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cluewise import NormalInverseWishart, TVClust
+    >>> X = np.array([[0.0, 1.0], [0.2, 0.9], [4.0, 5.0], [4.1, 5.2]])
+    >>> wide = NormalInverseWishart.from_data(X, spread=0.8)
+    >>> TVClust(2, base=wide, random_state=0).fit(X).labels_.shape
+    (4,)
     """
 
     mean: Floats
@@ -164,7 +173,7 @@ class NormalInverseWishart:
         return Moments(mass, mean, moments.scatter[first] + moments.scatter[second] + between)
 
     def posterior(self, moments: Moments) -> NormalWisharts:
-        """κ = κ₀ + N, ν = ν₀ + N, m = (κ₀m₀ + N x̄)/κ, Ψ = Ψ₀ + S + (κ₀N/κ)(x̄ − m₀)(x̄ − m₀)ᵀ."""
+        """Posterior: κ = κ₀ + N, ν = ν₀ + N, m = (κ₀m₀ + N x̄)/κ, Ψ = Ψ₀ + S + (κ₀N/κ)(x̄ − m₀)(x̄ − m₀)ᵀ."""
         mass = moments.mass
         strength = self.strength + mass
         away = moments.mean - self.mean
@@ -269,6 +278,13 @@ class DirichletMultinomial:
     ----------
     counts : array of shape (V,)
         Words of each kind that the prior is worth, β > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cluewise import DirichletMultinomial
+    >>> DirichletMultinomial.from_data(np.array([[3, 0, 1], [0, 2, 2]])).counts
+    array([0.5, 0.5, 0.5])
     """
 
     counts: Floats
@@ -279,7 +295,7 @@ class DirichletMultinomial:
 
     @classmethod
     def from_data(cls, X: Any, *, strength: float = 0.5) -> Self:
-        """β = strength for every word (Jeffreys' ½ by default), whatever the counts: words are not rescaled."""
+        """Strength β for every word (Jeffreys' ½ by default), whatever the counts: words are not rescaled."""
         return cls(np.full(X.shape[1], float(strength)))
 
     def statistics(self, X: Any, weight: Floats) -> Floats:
@@ -291,7 +307,7 @@ class DirichletMultinomial:
         return words[first] + words[second]
 
     def posterior(self, words: Floats) -> Dirichlets:
-        """β + words."""
+        """Posterior: β + words."""
         return Dirichlets(self.counts + words)
 
     def prior(self) -> Dirichlets:

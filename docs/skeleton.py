@@ -1,0 +1,168 @@
+"""Priced labels: K-means that pays a price for every label that it overrules, after [Basu2002]_."""
+
+# A complete method to copy from: copy this file into its family, src/cluewise/centroid/_your_method.py, and change it
+# from top to bottom. Comments in square brackets are for you; delete them. Then add the class to the family's
+# __init__.py and run `make laws NAME=YourMethod`. [The first line of the file says what the method does and whose it
+# is; the key is the one in references.bib.]
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cluewise._sklearn import Interval
+from cluewise._typing import Floats, Ints
+from cluewise.base import Card, Problem, class_clusters
+from cluewise.centroid._starts import LabelStart
+from cluewise.clues import Clues
+from cluewise.core import assign, centers, loop, objective
+from cluewise.core.rows import Rows
+
+__all__ = ["PricedLabels"]
+
+
+class State(NamedTuple):
+    """What the next step needs. [It must have labels; a step returns a new one and never changes the old.]"""
+
+    labels: Ints  # (n,) int32
+    centers: Floats  # (k, d) float64, relative to the shift of the rows
+
+
+def step(state: State, *, rows: Rows, classes: Ints, price: float, total: float) -> tuple[State, loop.Info]:
+    """Assign each row to the cheapest cluster, then take means. [Name the equations of the paper here.]"""
+    labels = state.labels.copy()
+
+    def surcharge(block: Any, scores: Floats) -> None:
+        # [Scores are half the squared distances, one line per cluster, so half the price is added to them.]
+        known = classes[block]
+        others = np.arange(len(scores))[:, None] != known
+        scores += np.where(others & (known >= 0), price / 2, 0.0)
+
+    found = assign.nearest(rows, state.centers, labels, surcharge=surcharge)
+    # [An empty cluster takes a far row, but none that a clue speaks of.]
+    tally, refilled = centers.refill(rows, found.tally, state.centers, labels, classes < 0)
+    means = centers.means(tally, state.centers)
+    # [The objective of the paper, after this iteration. The loop warns if it rises.]
+    value = centers.within(total, tally) + price * overruled(rows, labels, classes)
+    return State(labels, means), loop.Info(value, found.moved + refilled)
+
+
+def classes_of(clues: Clues, k: int) -> Ints:
+    """Cluster that the label of each row asks for, −1 where there is none."""
+    return np.append(class_clusters(clues, k), np.int32(-1))[clues.labels]
+
+
+def overruled(rows: Rows, labels: Ints, classes: Ints) -> float:
+    """Weight of the labelled rows that are not in the cluster of their class."""
+    broken = (classes >= 0) & (labels != classes)
+    return float(broken.sum() if rows.weight is None else rows.weight[broken].sum())
+
+
+class PricedLabels(LabelStart):
+    r"""K-means in which overruling a label costs ``price``.
+
+    Use it when a few labels may be wrong. Label class c becomes cluster c. [First what the method does to data and
+    when to use it.]
+
+    Parameters
+    ----------
+    {n_clusters}
+    price : float, default=1.0
+        What it costs to overrule a label, in squared distances.
+    init : {"k-means++", "random", "perturbed"}, array-like of shape (k, d) or callable, default="k-means++"
+        Start of the clusters without a labelled row.
+    {n_init 5}
+    {max_iter 300}
+    {tol}
+    {random_state}
+
+    Attributes
+    ----------
+    {labels_}
+    {cluster_centers_}
+    {n_clusters_}
+    objective_ : float
+        Sum of squared distances to the centers, and the price of the labels that are overruled.
+    {trace_}
+    {n_iter_}
+    {margin_}
+    {broken_}
+
+    Notes
+    -----
+    .. math:: J = \sum_i w_i \lVert x_i - \mu_{y_i} \rVert^2 + p \sum_{i \in S} w_i \, [y_i \ne c_i]
+
+    ======================= =========================================
+    paper                   code
+    ======================= =========================================
+    :math:`S`               rows with a label
+    :math:`c_i`             ``classes[i]``, −1 for a row without label
+    :math:`p`               ``price``
+    :math:`\mu_h`           ``cluster_centers_[h]``
+    ======================= =========================================
+
+    *Deviations.* The paper starts from the labels and then forgets or keeps them; the price is between the two.
+    [Each place where the code departs from the paper, and why.]
+
+    References
+    ----------
+    .. [Basu2002] S. Basu, A. Banerjee and R. Mooney, "Semi-supervised clustering by seeding", ICML 2002.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0]]
+    >>> for price in (1, 100):
+    ...     print(PricedLabels(2, price=price).fit(X, clues=[0, -1, 1, -1, 1]).labels_)
+    [0 0 0 1 1]
+    [0 0 1 1 1]
+    """
+
+    # [Which laws the class must obey; CONTRIBUTING.md explains every field. Only what differs from the defaults.]
+    card = Card(
+        paper="Basu2002",
+        title="K-means with priced labels",
+        accepts=frozenset({"labels"}),
+        invariant=frozenset({"shift", "rotation"}),  # the price has a scale
+        named=True,
+        equation="between Seeded-KMeans and Constrained-KMeans, Figs. 1 and 2",
+        aliases=("Priced Labels",),
+    )
+    # [What scikit-learn checks before fit; those of n_clusters, init and so on are inherited.]
+    _parameter_constraints = LabelStart._parameter_constraints | {"price": [Interval(Real, 0, None, closed="left")]}
+
+    # [Parameters are stored as they are; nothing else happens here.]
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        price: float = 1.0,
+        init: Any = "k-means++",
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.price = price
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    # [One run from one start. `fit` of the base class has checked rows, clues and parameters, calls this once per
+    # start with another problem.rng, keeps the best, and publishes its labels, centers, trace and broken clues.]
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        classes = classes_of(problem.clues, problem.k)
+        start = State(assign.nobody(problem.rows.n), self._start(problem, classes))
+        move = partial(step, rows=problem.rows, classes=classes, price=float(self.price), total=problem.total)
+        return self._run(move, start, problem)
+
+    # [The published objective, once more from the result itself: a law compares it with the last entry of the trace.]
+    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
+        classes = classes_of(clues, self.n_clusters)
+        distances = objective.distortion(rows, state.centers, state.labels)
+        return distances + self.price * overruled(rows, state.labels, classes)
