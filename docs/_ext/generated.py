@@ -54,22 +54,32 @@ def distances() -> Iterator[list[str]]:
         yield [_link(name), card.title, _clues(card), f"[{family.replace('_', ' ')}]({family}.md)"]
 
 
+PROMISES: dict[str, Callable[[Card], bool]] = {
+    "keeps every clue": lambda card: card.hard,
+    "class c is cluster c": lambda card: card.named,
+    "entailed clues change nothing": lambda card: card.closes,
+    "objective never rises": lambda card: card.descends,
+    "K-means without clues": lambda card: card.plain == "k-means",
+    "labels new rows": lambda card: card.predicts,
+    "sparse X": lambda card: card.sparse,
+    "sample weights": lambda card: card.weights,
+}
+
+
 def promises(family: str) -> Iterator[list[str]]:
     """What the clusterers of a family promise, the header first."""
-    yield ["method", "clues it uses", "keeps every clue", "class c is cluster c", _ENTAILED, "paper"]
+    yield ["method", "clues it uses", *PROMISES, "labels do not depend on", "paper"]
     for name, card in cards(family, clusterers=True).items():
-        yield [_link(name), _clues(card), *map(_yes, (card.hard, card.named, card.closes)), _paper(card)]
+        marks = [_mark(holds(card)) for holds in PROMISES.values()]
+        yield [_link(name), _clues(card), *marks, ", ".join(sorted(card.invariant)), _paper(card)]
 
 
 def distance_promises(family: str) -> Iterator[list[str]]:
     """What the learned distances of a family promise, the header first."""
-    yield ["distance", "clues it uses", "every clue alike", _ENTAILED, "paper"]
+    yield ["distance", "clues it uses", "every clue alike", "entailed clues change nothing", "paper"]
     for name, card in cards(family, clusterers=False).items():
         alike = "yes" if card.hard else "no, by weight"
-        yield [_link(name), _clues(card), alike, _yes(card.closes), _paper(card)]
-
-
-_ENTAILED = "entailed clues change nothing"
+        yield [_link(name), _clues(card), alike, "yes" if card.closes else "no", _paper(card)]
 
 
 def _link(name: str) -> str:
@@ -86,10 +96,6 @@ def _clues(card: Card) -> str:
 
 def _mark(holds: bool) -> str:
     return "✓" if holds else ""
-
-
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"
 
 
 def laws() -> Iterator[list[str]]:
