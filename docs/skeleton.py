@@ -15,10 +15,9 @@ import numpy as np
 
 from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
-from cluewise.base import Card, Problem, class_clusters
-from cluewise.centroid._starts import LabelStart
-from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop, objective
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem
+from cluewise.centroid._starts import label_centers, labelled_rows
+from cluewise.core import assign, centers, loop
 from cluewise.core.rows import Rows
 
 __all__ = ["PricedLabels"]
@@ -50,18 +49,13 @@ def step(state: State, *, rows: Rows, classes: Ints, price: float, total: float)
     return State(labels, means), loop.Info(value, found.moved + refilled)
 
 
-def classes_of(clues: Clues, k: int) -> Ints:
-    """Cluster that the label of each row asks for, −1 where there is none."""
-    return np.append(class_clusters(clues, k), np.int32(-1))[clues.labels]
-
-
 def overruled(rows: Rows, labels: Ints, classes: Ints) -> float:
     """Weight of the labelled rows that are not in the cluster of their class."""
     broken = (classes >= 0) & (labels != classes)
     return float(broken.sum() if rows.weight is None else rows.weight[broken].sum())
 
 
-class PricedLabels(LabelStart):
+class PricedLabels(CentroidClusterer):
     r"""K-means in which overruling a label costs ``price``.
 
     Use it when a few labels may be wrong. Label class c becomes cluster c. [First what the method does to data and
@@ -131,7 +125,9 @@ class PricedLabels(LabelStart):
         aliases=("Priced Labels",),
     )
     # [What scikit-learn checks before fit; those of n_clusters, init and so on are inherited.]
-    _parameter_constraints = LabelStart._parameter_constraints | {"price": [Interval(Real, 0, None, closed="left")]}
+    _parameter_constraints = CentroidClusterer._parameter_constraints | {
+        "price": [Interval(Real, 0, None, closed="left")]
+    }
 
     # [Parameters are stored as they are; nothing else happens here.]
     def __init__(
@@ -153,16 +149,21 @@ class PricedLabels(LabelStart):
         self.tol = tol
         self.random_state = random_state
 
-    # [One run from one start. `fit` of the base class has checked rows, clues and parameters, calls this once per
-    # start with another problem.rng, keeps the best, and publishes its labels, centers, trace and broken clues.]
-    def _solve(self, problem: Problem) -> loop.Result[State]:
-        classes = classes_of(problem.clues, problem.k)
-        start = State(assign.nobody(problem.rows.n), self._start(problem, classes))
-        move = partial(step, rows=problem.rows, classes=classes, price=float(self.price), total=problem.total)
-        return self._run(move, start, problem)
+    # [What all starts share, made once: it comes back as problem.shared. Views of the clues belong here.]
+    def _prepare(self, problem: Problem) -> Ints:
+        return labelled_rows(problem)
 
-    # [The published objective, once more from the result itself: a law compares it with the last entry of the trace.]
-    def _evaluate(self, rows: Rows, clues: Clues, state: State) -> float:  # type: ignore[override]
-        classes = classes_of(clues, self.n_clusters)
-        distances = objective.distortion(rows, state.centers, state.labels)
-        return distances + self.price * overruled(rows, state.labels, classes)
+    # [One run from one start. `fit` has checked rows, clues and parameters; it calls this once per start with another
+    # problem.rng, keeps the result with the lowest objective, and alone writes attributes.]
+    def _solve(self, problem: Problem) -> loop.Result[State]:
+        rows, classes = problem.rows, problem.shared
+        start = State(assign.nobody(rows.n), label_centers(problem, self.init, classes))
+        move = partial(step, rows=rows, classes=classes, price=float(self.price), total=problem.total)
+        return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))
+
+    # [The published objective, computed once more from the result; a law compares it with the last entry of the
+    # trace. Anything else that only this method publishes is added to the dict.]
+    def _evaluate(self, problem: Problem, state: State) -> Attributes:
+        rows, classes = problem.rows, problem.shared
+        distances = centers.distortion(rows, state.centers, state.labels)
+        return {"objective_": distances + self.price * overruled(rows, state.labels, classes)}
