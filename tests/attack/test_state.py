@@ -24,7 +24,7 @@ import pytest
 
 from cluewise import Clues
 from cluewise.active import Answer, Project, RandomPairs
-from cluewise.clues import _io
+from cluewise.clues.files import tabulate
 from cluewise.ensemble._scsc import SCSC
 from cluewise.exceptions import ClueWarning
 from cluewise.store import Store
@@ -305,7 +305,7 @@ def stream_folder(tmp_path_factory):
 
 def meanings(clues):
     """The clues one by one."""
-    columns = _io.rows(clues, NAMES).columns
+    columns = tabulate(clues, NAMES).columns
     return set(zip(*(map(str, columns[name]) for name in ("a", "b", "kind", "weight"))))
 
 

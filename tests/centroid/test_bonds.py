@@ -14,7 +14,7 @@ from cluewise.centroid._pccc.bonds import bonds_of, fold, hard_alone, parts, pri
 from cluewise.centroid._pccc.frustration import frustration
 from cluewise.centroid._pccc.mixed import _attraction
 from cluewise.centroid._pccc.moves import values
-from cluewise.core.exact.certainty import bound_nodes
+from cluewise.centroid._pccc.nodes import bound_nodes
 from cluewise.core.rows import Rows
 
 

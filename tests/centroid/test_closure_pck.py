@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise import Clues
 from cluewise.centroid._closure import ClosurePCKMeans, Rule, State, inside, step
+from cluewise.centroid._exclusions import Ledger, exclusions_of
 from cluewise.centroid._ranking import rank
 from cluewise.checks import check_clusterer, laws_for
 from cluewise.core import assign, centers
 from cluewise.core.centers import scatter
-from cluewise.core.exact.exclusions import Ledger, exclusions_of
 from cluewise.core.nodes import nodes_of
 from cluewise.core.rows import Rows
 from cluewise.exceptions import ClueError, Contradiction, SoftClueWarning

@@ -15,11 +15,10 @@ from cluewise.centroid._pccc.bonds import bonds_of, priced
 from cluewise.centroid._pccc.filling import Items, Limits, fill, items_of, limits_of
 from cluewise.centroid._pccc.mixed import settle
 from cluewise.centroid._pccc.moves import Moves, values
+from cluewise.centroid._pccc.nodes import bound_nodes
 from cluewise.centroid._pccc.soft_program import Room
-from cluewise.clues import _network
-from cluewise.core.exact import _solver
-from cluewise.core.exact.certainty import bound_nodes
 from cluewise.core.rows import Rows
+from cluewise.exact import highs
 from cluewise.exceptions import Infeasible, Undecided
 
 
@@ -132,11 +131,11 @@ def test_large_parts_get_cheaper_with_effort_and_stay_valid():
     earnest = settle(costs, bonds, quick.labels, monotonic() + 120, True)
     assert before > quick.cost >= earnest.cost > earnest.bound
     assert earnest.bound > quick.bound
-    assert not _network.broken(bonds.net, earnest.labels).any()
+    assert not bonds.net.broken(earnest.labels).any()
     late = settle(costs, bonds, y, monotonic() - 1, True)
     assert late.cost <= before
     first = settle(costs, bonds, None, monotonic() + 120, False)
-    assert not _network.broken(bonds.net, first.labels).any()
+    assert not bonds.net.broken(first.labels).any()
 
 
 def test_many_hard_links_in_passing():
@@ -144,7 +143,7 @@ def test_many_hard_links_in_passing():
     costs, bonds, y = big(1, k=3, hard=1500, soft=0)
     for known in (y, None):
         found = settle(costs, bonds, known, monotonic() + 120, False)
-        assert not _network.broken(bonds.net, found.labels).any()
+        assert not bonds.net.broken(found.labels).any()
     exact = settle(costs, bonds, y, monotonic() + 120, True)
     assert exact.cost <= settle(costs, bonds, y, monotonic() + 120, False).cost + 1e-9
     assert exact.cost <= values(costs, bonds, y).sum()
@@ -203,12 +202,12 @@ def test_the_child_process_solves_programs_of_this_kind_too():
     room = Room(mass, np.zeros(3), np.full(3, mass.sum()), 1.0)
     pairs, pull = soft_program._pairs(bonds)
     program = soft_program._build(costs, np.ones(costs.shape, bool), bonds, pairs, pull, room, 99.0)
-    here = _solver.solve_here(program, 20, 1e-9)
-    child = _solver.solve_in_child(program, monotonic() + 20, 1e-9, None)
+    here = highs.solve_here(program, 20, 1e-9)
+    child = highs.solve_in_child(program, monotonic() + 20, 1e-9, None)
     assert here.status == child.status == "optimal"
     for answer in (here, child):
         assert program.cost @ answer.x == pytest.approx(here.bound, abs=1e-6)
-    bound, useful = _solver.relax(program, 20.0)
+    bound, useful = highs.relax(program, 20.0)
     assert bound <= here.bound + 1e-9
     assert useful.any()
 

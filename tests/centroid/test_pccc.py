@@ -249,7 +249,7 @@ def test_time_that_is_too_short(monkeypatch):
     clues = Clues(60, cannot=pairs[rng.random(len(pairs)) < 0.12])
     X = rng.normal(size=(60, 2))
     assert not PCCC(3, random_state=0, n_init=1).fit(X, clues=clues).broken_.kinds
-    monkeypatch.setattr("cluewise.core.exact.search.attempt", lambda net, *_: _Open())
+    monkeypatch.setattr("cluewise.exact.assignment.color", lambda net, *_: _Open())
     monkeypatch.setattr(Clues, "require", lambda *_: None)
     with pytest.raises(Undecided):
         PCCC(3, random_state=0, n_init=2, time_limit=1e-9).fit(X, clues=clues)

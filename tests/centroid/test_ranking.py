@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.centroid import _ranking as ranking_of
+from cluewise.centroid._exclusions import degrees, exclusions_of
 from cluewise.centroid._ranking import Ranking, extended_degree, peel, rank
-from cluewise.core.exact.exclusions import degrees, exclusions_of
 from cluewise.core.nodes import nodes_of
 from cluewise.core.rows import Rows
 from cluewise.kernels import closures

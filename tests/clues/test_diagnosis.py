@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.clues._conflicts import in_words
-from cluewise.clues._diagnosis import infeasible
+from cluewise.clues.diagnosis import infeasible
+from cluewise.clues.words import in_words
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
 
 
@@ -114,10 +114,10 @@ def test_odd_cycle_of_cannot_links() -> None:
     assert error.value.witness.cannot.tolist() == [[0, 1], [0, 4], [1, 2], [2, 3], [3, 4]]
 
 
-def test_without_a_list_of_edges_all_links_between_the_rows_are_the_witness() -> None:
-    clues = Clues(6, cannot=[(0, 1), (1, 2), (2, 3), (0, 5)])
-    error = infeasible(clues, 1, np.array([0, 1, 2, 3]), None, "search")
-    assert error.witness.cannot.tolist() == [[0, 1], [1, 2], [2, 3]]
+def test_only_links_along_the_edges_are_the_witness() -> None:
+    clues = Clues(6, must=[(3, 4)], cannot=[(0, 1), (1, 2), (2, 4), (0, 3), (0, 5)])
+    error = infeasible(clues, 1, np.array([0, 1, 2, 3]), np.array([[0, 1], [1, 2], [3, 2]]))
+    assert error.witness.cannot.tolist() == [[0, 1], [1, 2], [2, 4]]
 
 
 def test_a_contradiction_comes_first() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cluewise import Clues
-from cluewise.clues import _io
+from cluewise.clues import files
 from cluewise.exceptions import ClueError
 from cluewise.tables import TableError
 
@@ -94,11 +94,11 @@ def test_negative_rows_are_bad_without_n_too(tmp_path):
 
 def test_bad_ids():
     with pytest.raises(ClueError, match="id 'a' is the name of row 0 and of row 2; ids must differ"):
-        _io.parse([], ids=["a", "b", "a"])
+        files.parse([], ids=["a", "b", "a"])
     with pytest.raises(ClueError, match="the id of row 1 is empty"):
-        _io.parse([], ids=["a", " "])
+        files.parse([], ids=["a", " "])
     with pytest.raises(ClueError, match="there are 2 ids for 3 rows"):
-        _io.parse([], ids=["a", "b"], n=3)
+        files.parse([], ids=["a", "b"], n=3)
 
 
 def test_files_that_are_no_tables(tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cluewise import Clues
-from cluewise.clues import _io_lines
-from cluewise.clues._io_lines import Lines
+from cluewise.clues.files import _lines
+from cluewise.clues.files._lines import Lines
 from cluewise.exceptions import ClueError
 from cluewise.tables import Table
 
@@ -44,7 +44,7 @@ def test_each_kind_is_looked_at_a_few_times(monkeypatch):
                 seen += 1
                 yield pair
 
-    monkeypatch.setattr(_io_lines, "split_kind", lambda word: tuple(word.split(":")))
+    monkeypatch.setattr(_lines, "split_kind", lambda word: tuple(word.split(":")))
     columns = [f"together:{t}" for t in range(500)]
     lines = Lines(Table({"a": ["0"] * 500, "b": ["x"] * 500, "kind": columns}))
     lines.kinds = Kinds(lines.kinds)

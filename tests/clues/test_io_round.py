@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise import Clues, tables
-from cluewise.clues import Groups, _io
-from cluewise.clues._io_values import Names, spell, values_of
+from cluewise.clues import Groups, files
+from cluewise.clues.files._values import Names, spell, values_of
 from cluewise.exceptions import ClueError
 
 IDS = ["a17", "b3", "c", "d", "e", "f"]
@@ -171,7 +171,7 @@ def test_numbers_written_by_hand_are_text_if_one_of_them_is():
 
 def test_tables_may_come_from_frames():
     frame = pd.DataFrame({"a": ["a17"], "b": ["b3"], "kind": ["must"]})
-    arguments = _io.parse(tables.from_frame(frame, "answers"), ids=IDS)
+    arguments = files.parse(tables.from_frame(frame, "answers"), ids=IDS)
     assert Clues(**arguments).must_source.tolist() == ["answers:0"]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.clues._links import Links
+from cluewise.clues.links import Links
 
 NAMES = ["ann", "bob", "list.csv:3", "list.csv:4"]  # lines of one file are one source
 

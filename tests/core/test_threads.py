@@ -8,11 +8,12 @@ import threading
 import time
 import weakref
 
+import numpy as np
 import pytest
 
 import cluewise as cw
 from cluewise.core import threads as module
-from cluewise.core.threads import map_blocks, one_blas_thread, usable_threads
+from cluewise.core.threads import map_blocks, one_blas_thread, pieces, usable_threads
 
 
 def test_results_come_in_order():
@@ -297,3 +298,10 @@ def test_a_fork_restores_what_blas_had(monkeypatch):
     with one_blas_thread():
         assert in_child(act) == 0
     assert state["limit"] == 4
+
+
+def test_pieces_cover_everything_once():
+    work = np.array([3, 3, 3, 3, 50, 1, 1, 20])
+    cuts = pieces(work, 10)
+    assert [(c.start, c.stop) for c in cuts] == [(0, 3), (3, 4), (4, 5), (5, 7), (7, 8)]
+    assert not pieces(np.empty(0, int), 10)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cluewise.core.exact.exclusions import exclusions_of
+from cluewise.centroid._exclusions import exclusions_of
 from cluewise.core.nodes import nodes_of
 from cluewise.core.rows import Rows
 from cluewise.kernels import closures

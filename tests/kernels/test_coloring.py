@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluewise.clues import _branch, _network
+from cluewise.exact import _searches
+from cluewise.exact.network import Network
 from cluewise.kernels import branching, coloring
 from twins import branching as reference_branching
 from twins import coloring as reference_coloring
@@ -15,7 +16,7 @@ NONE = (np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
 def pairs_to_csr(m, pairs):
-    return _network.from_edges(m, np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2))
+    return Network.of_pairs(m, np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2))[:2]
 
 
 @st.composite
@@ -25,7 +26,7 @@ def networks(draw, most=9, cliques=True):
     pairs = draw(st.sets(st.tuples(nodes, nodes).filter(lambda p: p[0] < p[1]), max_size=3 * m))
     groups = draw(st.lists(st.sets(nodes, max_size=5).map(sorted), max_size=3 if cliques else 0))
     indptr = np.concatenate([[0], np.cumsum([len(g) for g in groups], dtype=np.int64)]).astype(np.int64)
-    return _network.network(pairs_to_csr(m, pairs), (indptr, np.array([v for g in groups for v in g], dtype=np.int32)))
+    return Network.build(pairs_to_csr(m, pairs), (indptr, np.array([v for g in groups for v in g], dtype=np.int32)))
 
 
 def prices(draw, m, k):
@@ -37,7 +38,7 @@ def prices(draw, m, k):
 def graph_of(net):
     graph = nx.Graph()
     graph.add_nodes_from(range(net.size))
-    indptr, indices = _network.plain(net)
+    indptr, indices = net.plain()
     graph.add_edges_from((v, u) for v in range(net.size) for u in indices[indptr[v] : indptr[v + 1]])
     return graph
 
@@ -79,8 +80,8 @@ def test_peel_is_its_twin(net, cap, floor, budget):
 @pytest.mark.parametrize("seed", range(6))
 def test_smallest_last_order_and_cores_agree_with_networkx(seed):
     graph = nx.gnm_random_graph(200, 500, seed=seed)
-    net = _network.network(pairs_to_csr(200, [tuple(sorted(e)) for e in graph.edges]), NONE)
-    order, degeneracy = _network.peel(net, floor=10**6, cap=10**6)
+    net = Network.build(pairs_to_csr(200, [tuple(sorted(e)) for e in graph.edges]), NONE)
+    order, degeneracy = net.peel(floor=10**6, cap=10**6)
     cores = nx.core_number(graph)
     assert degeneracy == max(cores.values())
     later = set(range(200))
@@ -88,33 +89,33 @@ def test_smallest_last_order_and_cores_agree_with_networkx(seed):
         assert len(later & set(graph[v])) == min(len(later & set(graph[u])) for u in later)
         later.remove(v)
     for k in (1, 2, 3, 4):
-        removed, _ = _network.peel(net, floor=k, cap=k)
+        removed, _ = net.peel(floor=k, cap=k)
         assert set(range(200)) - set(removed.tolist()) == {v for v, core in cores.items() if core >= k}
 
 
 def test_order_of_the_worked_example():
     """survey-algorithms 5.1 [cop_kmeans_failure]: degeneracy order 3, 2, 0, 1 and labels 0, 1, 0, 1."""
-    net = _network.network(pairs_to_csr(4, [(0, 1), (0, 3), (2, 3)]), NONE)
-    order, degeneracy = _network.peel(net, floor=99, cap=99)
+    net = Network.build(pairs_to_csr(4, [(0, 1), (0, 3), (2, 3)]), NONE)
+    order, degeneracy = net.peel(floor=99, cap=99)
     assert order[::-1].tolist() == [3, 2, 0, 1]
     assert degeneracy == 1
     x, centres = np.array([0.0, 1, 10, 11]), np.array([0.0, 1])
     costs = (x[:, None] - centres) ** 2
     labels = np.full(4, -1, np.int32)
-    assert _network.greedy(net, order[::-1].copy(), costs, labels) == 0
+    assert net.greedy(order[::-1].copy(), costs, labels) == 0
     assert labels.tolist() == [0, 1, 0, 1]
     labels = np.full(4, -1, np.int32)
-    assert _network.greedy(net, np.arange(4, dtype=np.int32), costs, labels) == 1  # index order fails at point 3
+    assert net.greedy(np.arange(4, dtype=np.int32), costs, labels) == 1  # index order fails at point 3
     assert labels[3] == -1
 
 
 def test_a_clique_counts_without_being_expanded():
     m = 100_000
     empty = np.zeros(m + 1, np.int64), np.empty(0, np.int32)
-    net = _network.network(empty, (np.array([0, m]), np.arange(m)))
-    order, degree = _network.peel(net, floor=10, cap=10)
+    net = Network.build(empty, (np.array([0, m]), np.arange(m)))
+    order, degree = net.peel(floor=10, cap=10)
     assert len(order) == 0
-    order, degree = _network.peel(net, floor=m, cap=10)
+    order, degree = net.peel(floor=m, cap=10)
     assert len(order) == m
     assert degree == 10
 
@@ -153,7 +154,7 @@ def test_greedy_is_its_twin(data):
         labels, mark = np.full(net.size, -1, np.int32), np.full(k, -1, np.int32)
         found.append((kernels.greedy(*net, order, 0, net.size, costs, labels, mark), labels.tolist()))
     assert found[0] == found[1]
-    assert not _network.broken(net, np.array(found[0][1])).any()
+    assert not net.broken(np.array(found[0][1])).any()
 
 
 @settings(max_examples=60, deadline=None)
@@ -161,7 +162,7 @@ def test_greedy_is_its_twin(data):
 def test_fold_is_its_twin(data):
     net = data.draw(networks(cliques=False))
     costs = prices(data.draw, net.size, data.draw(st.integers(1, 4)))
-    order, _ = _network.peel(net, floor=2, cap=2)
+    order, _ = net.peel(floor=2, cap=2)
     found = []
     for kernels in (coloring, reference_coloring):
         mine, removed = costs.copy(), np.zeros(net.size, bool)
@@ -172,14 +173,14 @@ def test_fold_is_its_twin(data):
 
 def test_fold_settles_a_tree():
     graph = nx.random_labeled_tree(12, seed=3)
-    net = _network.network(pairs_to_csr(12, [tuple(sorted(e)) for e in graph.edges]), NONE)
+    net = Network.build(pairs_to_csr(12, [tuple(sorted(e)) for e in graph.edges]), NONE)
     costs = np.random.default_rng(0).random((12, 3))
-    order, _ = _network.peel(net, floor=2, cap=2)
+    order, _ = net.peel(floor=2, cap=2)
     assert len(order) == 12
     folded, removed = costs.copy(), np.zeros(12, bool)
     coloring.fold(net.indptr, net.indices, order, 0, 12, folded, removed)
     labels = np.full(12, -1, np.int32)
-    _network.greedy(net, order[::-1].copy(), folded, labels)
+    net.greedy(order[::-1].copy(), folded, labels)
     best = min(
         sum(costs[v, c] for v, c in enumerate(choice))
         for choice in np.ndindex(*[3] * 12)
@@ -195,9 +196,9 @@ def test_kempe_is_its_twin_and_keeps_labels_valid(data):
     net = data.draw(networks(cliques=False))
     k = data.draw(st.integers(2, 4))
     costs = np.where(np.isinf(prices(data.draw, net.size, k)), 9.0, 1.0) * np.arange(1, k + 1)
-    order, _ = _network.peel(net, floor=99, cap=99)
+    order, _ = net.peel(floor=99, cap=99)
     labels = np.full(net.size, -1, np.int32)
-    if _network.greedy(net, order[::-1].copy(), costs[:, ::-1].copy(), labels):
+    if net.greedy(order[::-1].copy(), costs[:, ::-1].copy(), labels):
         return
     longest, small = data.draw(st.sampled_from([1, 2, 99])), data.draw(st.sampled_from([1, 10**6]))
     found = []
@@ -211,13 +212,13 @@ def test_kempe_is_its_twin_and_keeps_labels_valid(data):
     assert found[0] == found[1]
     after = np.array(found[0][0])
     rows = np.arange(net.size)
-    assert not _network.broken(net, after).any()
+    assert not net.broken(after).any()
     if found[0][1]:
         assert costs[rows, after].sum() < costs[rows, labels].sum()
 
 
 def test_kempe_swaps_where_no_single_move_helps():
-    net = _network.network(pairs_to_csr(2, [(0, 1)]), NONE)
+    net = Network.build(pairs_to_csr(2, [(0, 1)]), NONE)
     costs = np.array([[5.0, 0.0, 9.0], [0.0, 1.0, 9.0]])
     labels, mark, state = np.array([0, 1], dtype=np.int32), np.zeros(2, np.int64), np.zeros(2, np.int64)
     queue = np.empty(2, np.int32)
@@ -238,7 +239,7 @@ def test_tabu_is_its_twin_and_repairs(seed, budget):
     costs[0, (truth[0] + 1) % 3] = np.inf
     begin = rng.integers(0, 3, 30)
     begin[0] = truth[0]
-    ours, plain = (_branch.start_repair(csr, costs, begin) for _ in range(2))
+    ours, plain = (_searches.start_repair(csr, costs, begin) for _ in range(2))
     all_the_way(coloring.tabu, *ours, budget=budget)
     assert reference_coloring.tabu(*plain, 0)
     assert ours.labels.tolist() == plain.labels.tolist()
@@ -255,8 +256,8 @@ def test_tabu_is_its_twin_and_repairs(seed, budget):
 
 def test_tabu_goes_on_when_every_move_is_forbidden():
     csr = pairs_to_csr(3, [(0, 1), (0, 2), (1, 2)])
-    repair = _branch.start_repair(csr, np.zeros((3, 2)), np.array([0, 0, 1]))
-    assert not _branch.mend(repair, 3000)  # a triangle has no two colours
+    repair = _searches.start_repair(csr, np.zeros((3, 2)), np.array([0, 0, 1]))
+    assert not repair.mend(3000)  # a triangle has no two colours
     assert repair.state[0] > 100
     assert repair.state[1] == repair.state[2] == 1
 
@@ -265,13 +266,13 @@ def test_tabu_goes_on_when_every_move_is_forbidden():
 @given(data=st.data())
 def test_branch_is_its_twin(data):
     net = data.draw(networks(cliques=False))
-    _, starts, net = _network.blocks(net)
+    _, starts, net = net.blocks()
     k = data.draw(st.integers(1, 4))
     symmetric = data.draw(st.booleans())
     costs = np.zeros((net.size, k)) if symmetric else prices(data.draw, net.size, k)
     limit = data.draw(st.sampled_from([1, 3, 10**6]))
     csr = net.indptr, net.indices
-    ours, plain = (_branch.plant(csr, costs, starts, symmetric=symmetric, limit=limit) for _ in range(2))
+    ours, plain = (_searches.plant(csr, costs, starts, symmetric=symmetric, limit=limit) for _ in range(2))
     all_the_way(branching.branch, *ours, budget=data.draw(st.sampled_from([1, 20, 10**6])))
     assert reference_branching.branch(*plain, 0)
     for name in ("best", "value", "lower", "nodes"):
@@ -280,13 +281,13 @@ def test_branch_is_its_twin(data):
 
 
 def test_branch_starts_from_what_is_known():
-    net = _network.network(pairs_to_csr(2, [(0, 1)]), NONE)
+    net = Network.build(pairs_to_csr(2, [(0, 1)]), NONE)
     costs = np.array([[0.0, 2.0], [0.0, 1.0]])
     csr, starts = (net.indptr, net.indices), np.array([0, 2])
-    better = _branch.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]))
-    assert _branch.grow(better, 1000)
+    better = _searches.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]))
+    assert better.grow(1000)
     assert better.best.tolist() == [0, 1]
     assert better.value.tolist() == better.lower.tolist() == [1.0]
-    kept = _branch.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]), tolerance=1.5)
-    assert _branch.grow(kept, 1000)
+    kept = _searches.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]), tolerance=1.5)
+    assert kept.grow(1000)
     assert kept.best.tolist() == [1, 0]

@@ -15,7 +15,7 @@ from cluewise._lazy import lazy
 from cluewise._typing import Array
 from cluewise.active._dialog import INFERRED, Answer
 from cluewise.active._known import resolved
-from cluewise.clues import Clues, _io
+from cluewise.clues import Clues, files
 
 __all__ = ["State", "fingerprint"]
 
@@ -167,7 +167,7 @@ class State:
             value["fingerprint"],
             value["budget"],
             value["seed"],
-            Clues(**_io.parse(value["given"], n=value["n"])),
+            Clues(**files.parse(value["given"], n=value["n"])),
             tuple(Answer.from_json(answer) for answer in value["answers"]),
         )
 
@@ -207,7 +207,7 @@ def clues_of(answers: Iterable[Answer], n: int) -> Clues:
 
 def _columns(clues: Clues) -> dict[str, list[Any]]:
     """The table of clues as columns; nan is not JSON."""
-    columns = _io.rows(clues).columns
+    columns = files.tabulate(clues).columns
     return {name: [None if cell != cell else cell for cell in column.tolist()] for name, column in columns.items()}
 
 

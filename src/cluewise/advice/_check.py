@@ -16,7 +16,7 @@ from cluewise.advice.harm import Tryout, judge_harm, try_out
 from cluewise.base import as_clues, generator
 from cluewise.catalogue import get
 from cluewise.clues import Clues, Conflict
-from cluewise.clues._network import busy, network, peel
+from cluewise.exact.network import busy
 from cluewise.exceptions import ClueError, Infeasible
 from cluewise.metrics import coherence, metric_agreement, predictability, redundancy
 from cluewise.metrics.segments import make_segments
@@ -278,11 +278,11 @@ def _sizes(clues: Clues) -> dict[int, int]:
 
 
 def _degeneracy(clues: Clues) -> int:
-    nodes, *linked = busy(clues.graph, clues.cliques)
+    nodes, net = busy(clues.graph, clues.cliques)
     if not len(nodes):
         return 0
-    net = network(*linked)
-    return peel(net, floor=net.size + 1, cap=min(net.size, _CLIQUE))[1]
+    # A set of which all members exclude each other counts for at most so many: beyond, time would be quadratic.
+    return net.peel(floor=net.size + 1, cap=min(net.size, _CLIQUE))[1]
 
 
 def _geometry(clues: Clues, X: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cluewise.advice.harm import LIKELY, SMALL
-from cluewise.clues._inventory import plural
+from cluewise.clues.words import plural
 
 if TYPE_CHECKING:
     from cluewise.advice._check import Diagnosis

@@ -12,12 +12,12 @@ import numpy as np
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
+from cluewise.centroid import _exclusions
+from cluewise.centroid._exclusions import Exclusions, Ledger
 from cluewise.centroid._ranking import Ranking, rank
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
-from cluewise.core.exact import exclusions
-from cluewise.core.exact.exclusions import Exclusions, Ledger
 from cluewise.core.nodes import Nodes, node_order, nodes_of
 from cluewise.core.rows import Rows
 from cluewise.exceptions import SoftClueWarning
@@ -69,7 +69,7 @@ def step(
     ledger = state.ledger.copy()
     tally = assign.nearest(rows, state.centers, labels, free).tally
     tally = tally.plus(assign.nearest(nodes.rows, state.centers, of_node, nodes.loose).tally)
-    exclusions.sweep(nodes, links, state.centers, of_node, ledger, ranking.draw(rng), **rule._asdict())
+    _exclusions.sweep(nodes, links, state.centers, of_node, ledger, ranking.draw(rng), **rule._asdict())
     tally = tally.plus(centers.tally_of(nodes.rows, of_node, nodes.bound, len(state.centers)))
     labels[nodes.tied] = of_node[nodes.of_tied]
     tally, _ = centers.refill(rows, tally, state.centers, labels, free)
@@ -254,8 +254,8 @@ class ClosurePCKMeans(CentroidClusterer):
 
     def _prepare(self, problem: Problem) -> Shared:
         nodes = nodes_of(problem.rows, problem.clues)
-        links = exclusions.exclusions_of(problem.clues, nodes)
-        worst = exclusions.ledger_of(nodes, links, np.zeros(nodes.rows.n, dtype=np.int32)).total(
+        links = _exclusions.exclusions_of(problem.clues, nodes)
+        worst = _exclusions.ledger_of(nodes, links, np.zeros(nodes.rows.n, dtype=np.int32)).total(
             self.violations == "one"
         )
         eps = float(np.finfo(np.float64).eps)
@@ -294,7 +294,7 @@ class ClosurePCKMeans(CentroidClusterer):
             return Ranking(none, nodes.bound)
         return rank(
             links,
-            exclusions.masses(nodes),
+            _exclusions.masses(nodes),
             problem.rows.mass,
             degree_weight=self.degree_weight,
             size_weight=self.size_weight,
@@ -303,7 +303,7 @@ class ClosurePCKMeans(CentroidClusterer):
 
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
         rows, nodes = problem.rows, nodes_of(problem.rows, problem.clues)
-        found = exclusions.ledger_of(nodes, exclusions.exclusions_of(problem.clues, nodes), state.nodes)
+        found = _exclusions.ledger_of(nodes, _exclusions.exclusions_of(problem.clues, nodes), state.nodes)
         cost = 0.5 * self.penalty * found.total(self.violations == "one")
         spread = centers.distortion(rows, state.centers, state.labels) - inside(rows, nodes)
         return {"objective_": 0.5 * max(spread, 0.0) + cost, "broken_cost_": cost}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.exact.exclusions import SLICE, Exclusions, degrees
+from cluewise.centroid._exclusions import SLICE, Exclusions, degrees
 from cluewise.kernels import closures
 
 __all__ = ["Ranking", "extended_degree", "peel", "rank"]

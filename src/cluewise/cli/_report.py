@@ -11,7 +11,7 @@ from cluewise._version import __version__
 from cluewise.cli import _show
 from cluewise.cli._data import Data
 from cluewise.clues import Clues
-from cluewise.clues._inventory import plural
+from cluewise.clues.words import plural
 from cluewise.metrics import broken, satisfaction
 
 __all__ = ["KINDS", "report", "summary"]

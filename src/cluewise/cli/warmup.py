@@ -169,7 +169,9 @@ def _search(rng: np.random.Generator) -> None:
     import numpy as np
 
     from cluewise.centroid import COPKMeans
-    from cluewise.clues import Clues, _feasibility
+    from cluewise.clues import Clues
+    from cluewise.exact.feasibility import decide
+    from cluewise.exact.network import Network
 
     n = 36
     pairs = np.array([(i, j) for i in range(n) for j in range(i) if (i - j) % 3])
@@ -179,5 +181,4 @@ def _search(rng: np.random.Generator) -> None:
         kept = drawn if k == 3 else drawn[(drawn % 3 < 2).all(axis=1)]
         COPKMeans(k, order="index", random_state=0).fit(X, clues=Clues(n, cannot=kept))
     # What follows when branch and bound gives up, here after its first node.
-    hard = Clues(n, cannot=drawn)
-    _feasibility.color(hard.graph[:2], hard.cliques[:2], 3, node_limit=1)
+    decide(Network.build(Clues(n, cannot=drawn).graph), 3, node_limit=1)

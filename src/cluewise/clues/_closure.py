@@ -12,7 +12,7 @@ import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues._groups import Groups
-from cluewise.clues._links import Links
+from cluewise.clues.links import Links
 from cluewise.kernels import graphs
 
 __all__ = ["Cliques", "Graph", "components", "lift_cliques", "lift_links"]

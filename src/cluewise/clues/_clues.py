@@ -12,16 +12,16 @@ import numpy as np
 from cluewise._lazy import lazy
 from cluewise._typing import Array, ArrayLike, Floats, Ints
 from cluewise.clues import _closure, _conflicts
-from cluewise.clues._check import count, size_bounds, source_list
 from cluewise.clues._groups import code_list, codes_of, columns_of, compact, expand
-from cluewise.clues._links import GIVEN, Links
-from cluewise.clues._record import KINDS, Record
+from cluewise.clues._record import Record
+from cluewise.clues.check import count, size_bounds, source_list
+from cluewise.clues.links import GIVEN, Links
 from cluewise.exceptions import ClueError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["KINDS", "Clues"]
+__all__ = ["Clues"]
 
 
 class Clues(Record):
@@ -332,9 +332,9 @@ class Clues(Record):
         >>> Clues.read(path, ids=["ann", "bob", "eve"])
         Clues(3 rows: 1 must-link, 1 cannot-link)
         """
-        from cluewise.clues import _io
+        from cluewise.clues import files
 
-        return cls(**_io.read(path, ids=ids, n=n))
+        return cls(**files.read(path, ids=ids, n=n))
 
     def write(self, path: str | Path, *, ids: Any = None, raw_cells: bool = False) -> None:
         """Write the clues to CSV, Parquet or JSON, one clue per line, so that `read` gives them back.
@@ -352,9 +352,9 @@ class Clues(Record):
         >>> Clues.read(path) == clues
         True
         """
-        from cluewise.clues import _io
+        from cluewise.clues import files
 
-        _io.write(self, path, ids=ids, raw_cells=raw_cells)
+        files.write(self, path, ids=ids, raw_cells=raw_cells)
 
     # --- what follows from it -----------------------------------------------------------------------------
 
@@ -421,9 +421,9 @@ class Clues(Record):
         >>> triangle.feasible(2), triangle.feasible(3)
         (False, True)
         """
-        from cluewise.clues import _diagnosis
+        from cluewise.clues import diagnosis
 
-        return _diagnosis.feasible(self, k)
+        return diagnosis.feasible(self, k)
 
     def require(self, k: int) -> None:
         """Raise `Contradiction` or `Infeasible`, with a witness, unless ``k`` clusters may do.
@@ -433,9 +433,9 @@ class Clues(Record):
         >>> from cluewise import Clues
         >>> Clues(3, cannot=[(0, 1), (1, 2)]).require(2)
         """
-        from cluewise.clues import _diagnosis
+        from cluewise.clues import diagnosis
 
-        _diagnosis.require(self, k)
+        diagnosis.require(self, k)
 
     def explain(self, k: int | None = None) -> str:
         """A short diagnosis to read: what is there, whether it contradicts itself, whether ``k`` clusters do.
@@ -450,9 +450,9 @@ class Clues(Record):
         Not satisfiable with 2 clusters: rows 0, 1 and 2 must all be apart, which needs 3 clusters,
         but there are only 2.
         """
-        from cluewise.clues import _diagnosis
+        from cluewise.clues import diagnosis
 
-        return _diagnosis.explain(self, k)
+        return diagnosis.explain(self, k)
 
     def pairs(self, *, expand: bool = False, limit: int = 10**7) -> tuple[Ints, Floats, Ints, Floats]:
         """Links as (must, must_weight, cannot, cannot_weight); ``expand`` adds those of labels and groups.

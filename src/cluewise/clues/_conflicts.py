@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cluewise._lazy import lazy
-from cluewise.clues._links import GIVEN
+from cluewise.clues.links import GIVEN
 
 if TYPE_CHECKING:
     from cluewise.clues._clues import Clues
 
-__all__ = ["Conflict", "find_conflicts", "in_words"]
+__all__ = ["Conflict", "find_conflicts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,11 +125,3 @@ def _chain(clues: Clues, start: int, end: int) -> tuple[tuple[int, int, str], ..
         else:
             steps.append((node, way[i + 2], names[after - n]))
     return tuple(steps)
-
-
-def in_words(rows: Any) -> str:
-    """Row numbers as people say them: "3, 5 and 8"."""
-    shown = [str(int(r)) for r in rows]
-    if len(shown) > 12:
-        shown = [*shown[:10], f"{len(shown) - 10} more"]
-    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

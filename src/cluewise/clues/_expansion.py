@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.clues._links import Links
+from cluewise.clues.links import Links
 from cluewise.exceptions import ClueError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Array, ArrayLike, Floats, Ints
-from cluewise.clues._links import GIVEN
+from cluewise.clues.links import GIVEN
 from cluewise.exceptions import ClueError
 
 __all__ = ["Groups", "code_list", "codes_of", "columns_of", "compact", "expand", "in_order"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from cluewise._typing import Array, Floats
 from cluewise.clues._groups import Groups, codes_of, in_order
-from cluewise.clues._links import GIVEN
+from cluewise.clues.links import GIVEN
 from cluewise.exceptions import ClueError
 
 if TYPE_CHECKING:

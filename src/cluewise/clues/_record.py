@@ -8,10 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from cluewise._typing import Array, Bools, Floats, Ints
-from cluewise.clues._check import row_numbers
 from cluewise.clues._groups import Groups, expand, in_order
-from cluewise.clues._inventory import inventory
-from cluewise.clues._links import Links
 from cluewise.clues._merge import (
     merge_columns,
     merge_groups,
@@ -20,11 +17,12 @@ from cluewise.clues._merge import (
     same_arrays,
     same_sources,
 )
+from cluewise.clues.check import row_numbers
+from cluewise.clues.links import Links
+from cluewise.clues.words import KINDS, inventory
 from cluewise.exceptions import ClueError
 
-__all__ = ["KINDS", "Record"]
-
-KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
+__all__ = ["Record"]
 
 
 class Record:
@@ -116,6 +114,10 @@ class Record:
     def cannot_source(self) -> Array:
         """Source of every cannot-link."""
         return self._cannot.sources
+
+    def reports(self, kind: str) -> Links:
+        """Links of one kind ("must" or "cannot") as they were reported: one entry per pair and source."""
+        return {"must": self._must, "cannot": self._cannot}[kind].by_source
 
     def partition_codes(self, t: int) -> Ints:
         """Partition ``t`` as integers, -1 = missing."""

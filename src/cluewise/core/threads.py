@@ -14,9 +14,12 @@ from time import sleep
 from typing import Any, Generic, TypeVar
 from weakref import ref
 
-from cluewise._interrupts import deferred
+import numpy as np
 
-__all__ = ["map_blocks", "one_blas_thread", "threads", "usable_threads"]
+from cluewise._interrupts import deferred
+from cluewise._typing import Ints
+
+__all__ = ["map_blocks", "one_blas_thread", "pieces", "threads", "usable_threads"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -71,6 +74,23 @@ def _cores() -> int:
     from joblib import cpu_count
 
     return int(cpu_count())
+
+
+def pieces(work: Ints, most: int) -> list[slice]:
+    """Consecutive pieces of at most ``most`` steps of work each, at least one item long.
+
+    Examples
+    --------
+    >>> from cluewise.core.threads import pieces
+    >>> pieces([2, 2, 9, 1], most=4)
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    done, found, start = np.cumsum(work), [], 0
+    while start < len(work):
+        stop = max(int(np.searchsorted(done, done[start] - work[start] + most, side="right")), start + 1)
+        found.append(slice(start, stop))
+        start = stop
+    return found
 
 
 def map_blocks(work: Callable[[T], R], blocks: Sequence[T], spare: int = 3) -> Iterator[R]:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._typing import Floats, Ints
 from cluewise.base import Clusterer
-from cluewise.clues._check import row_numbers
+from cluewise.clues.check import row_numbers
 from cluewise.ensemble import _votes
 from cluewise.ensemble._aligned import Aligned
 from cluewise.ensemble._kmeans import kmeans

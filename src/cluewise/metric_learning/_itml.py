@@ -14,9 +14,9 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, MetricLearner, generator
 from cluewise.clues import Clues
+from cluewise.clues.certainty import divide
 from cluewise.core import loop
 from cluewise.core.distances import metric
-from cluewise.core.exact.certainty import divided
 from cluewise.kernels.metric import project_pairs
 from cluewise.metric_learning._pairs import any_pairs, squared_lengths, told_pairs
 
@@ -221,7 +221,7 @@ class ITML(MetricLearner):
 
     def _learn(self, X: Floats, clues: Clues) -> Attributes:
         # Labels have weight 1 here, and clues that have slack may contradict each other.
-        divided(clues.only(clues.kinds - {"labels"}), every=False)[0].require(clues.n)
+        divide(clues.only(clues.kinds - {"labels"}), every=False)[0].require(clues.n)
         A = self._first_matrix(X.shape[1])
         rng = generator(self.random_state)
         told = told_pairs(clues, self.max_pairs, rng)

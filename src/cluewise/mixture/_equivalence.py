@@ -10,7 +10,7 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.clues import Clues
-from cluewise.clues._network import busy, edges, network, plain
+from cluewise.exact.network import Network, busy
 from cluewise.core import loop
 from cluewise.core.rows import Rows
 from cluewise.mixture import _linked as linked
@@ -21,11 +21,9 @@ __all__ = ["EquivalenceGMM"]
 
 def exclusions(clues: Clues) -> Ints:
     """Pairs of must-link components that exclude each other, those of apart groups and label classes written out."""
-    names, *parts = busy(clues.graph, clues.cliques)
-    net = network(*parts)
-    indptr, indices = plain(net)  # no clique has more members than there are clusters: `Clues.require` has seen to it
-    alone = network((indptr, indices), (np.zeros(1, np.int64), np.empty(0, np.int32)))
-    return names[edges(alone)].reshape(-1, 2)
+    names, net = busy(clues.graph, clues.cliques)
+    # No clique has more members than there are clusters: `Clues.require` has seen to it.
+    return names[Network.build(net.plain()).edges].reshape(-1, 2)
 
 
 class EquivalenceGMM(MixtureClusterer):

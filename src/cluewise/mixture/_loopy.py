@@ -11,8 +11,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.core.exact.exclusions import pieces
-from cluewise.core.exact.search import cheapest
+from cluewise.core.threads import pieces
+from cluewise.exact.assignment import cheapest
+from cluewise.exact.network import Network
 from cluewise.kernels import graphs
 from cluewise.kernels import inference as sweeps
 from cluewise.mixture._potts import exclude, log_sum, softmax
@@ -38,6 +39,9 @@ BURN_IN, DRAWS = 50, 200
 SOME = 10_000
 """Links whose messages are looked at together."""
 
+SLICE = 5_000_000
+"""Steps of a kernel (some ten milliseconds) between two looks at Ctrl-C."""
+
 
 class Loopy(NamedTuple):
     """Nodes that all have a link, and their links: symmetric CSR."""
@@ -58,7 +62,7 @@ class Loopy(NamedTuple):
     def visit(self, k: int, work: Callable[[int, int], Any]) -> list[Any]:
         """``work(start, stop)`` on all nodes, some at a time, so that Ctrl-C is heard."""
         steps = 4 * k * (1 + np.diff(self.indptr))  # most of them take logarithms
-        return [work(piece.start, piece.stop) for piece in pieces(steps)]
+        return [work(piece.start, piece.stop) for piece in pieces(steps, SLICE)]
 
 
 def loopy(nodes: Ints, component: Ints, ends: Ints, weights: Floats) -> Loopy:
@@ -173,8 +177,8 @@ def good_labels(net: Loopy, unary: Floats, marginals: Floats) -> Ints:
     hard = net.weights == -np.inf
     soft = csr_array((np.where(hard, 0.0, net.weights), net.neighbors, net.indptr), shape=(m, m))
     indptr = np.concatenate([[0], np.cumsum(np.bincount(net.owners[hard], minlength=m))])
-    nothing = (np.zeros(1, np.int64), np.empty(0, np.int32))
-    labels = cheapest(-(unary + soft @ marginals), (indptr, net.neighbors[hard]), nothing).labels.astype(np.int32)
+    apart = Network.build((indptr, net.neighbors[hard]))
+    labels = cheapest(-(unary + soft @ marginals), apart).labels.astype(np.int32)
     links = net.indptr, net.neighbors, net.weights
     for _ in range(SWEEPS):
         if not sum(net.visit(k, partial(sweeps.improve_labels, *links, unary, labels))):

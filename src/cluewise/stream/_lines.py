@@ -11,9 +11,7 @@ import numpy as np
 from cluewise import tables
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.clues._io_lines import FIELDS, split_kind
-from cluewise.clues._io_parse import clue_lines
-from cluewise.clues._io_values import Names
+from cluewise.clues.files import FIELDS, Names, parse_clues, split_kind
 from cluewise.ensemble._told import Reports
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import Line
@@ -126,7 +124,7 @@ class Reader:
                 source,
                 np.array([line.number for line, _ in mine]),
             )
-            said = clue_lines(table, self.names)
+            said = parse_clues(table, self.names)
             reports += [_reports(said, kind) for kind in ("must", "cannot")]
             rest = {name: said[name] for name in ("labels", "label_source", "together", "apart") if name in said}
             if rest:

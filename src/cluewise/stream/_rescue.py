@@ -9,8 +9,7 @@ from typing import Any
 
 from cluewise import tables
 from cluewise._typing import Array
-from cluewise.clues import _io
-from cluewise.clues._io_lines import FIELDS, split_kind
+from cluewise.clues.files import FIELDS, split_kind, tabulate
 from cluewise.ensemble import _state
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import records
@@ -62,7 +61,7 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     with locked_as_found(folder):
         try:
             told, kept = _state.load_told(folder)
-            applied = _io.rows(told.clues(), read_ids(folder, kept)).columns
+            applied = tabulate(told.clues(), read_ids(folder, kept)).columns
         except ValueError:  # then the journal has to tell all of it
             kept, applied = {}, {}
         count = max(map(len, applied.values()), default=0)

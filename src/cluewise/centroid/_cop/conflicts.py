@@ -8,9 +8,10 @@ import numpy as np
 
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.clues._diagnosis import infeasible
-from cluewise.clues._network import Network, busy, edges, explore, from_edges, greedy, network, peel, restrict
-from cluewise.core.exact.search import cheapest
+from cluewise.clues.diagnosis import infeasible
+from cluewise.exact.assignment import cheapest
+from cluewise.exact.local import keep_cheaper
+from cluewise.exact.network import Network, busy
 from cluewise.exceptions import Infeasible
 
 __all__ = ["Conflicts", "Placed", "conflicts_of", "place"]
@@ -34,15 +35,14 @@ class Placed(NamedTuple):
 
 def conflicts_of(clues: Clues, component: Ints) -> Conflicts:
     """Conflicts between some must-link components, all of which have one."""
-    names, *linked = busy(clues.graph, clues.cliques)
-    net = _without_doubles(restrict(network(*linked), np.searchsorted(names, component)))
-    removed, _ = peel(net, floor=net.size + 1, cap=net.size)
-    return Conflicts(net, component, explore(net).component, removed[::-1].copy())
+    names, net = busy(clues.graph, clues.cliques)
+    net = _without_doubles(net.restrict(np.searchsorted(names, component)))
+    return Conflicts(net, component, net.explore().component, net.smallest_last(net.size))
 
 
 def _without_doubles(net: Network) -> Network:
     """Drop links between nodes of one clique: they say nothing new, and must not change degrees and so the order."""
-    pairs = edges(net)
+    pairs = net.edges
     if not len(pairs) or not len(net.clique_members):
         return net
     from scipy.sparse import csr_array
@@ -50,7 +50,7 @@ def _without_doubles(net: Network) -> Network:
     ones = np.ones(len(net.node_cliques), dtype=np.int32)
     inside = csr_array((ones, net.node_cliques, net.node_indptr), shape=(net.size, len(net.clique_indptr) - 1))
     shared = inside[pairs[:, 0]].multiply(inside[pairs[:, 1]]).sum(axis=1)
-    return network(from_edges(net.size, pairs[shared == 0]), (net.clique_indptr, net.clique_members))
+    return Network.of_pairs(net.size, pairs[shared == 0], net.cliques)
 
 
 def place(costs: Floats, conflicts: Conflicts, order: Ints, previous: Ints, seconds: float, clues: Clues) -> Placed:
@@ -61,20 +61,14 @@ def place(costs: Floats, conflicts: Conflicts, order: Ints, previous: Ints, seco
     net = conflicts.net
     labels = np.full(len(costs), UNASSIGNED, dtype=np.int32)
     gap = 0.0
-    if costs.shape[1] == 2 or greedy(net, order, costs, labels):
+    if costs.shape[1] == 2 or net.greedy(order, costs, labels):
         known = None if (previous == UNASSIGNED).any() else previous
         try:
-            found = cheapest(costs, net[:2], net[2:4], incumbent=known, time_limit=seconds)
+            found = cheapest(costs, net, incumbent=known, time_limit=seconds)
         except Infeasible as error:
-            nodes, edges = error.witness.nodes, error.witness.edges
-            component, k = conflicts.component, costs.shape[1]
-            reason = "clique" if len(nodes) == k + 1 else "search"
-            raise infeasible(clues, k, component[nodes], component[edges], reason) from None
+            nodes, edges = (conflicts.component[part] for part in error.witness)
+            raise infeasible(clues, costs.shape[1], nodes, edges) from None
         labels, gap = found.labels.astype(np.int32), found.gap
     if (previous == UNASSIGNED).any():
         return Placed(labels, gap)
-    every = np.arange(len(costs))
-    count = int(conflicts.part.max(initial=-1)) + 1
-    new = np.bincount(conflicts.part, weights=costs[every, labels], minlength=count)
-    old = np.bincount(conflicts.part, weights=costs[every, previous], minlength=count)
-    return Placed(np.where((new < old)[conflicts.part], labels, previous), gap)
+    return Placed(keep_cheaper(costs, conflicts.part, previous, labels), gap)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.clues import Clues, _network
-from cluewise.clues._network import Network
+from cluewise.clues import Clues
 from cluewise.core.pulls import broken_weight
+from cluewise.exact.network import Network, busy
 
 __all__ = ["Bonds", "bonds_of", "fold", "hard_alone", "parts", "price_of", "priced", "troubled"]
 
@@ -74,7 +74,7 @@ def bonds_of(hard: Clues, soft: Clues, component: Ints) -> Bonds:
     net = _network_of(hard, number, m)
     pairs, pulls = np.concatenate(ends), np.concatenate(pull)
     made = Bonds(
-        *_csr(m, pairs, pulls, _network.plain(net)),
+        *_csr(m, pairs, pulls, net.plain()),
         _pointers(members[kept], m),
         number_of_group[owner[kept]][by_node],
         shares[kept][by_node],
@@ -88,10 +88,9 @@ def bonds_of(hard: Clues, soft: Clues, component: Ints) -> Bonds:
 
 
 def _network_of(hard: Clues, number: Ints, m: int) -> Network:
-    names, *linked = _network.busy(hard.graph, hard.cliques)
-    net, place = _network.network(*linked), number[names]
-    pairs = _network.from_edges(m, place[_network.edges(net)])
-    return _network.network(pairs, (net.clique_indptr, place[net.clique_members]))
+    names, net = busy(hard.graph, hard.cliques)
+    place = number[names]
+    return Network.of_pairs(m, place[net.edges], (net.clique_indptr, place[net.clique_members]))
 
 
 def _groups(soft: Clues, node: Ints) -> tuple[Ints, Ints, Floats, Floats]:
@@ -137,13 +136,13 @@ def priced(bonds: Bonds, penalty: float) -> Bonds:
 def hard_alone(net: Network) -> Bonds:
     """A network without any soft link."""
     nobody, nothing = np.zeros(net.size + 1, np.int64), np.empty(0)
-    pairs = _csr(net.size, np.empty((0, 2), np.int64), nothing, _network.plain(net))
+    pairs = _csr(net.size, np.empty((0, 2), np.int64), nothing, net.plain())
     return Bonds(*pairs, nobody, nobody[:0], nothing, nothing, net, 0.0)
 
 
 def price_of(bonds: Bonds, labels: Ints) -> float:
     """Price of the soft links that labels break; infinite when they break a hard one."""
-    if _network.broken(bonds.net, labels).any():
+    if bonds.net.broken(labels).any():
         return float("inf")
     return max(bonds.constant + _pulled(bonds, labels), 0.0)
 
@@ -224,7 +223,7 @@ def fold(bonds: Bonds, costs: Floats, labels: Ints, nodes: Ints) -> tuple[Floats
         bonds.groups[mine][by_node],
         bonds.shares[mine][by_node],
         bonds.group_pull,
-        _network.restrict(bonds.net, nodes),
+        bonds.net.restrict(nodes),
         0.0,
     )
 

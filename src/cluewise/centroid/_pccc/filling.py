@@ -22,8 +22,9 @@ from cluewise.centroid._pccc.soft_program import Room
 from cluewise.centroid._sized import flow
 from cluewise.centroid._sized.capacities import capacities_of
 from cluewise.centroid._sized.sizes import bounds_of
-from cluewise.clues import Clues, _network
+from cluewise.clues import Clues
 from cluewise.core.rows import Rows
+from cluewise.exact.network import Network
 from cluewise.exceptions import Infeasible, Undecided
 
 __all__ = ["Filled", "Items", "Limits", "fill", "items_of", "limits_of"]
@@ -218,7 +219,6 @@ def _with_isolated(bonds: Bonds, more: int) -> Bonds:
     def longer(indptr: Ints) -> Ints:
         return np.append(indptr, np.full(more, indptr[-1]))
 
-    pairs = longer(net.indptr), net.indices
-    wide = _network.network(pairs, (net.clique_indptr, net.clique_members))
+    wide = Network.build((longer(net.indptr), net.indices), net.cliques)
     assert wide.size == m
     return bonds._replace(indptr=longer(bonds.indptr), node_indptr=longer(bonds.node_indptr), net=wide)

@@ -1,6 +1,6 @@
 """The cheapest labels of nodes under hard and soft links, and how far from the optimum they can be.
 
-Only connected parts that the nearest clusters break need work. There the hard links alone are settled (`search`),
+Only connected parts that the nearest clusters break need work. There the hard links alone are settled (`exact`),
 which is a start and a lower bound; moves and shakes make it cheaper (`moves`); where it has to be as good as can
 be, integer programs prove small parts optimal and improve large ones a few nodes at a time.
 """
@@ -17,8 +17,8 @@ from cluewise.centroid._pccc import soft_program
 from cluewise.centroid._pccc.bonds import Bonds, fold, parts, troubled
 from cluewise.centroid._pccc.frustration import frustration
 from cluewise.centroid._pccc.moves import Moves, values
-from cluewise.clues import _network
-from cluewise.core.exact import search
+from cluewise.exact.assignment import cheapest
+from cluewise.exact.feasibility import Witness
 from cluewise.exceptions import Infeasible
 
 __all__ = ["Settled", "settle"]
@@ -45,7 +45,7 @@ def settle(costs: Floats, bonds: Bonds, incumbent: Ints | None, deadline: float,
     """Labels that break no hard link and cost no more than ``incumbent`` (valid labels).
 
     ``earnest`` takes the time it needs up to ``deadline``; otherwise a good answer is enough. Raises as
-    `search.cheapest` does.
+    `cheapest` does.
     """
     k = costs.shape[1]
     labels = costs.argmin(axis=1).astype(np.int32)
@@ -60,7 +60,7 @@ def settle(costs: Floats, bonds: Bonds, incumbent: Ints | None, deadline: float,
     try:
         labels[nodes], low = _settle(some, inner, old, deadline, earnest)
     except Infeasible as error:
-        witness = search.Witness(nodes[error.witness.nodes], nodes[error.witness.edges])
+        witness = Witness(nodes[error.witness.nodes], nodes[error.witness.edges])
         raise Infeasible(str(error), witness) from None
     calm = np.ones(len(costs), dtype=bool)
     calm[nodes] = False
@@ -99,14 +99,13 @@ def _under_hard_links(
     """Labels that break no hard link, and what any cost at least: the cheapest in earnest, else a good start."""
     net, gap = bonds.net, GAP
     if not (earnest or _few(costs)):
-        order = _network.peel(net, floor=search.FAR, cap=costs.shape[1])[0][::-1].copy()
         labels = np.full(len(costs), UNASSIGNED, np.int32)
-        stuck = _network.greedy(net, order, costs, labels)
+        stuck = net.greedy(net.smallest_last(costs.shape[1]), costs, labels)
         if not stuck or old is not None:
             return (old.astype(np.int32) if stuck and old is not None else labels), float(costs.min(axis=1).sum())
         gap = PASSING
     left = max(deadline - monotonic(), 0.0)
-    found = search.cheapest(costs, net[:2], net[2:4], incumbent=old, time_limit=left, gap=gap)
+    found = cheapest(costs, net, incumbent=old, time_limit=left, gap=gap)
     return found.labels.astype(np.int32), found.bound
 
 

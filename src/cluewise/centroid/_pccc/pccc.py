@@ -15,10 +15,11 @@ from cluewise.centroid._clock import Clock
 from cluewise.centroid._pccc.anchors import anchors
 from cluewise.centroid._pccc.bonds import bonds_of, price_of, priced
 from cluewise.centroid._pccc.filling import limits_of
+from cluewise.centroid._pccc.nodes import bound_nodes
 from cluewise.centroid._pccc.placing import Frame, link_price, place, repositioned
 from cluewise.clues import Clues
+from cluewise.clues.certainty import divide
 from cluewise.core import centers, loop, seeding
-from cluewise.core.exact.certainty import bound_nodes, divided
 from cluewise.core.loop import Progress
 from cluewise.core.probability.doubt import doubts
 from cluewise.core.pulls import broken_weight
@@ -226,7 +227,7 @@ class PCCC(CentroidClusterer):
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
-        divided(known, every=self.hard == "all")[0].require(self.n_clusters)
+        divide(known, every=self.hard == "all")[0].require(self.n_clusters)
         return known
 
     def _check_weights(self, known: Clues) -> None:
@@ -235,7 +236,7 @@ class PCCC(CentroidClusterer):
 
     def _prepare(self, problem: Problem) -> Shared:
         rows, clues = problem.rows, problem.clues
-        hard, soft = divided(clues, every=self.hard == "all")
+        hard, soft = divide(clues, every=self.hard == "all")
         limits = limits_of(clues, problem.k, rows)
         nodes = bound_nodes(rows, hard, soft)
         if limits is not None:  # then every node matters to every other
@@ -288,7 +289,7 @@ class PCCC(CentroidClusterer):
         return best
 
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
-        soft = divided(problem.clues, every=self.hard == "all")[1]
+        soft = divide(problem.clues, every=self.hard == "all")[1]
         cost = state.penalty * broken_weight(soft, state.labels)
         spread = centers.distortion(problem.rows, state.centers, state.labels)
         return {"objective_": spread + cost, "broken_cost_": cost}

@@ -12,13 +12,13 @@ from cluewise.centroid._pccc.bonds import Bonds
 from cluewise.centroid._pccc.filling import Limits, fill, items_of
 from cluewise.centroid._pccc.mixed import settle
 from cluewise.clues import Clues
-from cluewise.clues._diagnosis import infeasible
+from cluewise.clues.diagnosis import infeasible
 from cluewise.core import assign, centers
 from cluewise.core.centers import Tally
-from cluewise.core.exact.search import Witness
 from cluewise.core.nodes import Nodes
 from cluewise.core.price import typical_price
 from cluewise.core.rows import Rows
+from cluewise.exact.feasibility import Witness
 from cluewise.exceptions import Infeasible
 
 __all__ = ["Frame", "Placed", "link_price", "place", "repositioned"]
@@ -142,8 +142,7 @@ def _in_terms_of_rows(error: Infeasible, frame: Frame, k: int) -> Infeasible:
     if not isinstance(error.witness, Witness):
         return Infeasible(str(error), frame.hard)
     component = frame.nodes.component[frame.nodes.bound]
-    reason = "clique" if len(error.witness.nodes) == k + 1 else "search"
-    return infeasible(frame.hard, k, component[error.witness.nodes], component[error.witness.edges], reason)
+    return infeasible(frame.hard, k, *(component[part] for part in error.witness))
 
 
 def repositioned(frame: Frame, labels: Ints, at: Floats, of_node: Ints) -> Floats:

@@ -14,9 +14,8 @@ import numpy as np
 
 from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.centroid._pccc.bonds import Bonds
-from cluewise.clues import _network
-from cluewise.core.exact import _solver
-from cluewise.core.exact._program import Solution, _covering
+from cluewise.exact import highs
+from cluewise.exact.program import Solution, cover
 
 __all__ = ["Room", "Solution", "entries", "solve"]
 
@@ -81,13 +80,13 @@ class _Rows:
         self.column.append(column)
         self.value.append(np.broadcast_to(np.asarray(value, dtype=float), len(row)))
 
-    def program(self, cost: Floats, whole: Floats, ceiling: float) -> _solver.General:
+    def program(self, cost: Floats, whole: Floats, ceiling: float) -> highs.General:
         """All of it."""
         row, column, value = (np.concatenate(part) for part in (self.row, self.column, self.value))
         order = np.argsort(row, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])
         least, most = np.concatenate(self.least), np.concatenate(self.most)
-        return _solver.General(cost, indptr, column[order], value[order], least, most, whole, ceiling)
+        return highs.General(cost, indptr, column[order], value[order], least, most, whole, ceiling)
 
 
 def entries(bonds: Bonds, k: int) -> int:
@@ -117,7 +116,7 @@ def solve(
     scale = max(float(excess[open_].max(initial=0.0)), float(np.abs(pull).max(initial=0.0))) or 1.0
     program = _build(excess / scale, open_, bonds, pairs, pull / scale, room, ceiling / scale)
     gap = 1.0 if best is None else min(1.0, slack / max(ceiling, 1e-300))
-    answer = _solver.solve(program, deadline, max(gap, 1e-9), None)
+    answer = highs.solve(program, deadline, max(gap, 1e-9), None)
     attracted = float(pull[pull < 0].sum())  # pulls of must-links that hold are below zero, broken ones cost nothing
     bound = float(least.sum()) + scale * max(answer.bound, 0.0) + attracted
     labels = None if answer.x is None else _read(answer.x[: open_.sum()], open_, bonds, room)
@@ -142,7 +141,7 @@ def _pairs(bonds: Bonds) -> tuple[Ints, Floats]:
 
 def _build(
     excess: Floats, open_: Bools, bonds: Bonds, pairs: Ints, pull: Floats, room: Room | None, ceiling: float
-) -> _solver.General:
+) -> highs.General:
     m, k = open_.shape
     count = int(open_.sum())
     number = np.full(open_.shape, UNASSIGNED, np.int64)
@@ -151,7 +150,7 @@ def _build(
     price = count + np.arange(len(pairs))  # y and z: what a link costs
     rows = _Rows()
     rows.put(rows.add(m, 1.0, 1.0) + node, number[open_], 1.0)
-    for clique in _covering(bonds.net):
+    for clique in cover(bonds.net):
         at, member = np.nonzero(number[clique].T >= 0)
         several = np.flatnonzero(np.bincount(at, minlength=k) > 1)
         place = np.full(k, UNASSIGNED)
@@ -187,5 +186,5 @@ def _read(x: Floats, open_: Bools, bonds: Bonds, room: Room | None) -> Ints | No
     node, cluster = np.nonzero(open_)
     chosen = x > 0.5
     labels[node[chosen]] = cluster[chosen]
-    wrong = (labels == UNASSIGNED).any() or _network.broken(bonds.net, labels).any()
+    wrong = (labels == UNASSIGNED).any() or bonds.net.broken(labels).any()
     return None if wrong or not (room is None or room.holds(labels)) else labels

@@ -13,8 +13,8 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
-from cluewise.clues._feasibility import sizes_feasible
 from cluewise.core.rows import Rows
+from cluewise.exact.sizes import sizes_feasible
 from cluewise.exceptions import ClueError, Infeasible, Undecided
 
 __all__ = ["Capacities", "Packed", "capacities_of", "pack"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core.threads import map_blocks
+from cluewise.core.threads import map_blocks, pieces
 from cluewise.core.trees.linkage import Merges, Watch
 from cluewise.kernels import linkage as kernel
 
@@ -154,7 +154,7 @@ def _condensed(distance: Callable[[Ints, Ints], Floats], component: Ints, m: int
         for i in range(piece.start, piece.stop):
             table[_begin(i, m) + i + 1 : _begin(i, m) + m] = found[i - piece.start, i - piece.start + 1 :]
 
-    for _ in map_blocks(work, _pieces(size)):
+    for _ in map_blocks(work, pieces(size, some)):
         continue  # between two blocks Ctrl-C is heard
     return table
 
@@ -191,18 +191,6 @@ def _begin(i: Any, m: int) -> Any:
 
 def _rows_at_once(n: int) -> int:
     return max(BLOCK // n, 1)
-
-
-def _pieces(size: Ints) -> list[slice]:
-    """Runs of components with about `BLOCK` distances to all that come later."""
-    rows = _rows_at_once(int(size.sum()))
-    ends = np.cumsum(size)
-    pieces, start = [], 0
-    while start < len(size):
-        stop = max(int(np.searchsorted(ends, ends[start] - size[start] + rows, side="right")), start + 1)
-        pieces.append(slice(start, stop))
-        start = stop
-    return pieces
 
 
 def joined_by_distance(table: Floats, size: Floats, linkage: str, watch: Watch) -> Merges:

@@ -1,4 +1,4 @@
-"""Reading what a user hands to `Clues`: counts, sources, size bounds, rows."""
+"""Check what a user hands to `Clues`: counts, sources, size bounds, rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ __all__ = ["count", "row_numbers", "size_bounds", "source_list"]
 
 
 def count(n: Any) -> int:
+    """The number of rows."""
     if isinstance(n, (bool, np.bool_)) or not isinstance(n, (int, np.integer)) or n < 0:
         raise ClueError(f"n is the number of rows, a whole number; it is {n!r}.")
     return int(n)
 
 
 def source_list(given: Any, n: int) -> Array:
+    """Sources of labels, one per row."""
     if len(given) != n:
         raise ClueError(f"label_source needs one entry per row ({n}); it has {len(given)}.")
     sources = np.empty(n, dtype=object)
@@ -27,15 +29,11 @@ def source_list(given: Any, n: int) -> Array:
 
 
 def size_bounds(sizes: Any) -> Floats | None:
+    """Lower and upper bounds, of shape (2,) or (k, 2); None and nan leave a side open."""
     if sizes is None:
         return None
     try:
-        bounds = np.array(
-            [[np.nan if v is None else v for v in pair] for pair in sizes]
-            if np.ndim(np.asarray(sizes, dtype=object)) == 2
-            else [np.nan if v is None else v for v in sizes],
-            dtype=np.float64,
-        )
+        bounds = np.array(np.asarray(sizes, dtype=object), dtype=np.float64)  # None becomes nan
     except (TypeError, ValueError):
         raise ClueError("sizes is (lower, upper) for all clusters, or one such pair per cluster.") from None
     if bounds.ndim not in (1, 2) or bounds.shape[-1] != 2:
@@ -49,6 +47,7 @@ def size_bounds(sizes: Any) -> Floats | None:
 
 
 def row_numbers(rows: Any, n: int) -> Ints:
+    """The rows that a mask, a slice or a list of row numbers picks, none of them twice."""
     if isinstance(rows, slice):
         return np.arange(n)[rows]
     picked = np.asarray(rows)

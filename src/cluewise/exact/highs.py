@@ -188,7 +188,7 @@ def _read(path: Path) -> Answer:
 
 
 def main(folder: str) -> None:
-    """What the child does: a bound first, in case that the time is too short for more."""
+    """What the child does: a bound first, in case time is too short for more."""
     with np.load(Path(folder, "problem.npz")) as data:
         *fields, end, gap = (data[f"arr_{i}"] for i in range(len(data.files)))
     kind = Program if len(fields) == len(Program._fields) else General

@@ -9,7 +9,7 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.kernels import coloring
 
-__all__ = ["Shaker", "improve", "rounding", "total"]
+__all__ = ["Shaker", "improve", "keep_cheaper", "rounding", "total"]
 
 SLICE = 500_000  # kernel steps (some ten milliseconds) between two looks at the clock and at Ctrl-C
 CHAIN = 500  # nodes of the longest Kempe chain
@@ -22,8 +22,23 @@ def total(costs: Floats, labels: Ints) -> float:
     return float(costs[np.arange(len(costs)), labels].sum())
 
 
+def rounding(costs: Floats) -> float:
+    """What rounding may add to a sum of costs."""
+    return 1e-12 * float(np.abs(costs[np.isfinite(costs)]).max(initial=0.0)) * len(costs)
+
+
+def keep_cheaper(costs: Floats, part: Ints, old: Ints, new: Ints) -> Ints:
+    """For each connected part the cheaper of two valid labelings, the old one when they cost the same."""
+    rows = np.arange(len(costs))
+    change = np.bincount(part, costs[rows, new] - costs[rows, old])
+    return np.where((change < 0)[part], new, old)
+
+
 def improve(costs: Floats, csr: tuple[Ints, Ints], labels: Ints, deadline: float) -> Ints:
-    """Swap along Kempe chains until nothing gets cheaper."""
+    """Swap two clusters along Kempe chains until nothing gets cheaper.
+
+    The nodes of two clusters fall into connected chains; when a whole chain swaps the two, no pair breaks.
+    """
     labels = labels.copy()
     m = len(costs)
     queue, mark, state = np.empty(m, np.int32), np.zeros(m, np.int64), np.zeros(2, np.int64)
@@ -36,11 +51,6 @@ def improve(costs: Floats, csr: tuple[Ints, Ints], labels: Ints, deadline: float
                 return labels
         if state[1] == before:
             return labels
-
-
-def rounding(costs: Floats) -> float:
-    """What rounding may add to a sum of costs."""
-    return 1e-12 * float(np.abs(costs[np.isfinite(costs)]).max(initial=0.0)) * len(costs)
 
 
 class Shaker:

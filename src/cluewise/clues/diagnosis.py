@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cluewise._typing import Ints
-from cluewise.clues import _feasibility
-from cluewise.clues._conflicts import in_words
-from cluewise.clues._inventory import inventory, plural
+from cluewise.clues.words import in_words, inventory, plural
+from cluewise.exact.feasibility import Decision, decide
+from cluewise.exact.network import busy
+from cluewise.exact.sizes import sizes_feasible
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
 
 if TYPE_CHECKING:
@@ -26,23 +27,22 @@ def representatives(clues: Clues, nodes: Ints) -> Ints:
 
 
 def require(clues: Clues, k: int) -> None:
-    """Raise, with a witness, when the clues contradict themselves or ask for more than ``k`` clusters."""
+    """Raise, with a witness, when the clues contradict themselves or need more than ``k`` clusters."""
     if clues.contradictions:
         first, *others = clues.contradictions
         more = f" ({len(others)} more like this)" if others else ""
         raise Contradiction(f"{first}{more}.", clues.contradictions)
-    found = _decide(clues, k)
-    if found is not None and found.status == "infeasible":
-        raise infeasible(clues, k, found.nodes, found.edges, found.reason)
+    _check_sizes(clues, k)
+    names, found = _decide(clues, k)
+    if found.status == "infeasible":
+        raise infeasible(clues, k, names[found.nodes], names[found.edges])
 
 
-def infeasible(clues: Clues, k: int, nodes: Ints | None, edges: Ints | None, reason: str) -> Infeasible:
+def infeasible(clues: Clues, k: int, nodes: Ints, edges: Ints) -> Infeasible:
     """The exception for components ``nodes`` that cannot be spread over ``k`` clusters, in terms of rows."""
-    if nodes is None or not len(nodes):
-        return Infeasible(f"{reason}.")
     rows = np.sort(representatives(clues, nodes))
     witness = _conflicting(clues, nodes, edges)
-    if reason == "clique":
+    if len(nodes) == k + 1:  # so few can only be too many when they are a clique
         text = f"rows {in_words(rows)} must all be apart, which needs {len(rows)} clusters, but there are only {k}."
     else:
         text = (
@@ -52,14 +52,12 @@ def infeasible(clues: Clues, k: int, nodes: Ints | None, edges: Ints | None, rea
     return Infeasible(text, witness)
 
 
-def _conflicting(clues: Clues, nodes: Ints, edges: Ints | None) -> Clues:
-    """The cannot-links, groups and labels that speak of two or more of these components."""
+def _conflicting(clues: Clues, nodes: Ints, edges: Ints) -> Clues:
+    """The cannot-links, groups and labels that involve two or more of these components."""
     inside = np.isin(clues.components, nodes)
-    ends = clues.components[clues.cannot]
-    cannot = inside[clues.cannot[:, 0]] & inside[clues.cannot[:, 1]] & (ends[:, 0] != ends[:, 1])
-    if edges is not None:
-        wanted = {(min(a, b), max(a, b)) for a, b in np.asarray(edges).tolist()}
-        cannot &= np.array([(min(a, b), max(a, b)) in wanted for a, b in ends.tolist()], dtype=bool)
+    ends = np.sort(clues.components[clues.cannot], axis=1)
+    wanted = set(map(tuple, np.sort(edges, axis=1).tolist()))
+    cannot = np.array([pair in wanted for pair in map(tuple, ends.tolist())], dtype=bool)
     apart = []
     for group in clues.apart:
         rows = np.flatnonzero((group.codes >= 0) & inside)
@@ -74,44 +72,50 @@ def _conflicting(clues: Clues, nodes: Ints, edges: Ints | None) -> Clues:
     )
 
 
-def _decide(clues: Clues, k: int) -> _feasibility.Decision | None:
+def _check_sizes(clues: Clues, k: int) -> None:
+    """Raise when the bounds on sizes alone, whatever the links say, leave no clustering."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or k < 1:
         raise ClueError(f"k is the number of clusters, a whole number above 0; it is {k!r}.")
     if clues.sizes is not None and clues.size_unit == "points":
-        component_sizes = np.bincount(clues.components)
-        why = _feasibility.sizes_feasible(clues.sizes, k, clues.n, component_sizes)
+        why = sizes_feasible(clues.sizes, k, clues.n, np.bincount(clues.components))
         if why is not None:
-            return _feasibility.Decision("infeasible", None, None, None, why)
-    if len(clues.graph.indices) == 0 and len(clues.cliques.members) == 0:
-        return None
-    return _feasibility.decide(clues.graph, clues.cliques, k)
+            raise Infeasible(f"{why}.")
+
+
+def _decide(clues: Clues, k: int) -> tuple[Ints, Decision]:
+    """The components that exclude others, and whether they can be spread over ``k`` clusters."""
+    names, net = busy(clues.graph, clues.cliques)
+    return names, decide(net, k)
 
 
 def feasible(clues: Clues, k: int) -> bool | None:
     """True, False, or None when a short search cannot tell."""
     if clues.contradictions:
         return False
-    found = _decide(clues, k)
-    if found is not None and found.status != "feasible":
+    try:
+        _check_sizes(clues, k)
+    except Infeasible:
+        return False
+    names, found = _decide(clues, k)
+    if found.colors is None:
         return False if found.status == "infeasible" else None
     if clues.sizes is None:
         return True
     if clues.size_unit == "weight":  # the weights are not known here
         return None
-    if found is None or found.colors is None:
-        return True
-    return True if _sizes_hold(clues, k, found.colors) else None
+    return True if not len(names) or _sizes_hold(clues, k, names, found.colors) else None
 
 
-def _sizes_hold(clues: Clues, k: int, clusters: Ints) -> bool:
-    """Whether this clustering of the components keeps the size bounds, free single rows moved as needed.
+def _sizes_hold(clues: Clues, k: int, names: Ints, colors: Ints) -> bool:
+    """Whether this clustering of some components keeps the size bounds, free single rows moved as needed.
 
     Sizes and links are decided one at a time; only a clustering that satisfies both proves that they agree.
     """
     size = np.bincount(clues.components)
-    linked = np.diff(clues.graph.indptr) > 0
-    linked[clues.cliques.members] = True
-    movable = ~linked & (size == 1)
+    movable = size == 1
+    movable[names] = False
+    clusters = np.zeros(len(size), dtype=np.int32)  # larger components without links could be anywhere
+    clusters[names] = colors
     load = np.bincount(clusters[~movable], weights=size[~movable], minlength=k)
     lower, upper = np.broadcast_to(clues.sizes, (k, 2)).T  # type: ignore[arg-type]
     missing = np.maximum(lower - load, 0).sum()

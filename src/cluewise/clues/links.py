@@ -12,12 +12,24 @@ from cluewise._typing import Array, ArrayLike, Bools, Floats, Ints
 from cluewise.exceptions import ClueError
 from cluewise.kernels import graphs
 
-__all__ = ["GIVEN", "Links"]
-
-LINE = re.compile(r":\d+(-\d+)?$")
+__all__ = ["GIVEN", "Links", "teller_of"]
 
 GIVEN = "given"
 """Source of a clue that came without one."""
+
+_LINE = re.compile(r":\d+(-\d+)?$")
+
+
+def teller_of(source: str) -> str:
+    """Who says so: lines of one file are one source, because a line that stands there twice says nothing new.
+
+    Examples
+    --------
+    >>> from cluewise.clues.links import teller_of
+    >>> teller_of("clues.csv:12"), teller_of("ann")
+    ('clues.csv', 'ann')
+    """
+    return _LINE.sub("", source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +137,7 @@ class Links:
         pair = np.cumsum(new)
         teller = name = np.zeros(len(self), dtype=np.int64)
         if not isinstance(self.source, str):
-            # Lines of one file are one source: a line that stands there twice says nothing new.
-            teller = np.unique([LINE.sub("", s) for s in self.source], return_inverse=True)[1]
+            teller = np.unique([teller_of(s) for s in self.source], return_inverse=True)[1]
             name = np.unique(self.source.astype(str), return_inverse=True)[1]
         # Of lines with equal weight the first name stays, whatever the order they came in.
         order = np.lexsort((-name, self.weight, teller, pair))
@@ -162,7 +173,8 @@ class Links:
         self._frozen()
 
     @property
-    def _told(self) -> Links:
+    def by_source(self) -> Links:
+        """The same with one entry per pair and source."""
         return self if self.reports is None else self.reports
 
     def take(self, mask: Bools) -> Links:
@@ -174,9 +186,9 @@ class Links:
 
     def among(self, new_row: Ints, n: int) -> Links:
         """Links whose two ends survive; ``new_row`` maps old rows to new ones, −1 = gone."""
-        told = self._told
-        stays = new_row[told.pairs] >= 0
-        kept = told._picked(stays[:, 0] & stays[:, 1])
+        reports = self.by_source
+        stays = new_row[reports.pairs] >= 0
+        kept = reports._picked(stays[:, 0] & stays[:, 1])
         return replace(kept, pairs=new_row[kept.pairs])._canonical(n)
 
     def join(self, other: Links, n: int) -> Links:
@@ -186,7 +198,7 @@ class Links:
             return replace(self, truisms=truisms)
         if not len(self):
             return replace(other, truisms=truisms)
-        a, b = self._told, other._told
+        a, b = self.by_source, other.by_source
         source: Array | str = a.source
         if not (isinstance(a.source, str) and isinstance(b.source, str) and a.source == b.source):
             source = np.concatenate([a.sources, b.sources])

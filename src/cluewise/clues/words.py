@@ -1,15 +1,17 @@
-"""What is there, counted in words."""
+"""Words about clues: the kinds there are, how many of each, and which rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from cluewise.clues._record import Record
 
-__all__ = ["inventory", "plural"]
+__all__ = ["KINDS", "in_words", "inventory", "plural"]
+
+KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
 
 
 def inventory(clues: Record) -> str:
@@ -40,4 +42,13 @@ def inventory(clues: Record) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
+    """A number and its noun: "1 row", "2 rows"."""
     return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def in_words(rows: Any) -> str:
+    """Row numbers as people say them: "3, 5 and 8"."""
+    shown = [str(int(r)) for r in rows]
+    if len(shown) > 12:
+        shown = [*shown[:10], f"{len(shown) - 10} more"]
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +10,10 @@ from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core import assign
 from cluewise.core.nodes import Nodes
+from cluewise.core.threads import pieces
 from cluewise.kernels import closures
 
-__all__ = ["Exclusions", "Ledger", "degrees", "exclusions_of", "ledger_of", "masses", "pieces", "sweep"]
+__all__ = ["Exclusions", "Ledger", "degrees", "exclusions_of", "ledger_of", "masses", "sweep"]
 
 SLICE = 5_000_000
 """Neighbors looked at (some ten milliseconds) between two looks at Ctrl-C."""
@@ -105,21 +105,10 @@ def _pointers(sorted_or_not: Ints, count: int) -> Ints:
     return np.concatenate([[0], np.cumsum(np.bincount(sorted_or_not, minlength=count))]).astype(np.int64)
 
 
-def pieces(work: Ints) -> Iterator[slice]:
-    """Consecutive pieces of at most about `SLICE` steps each, at least one item long."""
-    done = np.cumsum(work)
-    start = 0
-    while start < len(work):
-        before = done[start] - work[start]
-        stop = max(int(np.searchsorted(done, before + SLICE, side="right")), start + 1)
-        yield slice(start, stop)
-        start = stop
-
-
 def degrees(exclusions: Exclusions) -> Ints:
     """Number of nodes that each node excludes."""
     out = np.zeros(exclusions.size, dtype=np.int64)
-    for piece in pieces(exclusions.work):
+    for piece in pieces(exclusions.work, SLICE):
         closures.degrees(*exclusions, piece.start, out[piece])
     return out
 
@@ -133,7 +122,7 @@ def ledger_of(nodes: Nodes, exclusions: Exclusions, labels: Ints) -> Ledger:
     """What each node pays in a given labelling, from scratch."""
     mass = masses(nodes)
     ledger = Ledger(np.zeros(exclusions.size, dtype=np.int64), np.zeros(exclusions.size))
-    for piece in pieces(exclusions.work):
+    for piece in pieces(exclusions.work, SLICE):
         closures.violations(*exclusions, labels, mass, piece.start, ledger.violated[piece], ledger.burden[piece])
     return ledger
 
@@ -155,7 +144,7 @@ def sweep(
     work = exclusions.work
     for block in nodes.rows.blocks(len(centers), order):
         costs = assign.costs(nodes.rows, centers, block)
-        for piece in pieces(work[block]):
+        for piece in pieces(work[block], SLICE):
             closures.assign_closures(
                 *exclusions, costs[piece], block[piece], labels, mass, *ledger, exact, one, penalty
             )

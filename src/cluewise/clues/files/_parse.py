@@ -1,10 +1,11 @@
-"""From the lines of a clue file to the arguments of `Clues`."""
+"""From a clue file to the arguments of `Clues`."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,80 @@ import numpy as np
 from cluewise import tables
 from cluewise._typing import Array, Ints
 from cluewise.clues._groups import Groups, codes_of
-from cluewise.clues._io_lines import Lines
-from cluewise.clues._io_values import Names, factorize, values_of
+from cluewise.clues.files._json import is_table, unfold
+from cluewise.clues.files._lines import FIELDS, Lines, split_kind
+from cluewise.clues.files._values import Names, factorize, values_of
 from cluewise.exceptions import ClueError
 
-__all__ = ["clue_lines", "label_lines"]
+__all__ = ["parse", "parse_clues", "read"]
 
 _CODE = 4  # bytes of a row in a grouping
 _BOUNDS = re.compile(r"\s*(\d+(?:\.\d+)?)?\s*\.\.\s*(\d+(?:\.\d+)?)?\s*")
 
 
-def clue_lines(table: tables.Table, names: Names) -> dict[str, Any]:
+def read(path: str | Path, ids: Any = None, n: int | None = None) -> dict[str, Any]:
+    """Arguments for `Clues` from a CSV, TSV, Parquet or JSON file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise.clues import files
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.csv"
+    >>> _ = path.write_text("a17,red,label")
+    >>> arguments = files.read(path, ids=["b3", "a17"])
+    >>> arguments["labels"].tolist(), arguments["label_source"].tolist()
+    ([None, 'red'], ['', 'clues.csv:1'])
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".json":
+        return parse(tables.read_json(path), ids, n, name=path.name)
+    if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
+        return parse(tables.read(path), ids, n)
+    top = tables.peek(path, 2)
+    width = len(top[0]) if top else 0
+    if _starts_with_a_clue(top, Names(ids, n)):
+        return parse(tables.read(path, header=FIELDS[:width], text=FIELDS), ids, n)
+    return parse(tables.read(path, text=top[0] if top else ()), ids, n)
+
+
+def _starts_with_a_clue(top: list[list[str]], names: Names) -> bool:
+    """Whether a file has no header: a column may well be called label or size, as kinds of clues are."""
+    kinds = [split_kind(record[2]) if len(record) > 2 else None for record in top]
+    if not kinds or kinds[0] is None:
+        return False
+    if len(top) == 1 or top[0][0] == "*" or names.knows(top[0][0]):
+        return True
+    return kinds[1] is not None and top[1][2][:1].isalpha()
+
+
+def parse(given: Any, ids: Any = None, n: int | None = None, name: str = "clues") -> dict[str, Any]:
+    """Arguments for `Clues` from a table of clues, a table of labels, or what a JSON file held.
+
+    Examples
+    --------
+    >>> from cluewise.clues import files
+    >>> arguments = files.parse({"n": 3, "must": [[0, 2]]})
+    >>> arguments["n"], arguments["must"].tolist(), arguments["must_source"]
+    (3, [[0, 2]], ['clues:must[0]'])
+    """
+    names = Names(ids, n)
+    if isinstance(given, tables.Table):
+        table = given
+    elif is_table(given):
+        table = tables.from_json(given, name)
+    else:
+        table, stated = unfold(given, names, name)
+        if stated is not None:
+            names.state(stated, name)
+    columns = {column.lower(): values for column, values in table.columns.items()}
+    if "kind" in columns or not columns:
+        return parse_clues(table, names)
+    if "label" in columns or "labels" in columns:
+        return _parse_labels(table, names)
+    raise ClueError(f"{table.name} has neither the columns a, b and kind nor a column label.")
+
+
+def parse_clues(table: tables.Table, names: Names) -> dict[str, Any]:
     """Arguments for `Clues` from a table of clues."""
     lines = Lines(table)
     _state_rows(lines, names)
@@ -193,7 +257,7 @@ def _sizes(lines: Lines) -> dict[str, Any]:
     return unit | {"sizes": np.array([bounds[c] for c in wanted])}
 
 
-def label_lines(table: tables.Table, names: Names) -> dict[str, Any]:
+def _parse_labels(table: tables.Table, names: Names) -> dict[str, Any]:
     """Arguments for `Clues` from a table with a column label; an empty cell is an unknown label."""
     columns = {name.lower(): column for name, column in reversed(list(table.columns.items()))}
     which = "label" if "label" in columns else "labels"
@@ -213,7 +277,7 @@ def label_lines(table: tables.Table, names: Names) -> dict[str, Any]:
         "b": columns[which],
         "kind": np.full(len(table), "label", dtype=object),
     }
-    return clue_lines(tables.Table(lines, table.name, table.lines), names)
+    return parse_clues(tables.Table(lines, table.name, table.lines), names)
 
 
 def _id_column(columns: dict[str, Array], which: str, names: Names) -> str | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cluewise import tables
 from cluewise._typing import Array, Floats, Ints
-from cluewise.clues._io_values import factorize
+from cluewise.clues.files._values import factorize
 from cluewise.exceptions import ClueError
 
 __all__ = ["FIELDS", "Lines", "split_kind"]

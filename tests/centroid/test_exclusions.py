@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 
 from cluewise import Clues
-from cluewise.core.exact import exclusions
-from cluewise.core.exact.exclusions import Ledger, degrees, exclusions_of, ledger_of, masses, pieces
+from cluewise.centroid import _exclusions
+from cluewise.centroid._exclusions import Ledger, degrees, exclusions_of, ledger_of, masses
 from cluewise.core.nodes import node_order, nodes_of
 from cluewise.core.rows import Rows
 from strategies import PAIR_KINDS, cases
@@ -57,20 +57,12 @@ def test_clues_of_weight_zero_say_nothing():
     assert degrees(links).tolist() == [0, 1, 1, 1, 1]
 
 
-def test_pieces_cover_everything_once(monkeypatch):
-    monkeypatch.setattr(exclusions, "SLICE", 10)
-    work = np.array([3, 3, 3, 3, 50, 1, 1, 20])
-    cuts = list(pieces(work))
-    assert [(c.start, c.stop) for c in cuts] == [(0, 3), (3, 4), (4, 5), (5, 7), (7, 8)]
-    assert not list(pieces(np.empty(0, int)))
-
-
 def test_small_slices_change_nothing(monkeypatch):
     clues = Clues(40, apart=np.arange(40) % 3, cannot=[(0, 1), (1, 2)])
     nodes = nodes_of(Rows(np.zeros((40, 1))), clues)
     links, labels = exclusions_of(clues, nodes), (np.arange(40) % 4).astype(np.int32)
     whole = degrees(links), ledger_of(nodes, links, labels)
-    monkeypatch.setattr(exclusions, "SLICE", 30)
+    monkeypatch.setattr(_exclusions, "SLICE", 30)
     np.testing.assert_array_equal(degrees(links), whole[0])
     np.testing.assert_array_equal(ledger_of(nodes, links, labels).burden, whole[1].burden)
 

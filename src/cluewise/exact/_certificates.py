@@ -5,22 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Floats, Ints
-from cluewise.clues import _network
-from cluewise.clues._network import Csr, Network, Tour
+from cluewise.exact.network import Network, Tour
 
-__all__ = ["find_clique", "grow_clique", "odd_cycle", "two_coloring"]
+__all__ = ["grow_clique", "odd_cycle", "two_coloring"]
 
 STARTS = 1_000  # nodes from which a clique is grown
 CROWD = 200  # candidates up to which it is worth counting what each of them keeps
 
 
 def two_coloring(net: Network, tour: Tour, costs: Floats) -> Ints | None:
-    """The cheapest of the two ways to label each component with two clusters; None when one has an odd cycle.
+    """The cheaper of the two ways to label each component with two clusters; None when one has an odd cycle.
 
-    A component none of whose two ways is allowed keeps −1.
+    A component keeps −1 when neither way is allowed.
     """
     side = tour.depth % 2
-    pairs = _network.edges(net)
+    pairs = net.edges
     if len(net.clique_members) or (side[pairs[:, 0]] == side[pairs[:, 1]]).any():
         return None
     rows = np.arange(net.size)
@@ -32,8 +31,11 @@ def two_coloring(net: Network, tour: Tour, costs: Floats) -> Ints | None:
 
 
 def odd_cycle(net: Network, tour: Tour) -> Ints:
-    """A cycle of odd length without chords, as nodes in order, in a network of pairs that has one."""
-    pairs = _network.edges(net)
+    """A cycle of odd length without chords, as nodes in order, in a network of pairs that has one.
+
+    A pair of nodes at equal depth (or equal parity) closes an odd cycle with the two ways up to their common ancestor.
+    """
+    pairs = net.edges
     side = tour.depth[pairs] % 2
     clash = pairs[side[:, 0] == side[:, 1]]
     a, b = clash[np.argmin(tour.depth[clash].sum(axis=1))]
@@ -48,7 +50,7 @@ def odd_cycle(net: Network, tour: Tour) -> Ints:
 
 
 def _cut(net: Network, cycle: list[int]) -> list[int] | None:
-    """The odd one of the two cycles into which a chord cuts an odd cycle; None without chord."""
+    """The odd one of the two cycles into which a chord cuts an odd cycle; None without a chord."""
     place = {v: i for i, v in enumerate(cycle)}
     for i, v in enumerate(cycle):
         for u in net.indices[net.indptr[v] : net.indptr[v + 1]]:
@@ -59,22 +61,8 @@ def _cut(net: Network, cycle: list[int]) -> list[int] | None:
     return None
 
 
-def find_clique(graph: Csr, cliques: Csr) -> Ints:
-    """A large set of nodes that all exclude each other: the largest given, or one grown from nodes of high degree."""
-    net = _network.network(graph, cliques)
-    size = np.diff(net.clique_indptr)
-    best = np.empty(0, np.int64)
-    if len(size):
-        first = net.clique_indptr[np.argmax(size)]
-        best = net.clique_members[first : first + size.max()].astype(np.int64)
-    # Expanding large cliques would cost their square and could hardly find a larger one.
-    csr = _network.plain(net) if (size.astype(float) ** 2).sum() < 1e7 else (net.indptr, net.indices)
-    grown = grow_clique(csr, net.size)
-    return np.sort(grown if len(grown) > len(best) else best)
-
-
 def grow_clique(csr: tuple[Ints, Ints], enough: int) -> Ints:
-    """Add the neighbour of all so far that keeps most others, from many starts; stop at ``enough`` nodes."""
+    """Add the neighbor of all so far that keeps most others, from many starts; stop at ``enough`` nodes."""
     indptr, indices = csr
     degree = np.diff(indptr)
     known: dict[int, set[int]] = {}

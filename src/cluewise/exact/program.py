@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
-from cluewise.clues import _network
-from cluewise.clues._network import Network
-from cluewise.core.exact import _solver
-from cluewise.core.exact._local import Shaker, total
+from cluewise.exact import highs
+from cluewise.exact.local import Shaker, total
+from cluewise.exact.network import Network
 
-__all__ = ["Solution", "solve"]
+__all__ = ["Solution", "cover", "solve"]
 
 MERGE = 20_000  # pairs; above it looking for cliques among them takes longer than it saves
 
@@ -30,21 +29,22 @@ def solve(costs: Floats, net: Network, best: Ints | None, deadline: float, slack
 
     Without ``best`` the first valid labels will do.
     """
-    csr = _network.plain(net)
+    csr = net.plain()
     m = len(costs)
     if len(csr[1]) == m * (m - 1):
         return _assignment(costs)
     least = costs.min(axis=1)
     excess = costs - least[:, None]
+    # A cluster whose excess alone uses up the room of the known labels cannot be part of anything better.
     room = np.inf if best is None else float(excess[np.arange(m), best].sum())
     open_ = excess <= room * (1 + 1e-9)
     open_ &= np.isfinite(costs)
     _dominate(csr, excess, open_)
     scale = float(excess[open_].max(initial=0.0)) or 1.0
-    program, node, cluster = _program(excess / scale, _covering(net), open_, room / scale)
+    program, node, cluster = _program(excess / scale, cover(net), open_, room / scale)
     gap = 1.0 if best is None else min(1.0, slack / max(room, 1e-300))
     shaker = None if best is None else Shaker(costs, csr, best)
-    answer = _solver.solve(program, deadline, max(gap, 1e-9), None if shaker is None else shaker.shake)
+    answer = highs.solve(program, deadline, max(gap, 1e-9), None if shaker is None else shaker.shake)
     bound = float(least.sum()) + scale * max(answer.bound, 0.0)
     labels = None if answer.x is None else _read(net, answer.x > 0.5, node, cluster)
     if answer.status == "optimal" and labels is not None:
@@ -58,11 +58,11 @@ def _read(net: Network, chosen: Bools, node: Ints, cluster: Ints) -> Ints | None
     """Labels from the variables of a program; None when they are not valid (a solver has tolerances)."""
     labels = np.full(net.size, UNASSIGNED, np.int32)
     labels[node[chosen]] = cluster[chosen]
-    return None if (labels == UNASSIGNED).any() or _network.broken(net, labels).any() else labels
+    return None if (labels == UNASSIGNED).any() or net.broken(labels).any() else labels
 
 
 def _assignment(costs: Floats) -> Solution:
-    """All nodes exclude each other: one each."""
+    """All nodes exclude each other: at most one per cluster."""
     from scipy.optimize import linear_sum_assignment
 
     try:
@@ -75,7 +75,7 @@ def _assignment(costs: Floats) -> Solution:
 
 
 def _dominate(csr: tuple[Ints, Ints], excess: Floats, open_: Bools) -> None:
-    """Close clusters that an optimum can do without: dearer ones than one that no neighbour can take."""
+    """Close clusters that an optimum can do without: those dearer than one that no neighbor can take."""
     indptr, indices = csr
     while True:
         taken = np.logical_or.reduceat(open_[indices], indptr[:-1], axis=0)  # no row of the CSR is empty
@@ -86,12 +86,12 @@ def _dominate(csr: tuple[Ints, Ints], excess: Floats, open_: Bools) -> None:
         open_ &= ~closed
 
 
-def _covering(net: Network) -> list[Ints]:
+def cover(net: Network) -> list[Ints]:
     """Cliques that cover all pairs: larger cliques make fewer rows and a much better bound."""
     cliques: list[Ints] = [
         net.clique_members[a:b].astype(np.int64) for a, b in zip(net.clique_indptr[:-1], net.clique_indptr[1:])
     ]
-    pairs = _network.edges(net)
+    pairs = net.edges
     if len(pairs) > MERGE:
         return cliques + list(pairs)
     around = [set(net.indices[a:b].tolist()) for a, b in zip(net.indptr[:-1], net.indptr[1:])]
@@ -110,7 +110,7 @@ def _covering(net: Network) -> list[Ints]:
     return cliques
 
 
-def _program(excess: Floats, cliques: list[Ints], open_: Bools, ceiling: float) -> tuple[_solver.Program, Ints, Ints]:
+def _program(excess: Floats, cliques: list[Ints], open_: Bools, ceiling: float) -> tuple[highs.Program, Ints, Ints]:
     """One variable per open (node, cluster); a row per node, and one per clique and cluster that two could take."""
     number = np.full(open_.shape, -1, np.int64)
     number[open_] = np.arange(open_.sum())
@@ -120,5 +120,5 @@ def _program(excess: Floats, cliques: list[Ints], open_: Bools, ceiling: float) 
     for clique in cliques:
         lists += [column[column >= 0] for column in number[clique].T if (column >= 0).sum() > 1]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in lists])])
-    program = _solver.Program(excess[open_], indptr, np.concatenate(lists), exact, ceiling)
+    program = highs.Program(excess[open_], indptr, np.concatenate(lists), exact, ceiling)
     return program, node, cluster

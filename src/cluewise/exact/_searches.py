@@ -1,15 +1,18 @@
-"""Drivers of the two searches on hard cores: branch and bound, and repair by tabu search."""
+"""The two searches on hard cores, both of which can be left and entered again: branch and bound, and tabu search."""
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
 
-from cluewise._typing import UNASSIGNED, Floats, Ints
+from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.kernels import branching, coloring
 
-__all__ = ["Repair", "Tree", "grow", "mend", "plant", "start_repair"]
+__all__ = ["SLICE", "Repair", "Tree", "plant", "start_repair"]
+
+SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at the clock and at Ctrl-C
 
 
 class Tree(NamedTuple):
@@ -36,6 +39,20 @@ class Tree(NamedTuple):
     lower: Floats  # proved bound, per component
     nodes: Ints  # branches looked at, per component; negative: stopped by the limit
     state: Ints
+
+    @property
+    def solved(self) -> Bools:
+        """Components that were searched to the end: there is nothing better than ``best``."""
+        return (self.nodes >= 0) & (np.arange(len(self.nodes)) < self.state[0])
+
+    def grow(self, budget: int) -> bool:
+        """Search on for ``budget`` steps; True when every component is solved or has used up its limit."""
+        return branching.branch(*self, budget)
+
+    def run(self, deadline: float) -> None:
+        """Search until there is nothing left to do, or until the deadline."""
+        while not self.grow(SLICE) and monotonic() < deadline:
+            pass
 
 
 def plant(
@@ -76,11 +93,6 @@ def plant(
     )
 
 
-def grow(tree: Tree, budget: int) -> bool:
-    """Search on for ``budget`` steps; True when every component is solved or has used up its limit."""
-    return branching.branch(*tree, budget)
-
-
 class Repair(NamedTuple):
     """State of a tabu search for labels that break no pair."""
 
@@ -88,11 +100,15 @@ class Repair(NamedTuple):
     indices: Ints
     costs: Floats
     labels: Ints
-    near: Ints  # (m, k) neighbours of each node in each cluster
+    near: Ints  # (m, k) neighbors of each node in each cluster
     until: Ints  # (m, k) step before which a node may not return
     wrong: Ints  # nodes with a broken pair
     place: Ints  # where each node stands in that list
     state: Ints  # step, broken pairs, fewest so far, lottery, length of that list
+
+    def mend(self, budget: int) -> bool:
+        """Search on for ``budget`` steps; True when no pair is broken any more."""
+        return coloring.tabu(*self, budget)
 
 
 def start_repair(csr: tuple[Ints, Ints], costs: Floats, labels: Ints) -> Repair:
@@ -109,8 +125,3 @@ def start_repair(csr: tuple[Ints, Ints], costs: Floats, labels: Ints) -> Repair:
     state = np.array([0, same.sum() // 2, same.sum() // 2, 1, len(bad)], dtype=np.int64)
     until = np.zeros(costs.shape, np.int64)
     return Repair(indptr, indices, costs, labels.astype(np.int32), near, until, wrong, place, state)
-
-
-def mend(repair: Repair, budget: int) -> bool:
-    """Search on for ``budget`` steps; True when no pair is broken any more."""
-    return coloring.tabu(*repair, budget)

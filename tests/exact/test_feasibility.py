@@ -9,24 +9,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluewise.clues import _certificates, _coloring, _feasibility, _network
-from cluewise.clues._feasibility import color, decide, find_clique, irreducible, sizes_feasible
+from cluewise.exact import coloring
+from cluewise.exact._certificates import grow_clique, two_coloring
+from cluewise.exact.coloring import color
+from cluewise.exact.feasibility import decide, reduce
+from cluewise.exact.network import Network
+from cluewise.exact.sizes import sizes_feasible
 
-NONE = (np.zeros(1, np.int64), np.empty(0, np.int32))
 
-
-def csr(m, pairs):
-    return _network.from_edges(m, np.array(sorted(map(sorted, pairs)), dtype=np.int64).reshape(-1, 2))
+def network(m, pairs, *sets):
+    indptr = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
+    members = np.array([v for s in sets for v in sorted(s)], dtype=np.int32)
+    return Network.of_pairs(m, np.array(sorted(map(sorted, pairs)), dtype=np.int64).reshape(-1, 2), (indptr, members))
 
 
 def from_networkx(graph):
     graph = nx.convert_node_labels_to_integers(graph)
-    return csr(len(graph), graph.edges)
-
-
-def groups(*sets):
-    indptr = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
-    return indptr, np.array([v for s in sets for v in sorted(s)], dtype=np.int32)
+    return network(len(graph), graph.edges)
 
 
 def colorable(m, pairs, k, allowed=None):
@@ -62,7 +61,7 @@ def check_witness(m, every, k, found):
 @given(problem=problems())
 def test_decide_agrees_with_enumeration(problem):
     m, k, pairs, sets, every = problem
-    found = decide(csr(m, pairs), groups(*sets), k)
+    found = decide(network(m, pairs, *sets), k)
     assert found.status == ("feasible" if colorable(m, every, k) else "infeasible")
     if found.status == "feasible":
         assert found.nodes is None
@@ -80,40 +79,40 @@ def test_color_with_forbidden_clusters_agrees_with_enumeration(problem, data):
     m, k, pairs, sets, every = problem
     flags = data.draw(st.lists(st.sampled_from([True, True, False]), min_size=m * k, max_size=m * k))
     allowed = np.array(flags).reshape(m, k)
-    status, colors = color(csr(m, pairs), groups(*sets), k, allowed=allowed)
-    assert (status == "feasible") == colorable(m, every, k, allowed)
-    assert status in ("feasible", "infeasible")
-    if colors is not None:
-        assert allowed[np.arange(m), colors].all()
-        assert all(colors[a] != colors[b] for a, b in every)
+    found = color(network(m, pairs, *sets), k, allowed, 100_000, monotonic() + 20)
+    assert (found.status == "feasible") == colorable(m, every, k, allowed)
+    assert found.status in ("feasible", "infeasible")
+    if found.colors is not None:
+        assert allowed[np.arange(m), found.colors].all()
+        assert all(found.colors[a] != found.colors[b] for a, b in every)
 
 
 def test_a_clique_of_five_needs_five_clusters():
     graph = nx.disjoint_union(nx.gnm_random_graph(50, 60, seed=1), nx.complete_graph(5))
     graph.add_edges_from([(3, 50), (7, 52), (9, 52)])
-    found = decide(from_networkx(graph), NONE, 4)
+    found = decide(from_networkx(graph), 4)
     assert found.reason == "clique"
     assert found.nodes.tolist() == [50, 51, 52, 53, 54]
     assert found.edges.tolist() == [list(p) for p in combinations(range(50, 55), 2)]
-    assert decide(from_networkx(graph), NONE, 5).status == "feasible"
+    assert decide(from_networkx(graph), 5).status == "feasible"
 
 
 def test_an_odd_cycle_needs_three_clusters():
     graph = nx.path_graph(30)
     graph.add_edges_from([(3, 9), (20, 29), (9, 29)])  # 3…9 closes seven nodes, 20…29 ten
-    found = decide(from_networkx(graph), NONE, 2)
+    found = decide(from_networkx(graph), 2)
     assert (found.status, found.reason, found.irreducible) == ("infeasible", "odd cycle", True)
     assert found.nodes.tolist() == [3, 4, 5, 6, 7, 8, 9]
     assert found.edges.tolist() == [[3, 4], [3, 9], [4, 5], [5, 6], [6, 7], [7, 8], [8, 9]]
-    assert decide(from_networkx(graph), NONE, 3).status == "feasible"
-    triangle = decide(csr(3, [(0, 1), (0, 2), (1, 2)]), NONE, 2)
+    assert decide(from_networkx(graph), 3).status == "feasible"
+    triangle = decide(network(3, [(0, 1), (0, 2), (1, 2)]), 2)
     assert (triangle.reason, triangle.nodes.tolist()) == ("clique", [0, 1, 2])
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_odd_cycles_have_no_chords(seed):
     graph = nx.gnm_random_graph(40, 60, seed=seed)
-    found = decide(from_networkx(graph), NONE, 2)
+    found = decide(from_networkx(graph), 2)
     assert (found.status == "feasible") == nx.is_bipartite(graph)
     if found.nodes is not None:
         part = graph.subgraph(found.nodes.tolist())
@@ -124,27 +123,27 @@ def test_odd_cycles_have_no_chords(seed):
 
 
 def test_one_cluster_and_no_nodes():
-    found = decide(csr(3, [(1, 2)]), NONE, 1)
+    found = decide(network(3, [(1, 2)]), 1)
     assert (found.status, found.reason, found.nodes.tolist()) == ("infeasible", "clique", [1, 2])
-    assert decide(csr(3, []), NONE, 1).colors.tolist() == [0, 0, 0]
-    assert decide(csr(0, []), NONE, 3).status == "feasible"
+    assert decide(network(3, []), 1).colors.tolist() == [0, 0, 0]
+    assert decide(network(0, []), 3).status == "feasible"
 
 
 def test_a_huge_clique_is_decided_at_once():
     m = 100_000
-    graph = np.zeros(m + 1, np.int64), np.empty(0, np.int32)
+    net = network(m, [], range(m))
     start = monotonic()
-    found = decide(graph, (np.array([0, m]), np.arange(m, dtype=np.int32)), 3)
+    found = decide(net, 3)
     assert found.nodes.tolist() == [0, 1, 2, 3]
-    assert len(find_clique(graph, (np.array([0, m]), np.arange(m)))) == m
-    assert irreducible(graph, (np.array([0, m]), np.arange(m)), np.arange(m), 3)[1].shape == (6, 2)
+    assert len(net.largest_clique()) == m
+    assert reduce(net, np.arange(m), 3, 100, monotonic() + 20)[1].shape == (6, 2)
     assert monotonic() - start < 60  # 5·10⁹ pairs would take hours
 
 
 def test_photographs_are_greedy_when_no_group_is_too_large():
     rng = np.random.default_rng(0)
     sets = [rng.choice(5000, 5, replace=False) for _ in range(1000)]
-    found = decide(csr(5000, []), groups(*sets), 12)
+    found = decide(network(5000, [], *sets), 12)
     assert (found.status, found.reason) == ("feasible", "greedy")
     assert all(len(set(found.colors[s])) == 5 for s in sets)
 
@@ -152,7 +151,7 @@ def test_photographs_are_greedy_when_no_group_is_too_large():
 @pytest.mark.parametrize("seed", [1, 3])
 def test_harder_ones_get_a_search_of_their_own(seed):
     graph = nx.gnm_random_graph(200, 465, seed=seed)  # some ten thousand branches
-    status, _ = color(from_networkx(graph), NONE, 3, time_limit=20)
+    status = color(from_networkx(graph), 3, None, 100_000, monotonic() + 20).status
     assert status == ("feasible" if by_cp_sat(graph, 3) else "infeasible")
 
 
@@ -161,7 +160,7 @@ def test_hard_three_colourings_are_decided(seed):
     """Around the threshold of three colours (mean degree 4.69); the oracle is an integer program."""
     n = 60 + 10 * (seed % 5)
     graph = nx.gnm_random_graph(n, round(4.6 * n / 2), seed=seed)
-    found = decide(from_networkx(graph), NONE, 3, time_limit=20)
+    found = decide(from_networkx(graph), 3, time_limit=20)
     assert found.status == ("feasible" if by_cp_sat(graph, 3) else "infeasible")
     if found.status == "feasible":
         assert all(found.colors[a] != found.colors[b] for a, b in graph.edges)
@@ -189,11 +188,11 @@ def by_cp_sat(graph, k):
 @pytest.mark.parametrize(("size", "k"), [(4, 3), (5, 4)])
 def test_graphs_without_triangles_can_need_many_clusters(size, k):
     graph = nx.mycielski_graph(size)  # chromatic number k + 1, edge-critical
-    found = decide(from_networkx(graph), NONE, k)
+    found = decide(from_networkx(graph), k)
     assert (found.status, found.reason, found.irreducible) == ("infeasible", "search", True)
     assert len(found.nodes) == len(graph)
     assert len(found.edges) == graph.number_of_edges()
-    assert decide(from_networkx(graph), NONE, k + 1).status == "feasible"
+    assert decide(from_networkx(graph), k + 1).status == "feasible"
 
 
 def planted(n, k, degree, seed):
@@ -202,14 +201,14 @@ def planted(n, k, degree, seed):
     pairs = np.sort(rng.integers(0, n, (10 * n * degree, 2)), axis=1)
     pairs = np.unique(pairs[truth[pairs[:, 0]] != truth[pairs[:, 1]]], axis=0)
     pairs = pairs[rng.permutation(len(pairs))[: n * degree // 2]]
-    return csr(n, pairs.tolist()), pairs
+    return network(n, pairs.tolist()), pairs
 
 
 @pytest.mark.parametrize(("n", "k", "degree"), [(150, 3, 2), (150, 3, 8), (990, 11, 4), (990, 11, 30), (500, 5, 11)])
 def test_planted_solutions_are_found(n, k, degree):
     for seed in range(3):
         graph, pairs = planted(n, k, degree, seed)
-        found = decide(graph, NONE, k, time_limit=20, node_limit=10**7)
+        found = decide(graph, k, time_limit=20, node_limit=10**7)
         assert found.status == "feasible"
         assert (found.colors[pairs[:, 0]] != found.colors[pairs[:, 1]]).all()
 
@@ -217,70 +216,70 @@ def test_planted_solutions_are_found(n, k, degree):
 def test_many_small_cores_are_searched_one_by_one():
     parts = [nx.mycielski_graph(4)] * 30 + [nx.complete_graph(4)] * 30
     graph = from_networkx(nx.disjoint_union_all(parts))
-    assert decide(graph, NONE, 4).status == "feasible"
-    assert len(decide(graph, NONE, 3).nodes) == 4  # the smallest impossible part
+    assert decide(graph, 4).status == "feasible"
+    assert len(decide(graph, 3).nodes) == 4  # the smallest impossible part
 
 
 def test_limits_give_undecided():
     graph = nx.gnm_random_graph(1500, 3600, seed=0)
-    found = decide(from_networkx(graph), NONE, 3, node_limit=3000)
+    found = decide(from_networkx(graph), 3, node_limit=3000)
     assert (found.status, found.colors, found.reason) == ("undecided", None, "limit")
     start = monotonic()
-    assert decide(from_networkx(graph), NONE, 3, node_limit=10**9, time_limit=0.5).status == "undecided"
+    assert decide(from_networkx(graph), 3, node_limit=10**9, time_limit=0.5).status == "undecided"
     assert monotonic() - start < 30  # without the limit it would take days
 
 
 def test_no_limit_is_too_small_to_be_honest():
     graph = nx.mycielski_graph(5)
-    assert decide(from_networkx(graph), NONE, 4, node_limit=0).status == "undecided"
-    assert decide(from_networkx(graph), NONE, 4, time_limit=0.0).status in ("undecided", "infeasible")
+    assert decide(from_networkx(graph), 4, node_limit=0).status == "undecided"
+    assert decide(from_networkx(graph), 4, time_limit=0.0).status in ("undecided", "infeasible")
 
 
 def test_a_witness_says_when_it_may_be_larger_than_needed():
     graph = from_networkx(nx.gnm_random_graph(100, 250, seed=0))
-    assert decide(graph, NONE, 3, time_limit=20).irreducible
-    nodes, edges, complete = irreducible(graph, NONE, np.arange(100), 3, time_limit=0.0)
+    assert decide(graph, 3, time_limit=20).irreducible
+    nodes, edges, complete = reduce(graph, np.arange(100), 3, 100_000, 0.0)
     assert (complete, len(edges)) == (False, 250)
-    nodes, edges, complete = irreducible(graph, NONE, np.arange(100), 3, node_limit=3, time_limit=20)
+    nodes, edges, complete = reduce(graph, np.arange(100), 3, 3, monotonic() + 20)
     assert not complete
     assert not by_cp_sat(nx.Graph(edges.tolist()), 3)
-    nodes, edges, complete = irreducible(graph, NONE, np.arange(100), 3, time_limit=20)
+    nodes, edges, complete = reduce(graph, np.arange(100), 3, 100_000, monotonic() + 20)
     assert complete
     assert len(nodes) < 100
 
 
 def test_a_clique_among_pairs_is_found_before_the_search(monkeypatch):
     """Even in a component that is too hard to colour."""
-    monkeypatch.setattr(_coloring, "TRY", 1)
+    monkeypatch.setattr(coloring, "TRY", 1)
     graph = nx.gnm_random_graph(1500, 3600, seed=0)
     graph.add_edges_from(combinations(range(100, 104), 2))
-    found = decide(from_networkx(graph), NONE, 3)
+    found = decide(from_networkx(graph), 3)
     assert (found.status, found.reason, found.irreducible) == ("infeasible", "clique", True)
     assert {100, 101, 102, 103} == set(found.nodes.tolist())
 
 
 @settings(max_examples=60, deadline=None)
 @given(problem=problems())
-def test_find_clique_finds_cliques(problem):
+def test_cliques_are_grown_from_pairs(problem):
     m, _, pairs, sets, every = problem
-    clique = find_clique(csr(m, pairs), groups(*sets))
+    clique = np.sort(grow_clique(network(m, pairs, *sets).plain(), m))
     assert all(p in every for p in combinations(clique.tolist(), 2))
-    assert len(clique) >= max([1, *map(len, [s for s in sets if len(s) > 1])])
     assert len(clique) >= (2 if every else 1)
+    assert len(grow_clique(network(m, pairs, *sets).plain(), 1)) == 1
 
 
-def test_find_clique_finds_a_hidden_one():
+def test_a_hidden_clique_is_found():
     graph = nx.gnm_random_graph(300, 900, seed=2)
     graph.add_edges_from(combinations(range(40, 52), 2))
-    assert find_clique(from_networkx(graph), NONE).tolist() == list(range(40, 52))
+    assert np.sort(grow_clique(from_networkx(graph).plain(), 300)).tolist() == list(range(40, 52))
 
 
 def test_two_coloring_takes_the_cheaper_way():
-    net = _network.network(csr(5, [(0, 1), (1, 2), (3, 4)]), NONE)
+    net = network(5, [(0, 1), (1, 2), (3, 4)])
     costs = np.array([[0, 5], [0, 1], [0, 1], [2, 0], [0, 0.0]])
-    assert _certificates.two_coloring(net, _network.explore(net), costs).tolist() == [0, 1, 0, 1, 0]
+    assert two_coloring(net, net.explore(), costs).tolist() == [0, 1, 0, 1, 0]
     costs[3, 1] = costs[4, 1] = np.inf
-    assert _certificates.two_coloring(net, _network.explore(net), costs).tolist() == [0, 1, 0, -1, -1]
+    assert two_coloring(net, net.explore(), costs).tolist() == [0, 1, 0, -1, -1]
 
 
 def packings(parts, k):
@@ -330,7 +329,3 @@ def test_packing_many_components_is_left_open():
     parts = rng.integers(2, 30, 40)
     bounds = np.column_stack([np.zeros(12), np.linspace(50, 80, 12)])
     assert sizes_feasible(bounds, 12, parts.sum(), parts) is None  # more states than are tried
-
-
-def test_decision_takes_five_values():
-    assert not _feasibility.Decision("infeasible", None, None, None, "why").irreducible

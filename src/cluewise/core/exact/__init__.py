@@ -1,1 +1,0 @@
-"""Exact assignment under hard links."""
