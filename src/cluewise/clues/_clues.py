@@ -466,9 +466,7 @@ class Clues(Record):
         """
         from cluewise.clues import _expansion
 
-        must, cannot = self._must, self._cannot
-        if expand:
-            must, cannot = _expansion.expanded(self, must, cannot, limit)
+        must, cannot = _expansion.expand(self, limit) if expand else (self._must, self._cannot)
         return must.pairs, must.weight, cannot.pairs, cannot.weight
 
     def closed(self, *, limit: int = 10**6) -> Clues:
@@ -494,9 +492,9 @@ class Clues(Record):
         >>> Clues(4, must=[(0, 1), (1, 2)], cannot=[(2, 3)]).closed().cannot.tolist()
         [[0, 3], [1, 3], [2, 3]]
         """
-        from cluewise.clues import _entailed
+        from cluewise.clues import _expansion
 
-        return self | type(self)(self.n, **_entailed.entailed(self, limit), source=_entailed.ENTAILED)
+        return self | type(self)(self.n, **_expansion.entail(self, limit), source=_expansion.ENTAILED)
 
     def to_matrix(self) -> csr_array:
         """Links as a symmetric sparse matrix: +weight must-links, -weight cannot-links, 0 unknown.

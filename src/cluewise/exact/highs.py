@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Answer", "General", "Program", "solve", "solve_here", "solve_in_child"]
+__all__ = ["Answer", "Program", "solve", "solve_here", "solve_in_child"]
 
 SHORT = 0.2  # seconds that Ctrl-C may have to wait
 SMALL = 4_000  # entries of a program that HiGHS reads and presolves in much less than that
@@ -29,20 +29,10 @@ BUSY = 5.0  # seconds of other work while the child runs
 
 
 class Program(NamedTuple):
-    """Minimize cost · x over x ∈ {0, 1}: the first ``exact`` rows add up to one, the others to at most one.
+    """Minimize cost · x over x between 0 and 1, some of them whole numbers, with least ≤ rows · x ≤ most.
 
     Only solutions that cost at most ``ceiling`` are of interest.
     """
-
-    cost: Any
-    indptr: Any  # rows, CSR with all entries 1
-    indices: Any
-    exact: int
-    ceiling: float
-
-
-class General(NamedTuple):
-    """Minimize cost · x over x between 0 and 1, some of them whole numbers, with least ≤ rows · x ≤ most."""
 
     cost: Any
     indptr: Any  # rows, CSR
@@ -62,18 +52,7 @@ class Answer(NamedTuple):
     bound: float
 
 
-def general(program: Program | General) -> General:
-    """A program of either kind as one of the general kind."""
-    if isinstance(program, General):
-        return program
-    rows = len(program.indptr) - 1
-    least = np.where(np.arange(rows) < program.exact, 1.0, -np.inf)
-    entries, ones = np.ones(len(program.indices)), np.ones(rows)
-    whole = np.ones(len(program.cost))
-    return General(program.cost, program.indptr, program.indices, entries, least, ones, whole, program.ceiling)
-
-
-def solve(program: Program | General, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
+def solve(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
     """Solve until ``deadline`` (of ``time.monotonic``) or the relative ``gap``.
 
     ``meanwhile`` is a short piece of work to repeat while a child process is busy.
@@ -86,18 +65,17 @@ def solve(program: Program | General, deadline: float, gap: float, meanwhile: Ca
     return solve_in_child(program, deadline, gap, meanwhile)
 
 
-def solve_here(program: Program | General, seconds: float, gap: float, largest: Any = 1.0) -> Answer:
+def solve_here(program: Program, seconds: float, gap: float, largest: Any = 1.0) -> Answer:
     """Solve in this process; ``largest`` is the upper bound of each variable."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if seconds <= 0:
         return Answer("limit", None, -np.inf)
-    made = general(program)
     result = milp(
-        made.cost,
-        integrality=made.whole,
+        program.cost,
+        integrality=program.whole,
         bounds=Bounds(0.0, largest),
-        constraints=LinearConstraint(_rows(made), made.least, made.most),
+        constraints=LinearConstraint(_rows(program), program.least, program.most),
         options={"time_limit": seconds, "mip_rel_gap": gap},
     )
     if result.status == 2:
@@ -106,17 +84,16 @@ def solve_here(program: Program | General, seconds: float, gap: float, largest: 
     return Answer("optimal" if result.status == 0 else "limit", result.x, bound)
 
 
-def relax(program: Program | General, seconds: float) -> tuple[float, Any]:
+def relax(program: Program, seconds: float) -> tuple[float, Any]:
     """Bound by linear programming, and which variables a solution below the ceiling may use (reduced costs)."""
     from scipy.optimize import linprog
     from scipy.sparse import vstack
 
-    made = general(program)
-    rows, least, most = _rows(made), made.least, made.most
+    rows, least, most = _rows(program), program.least, program.most
     equal = least == most
     above, below = ~equal & np.isfinite(most), ~equal & np.isfinite(least)
     result = linprog(
-        made.cost,
+        program.cost,
         A_ub=vstack([rows[above], -rows[below]]),
         b_ub=np.concatenate([most[above], -least[below]]),
         A_eq=rows[equal],
@@ -125,12 +102,12 @@ def relax(program: Program | General, seconds: float) -> tuple[float, Any]:
         options={"time_limit": max(seconds, 0.0)},
     )
     if result.status != 0:
-        return -np.inf, np.ones(len(made.cost), bool)
-    room = made.ceiling - result.fun
+        return -np.inf, np.ones(len(program.cost), bool)
+    room = program.ceiling - result.fun
     return float(result.fun), result.lower.marginals <= room + 1e-7 * (1.0 + abs(room))
 
 
-def _rows(program: General) -> Any:
+def _rows(program: Program) -> Any:
     from scipy.sparse import csr_array
 
     shape = len(program.indptr) - 1, len(program.cost)
@@ -139,9 +116,7 @@ def _rows(program: General) -> Any:
     return csr_array((program.values, indices, indptr), shape=shape)
 
 
-def solve_in_child(
-    program: Program | General, deadline: float, gap: float, meanwhile: Callable[[], None] | None
-) -> Answer:
+def solve_in_child(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
     """Solve in a child process, which dies with the deadline or with any exception here."""
     nothing = Answer("limit", None, -np.inf)
     if not sys.executable or time.monotonic() > deadline:
@@ -191,8 +166,7 @@ def main(folder: str) -> None:
     """What the child does: a bound first, in case time is too short for more."""
     with np.load(Path(folder, "problem.npz")) as data:
         *fields, end, gap = (data[f"arr_{i}"] for i in range(len(data.files)))
-    kind = Program if len(fields) == len(Program._fields) else General
-    program = kind(*fields)
+    program = Program(*fields)
     bound, useful = relax(program, float(end) - time.time() - STOP[0])
     _write(Path(folder, "first.npz"), Answer("limit", None, bound))
     seconds = (float(end) - time.time()) * (1 - STOP[1]) - STOP[0]

@@ -116,9 +116,14 @@ def _program(excess: Floats, cliques: list[Ints], open_: Bools, ceiling: float) 
     number[open_] = np.arange(open_.sum())
     node, cluster = np.nonzero(open_)
     lists = [row[row >= 0] for row in number]
-    exact = len(lists)
+    exact = len(lists)  # one cluster for each node; at most one node of a clique in each cluster
     for clique in cliques:
         lists += [column[column >= 0] for column in number[clique].T if (column >= 0).sum() > 1]
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in lists])])
-    program = highs.Program(excess[open_], indptr, np.concatenate(lists), exact, ceiling)
+    indices = np.concatenate(lists)
+    least = np.where(np.arange(len(lists)) < exact, 1.0, -np.inf)
+    ones = np.ones(max(len(indices), len(lists)))
+    program = highs.Program(
+        excess[open_], indptr, indices, ones[: len(indices)], least, ones[: len(lists)], ones[: len(node)], ceiling
+    )
     return program, node, cluster

@@ -1,12 +1,14 @@
-"""Branch and bound for the cheapest labels that keep neighbours apart: DSATUR with forward checking.
+"""Branch and bound for the cheapest labels that keep neighbors apart: DSATUR with forward checking.
 
-Every node carries a ``pick``: the cheapest cluster that no assigned neighbour has. The sum of the picks' costs bounds
-the branch from below, and where no two neighbours have the same pick the picks *are* its best labels: whole
+Every node carries a ``pick``: the cheapest cluster that no assigned neighbor has. The sum of the picks' costs bounds
+the branch from below, and where no two neighbors have the same pick the picks *are* its best labels: whole
 parts of the network without clashes are never branched on. No recursion; the search is a few arrays, so that it
 can be left after ``budget`` steps and entered again.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +32,7 @@ def _cheapest(costs: Floats, blocked: Ints, v: int) -> int:
 
 @kernel
 def _repick(indptr: Ints, indices: Ints, pick: Ints, clash: Ints, v: int, new: int) -> None:
-    """Change the pick of v and keep count, for v and its neighbours, of neighbours with the same pick."""
+    """Change the pick of v and keep count, for v and its neighbors, of neighbors with the same pick."""
     old = pick[v]
     for e in range(indptr[v], indptr[v + 1]):
         u = indices[e]
@@ -46,19 +48,9 @@ def _repick(indptr: Ints, indices: Ints, pick: Ints, clash: Ints, v: int, new: i
 
 
 @kernel
-def _begin(
-    indptr: Ints,
-    indices: Ints,
-    costs: Floats,
-    lo: int,
-    hi: int,
-    labels: Ints,
-    pick: Ints,
-    blocked: Ints,
-    left: Ints,
-    clash: Ints,
-) -> float:
+def _begin(lo: int, hi: int, search: tuple[Any, ...]) -> float:
     """Set up nodes lo…hi−1, none assigned; the sum of their least costs (∞ when one has no cluster at all)."""
+    indptr, indices, costs, labels, pick, blocked, left, clash = search
     total = 0.0
     for v in range(lo, hi):
         labels[v] = -1
@@ -77,19 +69,9 @@ def _begin(
 
 
 @kernel
-def _assign(
-    indptr: Ints,
-    indices: Ints,
-    costs: Floats,
-    v: int,
-    c: int,
-    labels: Ints,
-    pick: Ints,
-    blocked: Ints,
-    left: Ints,
-    clash: Ints,
-) -> float:
-    """Put v into cluster c, which its neighbours lose; by how much the bound rises (∞: one has no cluster left)."""
+def _assign(v: int, c: int, search: tuple[Any, ...]) -> float:
+    """Put v into cluster c, which its neighbors lose; by how much the bound rises (∞: one has no cluster left)."""
+    indptr, indices, costs, labels, pick, blocked, left, clash = search
     rise = costs[v, c] - costs[v, pick[v]]
     labels[v] = c
     if pick[v] != c:
@@ -108,18 +90,9 @@ def _assign(
 
 
 @kernel
-def _release(
-    indptr: Ints,
-    indices: Ints,
-    costs: Floats,
-    v: int,
-    labels: Ints,
-    pick: Ints,
-    blocked: Ints,
-    left: Ints,
-    clash: Ints,
-) -> None:
+def _release(v: int, search: tuple[Any, ...]) -> None:
     """Undo ``_assign``: a pick is a function of what is blocked, so no trail is needed."""
+    indptr, indices, costs, labels, pick, blocked, left, clash = search
     c = labels[v]
     labels[v] = -1
     for e in range(indptr[v], indptr[v + 1]):
@@ -199,11 +172,12 @@ def branch(
     the rest is scratch.
     """
     k = costs.shape[1]
+    search = (indptr, indices, costs, labels, pick, blocked, left, clash)
     while state[0] < starts.shape[0] - 1:
         i = state[0]
         lo, hi = starts[i], starts[i + 1]
         if state[1] == FRESH:
-            lower[i] = bounds[lo] = _begin(indptr, indices, costs, lo, hi, labels, pick, blocked, left, clash)
+            lower[i] = bounds[lo] = _begin(lo, hi, search)
             used[lo] = 0
             nodes[i] = 0
             state[1], state[2] = DESCEND, 0
@@ -216,23 +190,24 @@ def branch(
                 budget -= hi - lo
                 state[1] = BACK
                 if bounds[at] >= value[i] - tolerance:
-                    continue
+                    continue  # nothing below this branch is better than what is known
                 v = _choose(lo, hi, labels, left, clash)
                 if v >= 0:
                     stack[at] = v
                     tried[at] = -1
                     state[1] = NEXT
-                else:
+                else:  # no two picks clash: they are the cheapest labels of this branch
                     value[i] = bounds[at]
                     best[lo:hi] = pick[lo:hi]
             elif state[1] == NEXT:
                 v = stack[at]
+                # Clusters that nobody uses yet are alike when they are interchangeable: one of them is enough.
                 c = _next(costs, blocked, v, tried[at], min(k, used[at] + 1) if symmetric else k)
                 state[1] = BACK
                 if c < 0 or bounds[at] + costs[v, c] - costs[v, pick[v]] >= value[i] - tolerance:
                     continue
                 tried[at] = c
-                rise = _assign(indptr, indices, costs, v, c, labels, pick, blocked, left, clash)
+                rise = _assign(v, c, search)
                 budget -= 2 * (indptr[v + 1] - indptr[v])
                 depth += 1
                 bounds[at + 1] = bounds[at] + rise
@@ -241,7 +216,7 @@ def branch(
             else:
                 depth -= 1
                 if depth >= 0:
-                    _release(indptr, indices, costs, stack[lo + depth], labels, pick, blocked, left, clash)
+                    _release(stack[lo + depth], search)
                     state[1] = NEXT
         if depth < 0:
             lower[i] = value[i]

@@ -218,9 +218,9 @@ def greedy(
 
 @kernel
 def fold(indptr: Ints, indices: Ints, order: Ints, start: int, stop: int, costs: Floats, removed: Bools) -> None:
-    """Settle ``order[start:stop]``, each with at most one neighbour left, by adding their cost to that neighbour.
+    """Settle ``order[start:stop]``, each with at most one neighbor left, by adding their cost to that neighbor.
 
-    Whatever the neighbour chooses, the leaf takes its cheapest cluster, or its second when that is taken: so the
+    Whatever the neighbor chooses, the leaf takes its cheapest cluster, or its second when that is taken: so the
     costs of the rest describe the whole problem, exactly.
     """
     k = costs.shape[1]
@@ -318,7 +318,7 @@ def tabu(
 ) -> bool:
     """Repair ``labels`` by the move that leaves fewest broken pairs, not undoing recent ones (TabuCol).
 
-    ``near[v, c]``: neighbours of v in cluster c; ``until[v, c]``: step before which v may not return to c;
+    ``near[v, c]``: neighbors of v in cluster c; ``until[v, c]``: step before which v may not return to c;
     ``wrong[:state[4]]``: the nodes with a broken pair, ``place`` where they stand in it (−1: nowhere). ``state``: step,
     broken pairs, fewest so far, last number of the lottery that breaks ties, nodes with a broken pair. True when
     there are none.

@@ -80,13 +80,13 @@ class _Rows:
         self.column.append(column)
         self.value.append(np.broadcast_to(np.asarray(value, dtype=float), len(row)))
 
-    def program(self, cost: Floats, whole: Floats, ceiling: float) -> highs.General:
+    def program(self, cost: Floats, whole: Floats, ceiling: float) -> highs.Program:
         """All of it."""
         row, column, value = (np.concatenate(part) for part in (self.row, self.column, self.value))
         order = np.argsort(row, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])
         least, most = np.concatenate(self.least), np.concatenate(self.most)
-        return highs.General(cost, indptr, column[order], value[order], least, most, whole, ceiling)
+        return highs.Program(cost, indptr, column[order], value[order], least, most, whole, ceiling)
 
 
 def entries(bonds: Bonds, k: int) -> int:
@@ -141,7 +141,7 @@ def _pairs(bonds: Bonds) -> tuple[Ints, Floats]:
 
 def _build(
     excess: Floats, open_: Bools, bonds: Bonds, pairs: Ints, pull: Floats, room: Room | None, ceiling: float
-) -> highs.General:
+) -> highs.Program:
     m, k = open_.shape
     count = int(open_.sum())
     number = np.full(open_.shape, UNASSIGNED, np.int64)
