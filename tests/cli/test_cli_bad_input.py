@@ -28,7 +28,7 @@ BAD_DATA = {
 BAD_CLUES = {
     "unknown id": ("a,b,kind\na,zebra,must\n", "bad.csv line 2: no row is called 'zebra'."),
     "self-link": ("a,b,kind\na,b,must\nc,c,cannot\n", "bad.csv line 3: row 'c' is linked to itself."),
-    "no kind": ("a,b,kind\na,b,maybe\n", "bad.csv line 2: 'maybe' is no kind of clue"),
+    "no kind": ("a,b,kind\na,b,maybe\n", "bad.csv line 2: 'maybe' is not a kind of clue"),
     "empty": ("", "bad.csv is empty."),
     "no clues": ("a,b,kind\n", "bad.csv holds no clues; leave --clues out to do without."),
     "cut": ('a,b,kind\na,b,must\nb,"c', "bad.csv line 3: a quote is opened here and never closed"),
@@ -167,7 +167,7 @@ def test_refused_options(refused, case):
         (["check", "ok.csv", "-k", "0"], "-k is 0"),
         (["compare", "ok.csv", "-k", "2"], "there are no clues that PCKMeans uses, so nothing can be compared."),
         (["compare", "ok.csv", "-k", "2", "--truth", "z"], "ok.csv has no column 'z'."),
-        (["list", "--accepts", "friends"], "--accepts: 'friends' is no kind of clue; there are labels, must"),
+        (["list", "--accepts", "friends"], "--accepts: 'friends' is not a kind of clue; there are labels, must"),
         (["datasets", "wien", "--out", "w.csv"], "there is no data set 'wien'; did you mean 'wine'?"),
         (["datasets", "--out", "w.csv"], "--out needs the name of a data set"),
         (["datasets", "iris", "--out", "iris.xls"], "'iris.xls' has none of the suffixes"),

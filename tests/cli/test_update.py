@@ -63,7 +63,7 @@ def test_quiet(state, run, monkeypatch):
     feed(monkeypatch, "rose,lily,must\nrose,lily,perhaps\n")
     answer = run("update", "state", "--clues", "-", "--quiet")
     assert answer.out == ""
-    assert "line 2: 'perhaps' is no kind of clue" in answer.err
+    assert "line 2: 'perhaps' is not a kind of clue" in answer.err
 
 
 def test_a_line_without_end_waits(state, run, folder):

@@ -358,7 +358,7 @@ def test_groups_made_by_hand_are_checked() -> None:
     assert Clues(3, apart=good) == Clues(3, apart=["a", None, "a"])
     with pytest.raises(ClueError, match="apart puts row 2 into group 1, which has no weight"):
         Clues(3, apart=Groups(np.array([0, -1, 1], dtype=np.int32), one, name))
-    with pytest.raises(ClueError, match="together speaks of 2 rows, but there are 3"):
+    with pytest.raises(ClueError, match="together covers 2 rows, but there are 3"):
         Clues(3, together=Groups(np.array([0, -1], dtype=np.int32), one, name))
     with pytest.raises(ClueError, match="int32 codes"):
         Clues(3, together=Groups(np.array([0, -1, 0]), one, name))

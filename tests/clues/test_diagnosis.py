@@ -187,7 +187,7 @@ def test_explain_contradictions() -> None:
 def test_explain_what_stays_open() -> None:
     star = Clues(4, cannot=[(0, 1), (0, 2), (0, 3)], sizes=(2, 2))
     assert star.explain(2).splitlines()[-1] == (
-        "Whether 2 clusters can satisfy the clues was not decided by a short search."
+        "A short search could not decide whether 2 clusters can satisfy the clues."
     )
     assert Clues(3, sizes=(2, 3)).explain(2).splitlines()[-1].startswith("Not satisfiable with 2 clusters: the lower")
 

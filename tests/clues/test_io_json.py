@@ -93,7 +93,7 @@ def test_json_as_a_table(tmp_path):
         ({"mast": []}, "clues.json has an entry 'mast'; did you mean 'must'."),
         ({"zzz": []}, "clues.json has an entry 'zzz'; use n, labels, must, cannot, together, apart, partitions,"),
         ({"n": "six"}, "clues.json n: 'six' is not a number of rows."),
-        ({"n": 5}, "clues.json speaks of 5 rows, but there are 6."),
+        ({"n": 5}, "clues.json is about 5 rows, but there are 6."),
         ({"must": {"a17": "b3"}}, "clues.json must: links are a list of pairs."),
         ({"must": [["a17"]]}, "clues.json must[0]: a link is [row, row] or [row, row, weight]."),
         ({"must": [{"a": "a17"}]}, "clues.json must[0]: a link is [row, row] or [row, row, weight]."),

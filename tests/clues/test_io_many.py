@@ -54,9 +54,9 @@ def test_each_kind_is_looked_at_a_few_times(monkeypatch):
 
 
 FAR = {
-    "link": ("a.csv", "0,1000000000000,must\n", "a.csv speaks of 1000000000001 rows, more than memory holds"),
-    "rows": ("a.csv", "*,1000000000000,rows\n0,1,must\n", "a.csv line 1 speaks of 1000000000000 rows, more than"),
-    "label": ("a.csv", "id,label\n1000000000000,red\n", "a.csv speaks of 1000000000001 rows, more than memory holds"),
+    "link": ("a.csv", "0,1000000000000,must\n", "a.csv is about 1000000000001 rows, more than fit in memory"),
+    "rows": ("a.csv", "*,1000000000000,rows\n0,1,must\n", "a.csv line 1 is about 1000000000000 rows, more than"),
+    "label": ("a.csv", "id,label\n1000000000000,red\n", "a.csv is about 1000000000001 rows, more than fit in memory"),
     "n": (
         "a.json",
         json.dumps({"n": 10**400}),
@@ -79,7 +79,7 @@ def test_more_rows_than_memory_holds(tmp_path, case):
 def test_more_groupings_than_memory_holds(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("".join(f"{t},x,partition:{t}\n" for t in range(2000)))
     monkeypatch.setenv("CLUEWISE_FILE_LIMIT", "10M")
-    with pytest.raises(ClueError, match=r"^a.csv names 2000 groupings of 2000 rows, more than memory holds\.$"):
+    with pytest.raises(ClueError, match=r"^a.csv names 2000 groupings of 2000 rows, more than fit in memory\.$"):
         Clues.read(tmp_path / "a.csv")
     monkeypatch.setenv("CLUEWISE_FILE_LIMIT", "1G")
     assert len(Clues.read(tmp_path / "a.csv").partitions) == 2000

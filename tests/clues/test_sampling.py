@@ -329,7 +329,7 @@ def test_nothing_is_drawn_unless_asked_for() -> None:
         ({"confidence": (0.5, 0.5)}, "confidence is (0.5, 0.5); it must lie between 0.5 and 1, low before high."),
         ({"random_state": "x"}, "random_state is 'x'; it must be an int, a Generator or None."),
         ({"random_state": -1}, "random_state is -1; it must be an int, a Generator or None."),
-        ({"pairs": 1, "exclude": Clues(9, must=[(0, 8)])}, "exclude speaks of row 8, but y_true has only 7 rows."),
+        ({"pairs": 1, "exclude": Clues(9, must=[(0, 8)])}, "exclude mentions row 8, but y_true has only 7 rows."),
     ],
 )
 def test_impossible_requests(arguments: dict[str, Any], message: str) -> None:

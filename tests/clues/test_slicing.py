@@ -112,11 +112,11 @@ def test_slices_and_nothing() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([0, 2, 0], "row 0 is asked for twice; clues cannot be repeated."),
-        ([2, -1], "row 2 is asked for twice; clues cannot be repeated."),
-        ([0, 3], "there is no row 3: the clues speak of 3 rows."),
-        ([-4], "there is no row -4: the clues speak of 3 rows."),
-        ([True, False], "this mask has 2 entries, but the clues speak of 3 rows."),
+        ([0, 2, 0], "row 0 is listed twice; a row can be picked only once."),
+        ([2, -1], "row 2 is listed twice; a row can be picked only once."),
+        ([0, 3], "there is no row 3: the clues are about 3 rows."),
+        ([-4], "there is no row -4: the clues are about 3 rows."),
+        ([True, False], "this mask has 2 entries, but the clues are about 3 rows."),
         (1, "clues are sliced by a mask, a slice or a list of row numbers."),
         ([[0, 1]], "clues are sliced by a mask, a slice or a list of row numbers."),
         ([0.5], "clues are sliced by a mask, a slice or a list of row numbers."),
@@ -205,7 +205,7 @@ def test_merging_sizes() -> None:
 
 
 def test_what_cannot_be_merged() -> None:
-    with pytest.raises(ClueError, match="these clues speak of 3 rows and those of 4; they cannot be merged"):
+    with pytest.raises(ClueError, match="clues about 3 rows cannot be merged with clues about 4 rows"):
         Clues(3) | Clues(4)
     with pytest.raises(TypeError, match="unsupported operand"):
         Clues(3) | [(0, 1)]

@@ -82,4 +82,4 @@ def _check_kinds(kinds: list[str]) -> None:
 
     for kind in kinds:
         if kind not in KINDS:
-            raise ValueError(f"--accepts: '{kind}' is no kind of clue; there are {', '.join(KINDS)}.")
+            raise ValueError(f"--accepts: '{kind}' is not a kind of clue; there are {', '.join(KINDS)}.")

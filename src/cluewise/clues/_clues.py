@@ -84,7 +84,7 @@ class Clues(Record):
     contradictions : tuple of Conflict
         Rows that must be together and apart, each with the chain that proves it.
     tied, free : ndarrays
-        Rows that some clue speaks of, and the others.
+        Rows that some clue mentions, and the others.
 
     Notes
     -----
@@ -227,7 +227,7 @@ class Clues(Record):
         epsilon : float, optional
             In a cluster of two or more rows each has another within this distance. Only a part of that can
             be said by clues: a row that has no other row within ``epsilon`` is alone in its cluster, a
-            cannot-link to everybody else. More than a million such links are refused.
+            cannot-link to all other rows. More than a million such links are refused.
 
         Returns
         -------
@@ -392,7 +392,7 @@ class Clues(Record):
 
     @lazy
     def tied(self) -> Ints:
-        """Rows that a label, link, group or partition speaks of."""
+        """Rows that a label, link, group or partition mentions."""
         mask = self.labels >= 0
         mask[self.must.ravel()] = True
         mask[self.cannot.ravel()] = True
@@ -406,7 +406,7 @@ class Clues(Record):
 
     @property
     def free(self) -> Ints:
-        """Rows that no clue speaks of."""
+        """Rows that no clue mentions."""
         mask = np.ones(self.n, dtype=bool)
         mask[self.tied] = False
         return np.flatnonzero(mask)

@@ -167,7 +167,7 @@ def _close(X: Floats, delta: float) -> Ints:
             waiting[rows] = False
             chunk = min(2 * chunk, 2**14)
         elif left.any():
-            # Rows of a crowd have too many neighbors to look at; what matters is who stands near the crowd.
+            # Rows of a crowd have too many neighbors to look at; what matters is which rows are near the crowd.
             rows = np.flatnonzero(component == component[np.argmax(left)])
             i, j, distance = search.outside(rows, delta)
             near = distance < delta
@@ -182,7 +182,7 @@ def _close(X: Floats, delta: float) -> Ints:
 
 
 def _alone(X: Floats, epsilon: float) -> Ints:
-    """Cannot-links between every row that has no other within ``epsilon`` and everybody else."""
+    """Cannot-links between every row that has no other within ``epsilon`` and all other rows."""
     n = len(X)
     alone = np.flatnonzero(nearest_distance(X) > epsilon) if n > 1 else np.empty(0, dtype=np.int64)
     if len(alone) * n > MOST_PAIRS:

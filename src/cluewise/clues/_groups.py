@@ -116,7 +116,7 @@ def in_order(columns: Iterable[Groups]) -> tuple[Groups, ...]:
 
 
 def _compare(a: Groups, b: Groups) -> int:
-    """Which column comes first; names, which are dear to compare, decide only between columns that are else alike."""
+    """Which column comes first; names, which are slow to compare, only break ties."""
     for part in (
         lambda g: g.codes.tobytes(),
         lambda g: g.source,
@@ -131,7 +131,7 @@ def _compare(a: Groups, b: Groups) -> int:
 
 def _check_groups(kind: str, n: int, groups: Groups) -> None:
     if groups.codes.shape != (n,):
-        raise ClueError(f"{kind} speaks of {len(groups.codes)} rows, but there are {n}.")
+        raise ClueError(f"{kind} covers {len(groups.codes)} rows, but there are {n}.")
     if groups.codes.dtype != np.int32 or groups.weights.shape != groups.names.shape:
         raise ClueError(f"{kind}: Groups need int32 codes and one weight and one name per group.")
     row = np.flatnonzero((groups.codes < -1) | (groups.codes >= len(groups.weights)))

@@ -1,4 +1,4 @@
-"""Which rows are near which: by a k-d tree, or by comparing with everybody where there are many columns.
+"""Which rows are near which: by a k-d tree, or by comparing with all rows where there are many columns.
 
 Pairs are looked at in blocks and never stored: there may be as many as n².
 """
@@ -25,7 +25,7 @@ CROWD = 2000
 """Rows of larger groups are better searched by `Search.outside` than by `Search.pairs`."""
 
 WIDER = 1 + 1e-9
-"""Trees round in their own way: they are asked for a little more, and distances are then compared here."""
+"""Trees round differently: their radius is a little larger, and exact distances decide."""
 
 
 def nearest_distance(X: Floats) -> Floats:
@@ -46,7 +46,7 @@ def nearest_distance(X: Floats) -> Floats:
 
 
 class Search:
-    """Rows near given rows, by a k-d tree or by comparing with everybody."""
+    """Rows near given rows, by a k-d tree or by comparing with all rows."""
 
     def __init__(self, X: Floats) -> None:
         self.X = X
@@ -87,7 +87,7 @@ class Search:
     def nearest(self, row: int, radius: float) -> int | None:
         """The nearest other row within ``radius``, the first of them if there are several, or None."""
         look = radius
-        if self.tree is not None:  # of the nearest two rows one is another: ties are no farther away than it
+        if self.tree is not None:  # one of the two nearest rows is another row, and ties are no farther away
             look = min(look, float(self.tree.query(self.X[row], k=2)[0][1]) * WIDER)
         _, j, distance = next(self.pairs(np.array([row]), look))
         other = (j != row) & (distance <= radius)

@@ -175,7 +175,7 @@ class Record:
     def __getitem__(self, rows: Any) -> Self:
         """Clues among some rows (mask, slice or row numbers), renumbered in their order.
 
-        A clue stays when all rows that it speaks of stay. Size bounds become what they entail for the rows
+        A clue stays when all rows that it mentions stay. Size bounds become what they entail for the rows
         that are left.
         """
         if isinstance(rows, tuple):  # scikit-learn asks for clues[rows, ...]
@@ -209,7 +209,7 @@ class Record:
         if not isinstance(other, Record):
             return NotImplemented
         if self.n != other.n:
-            raise ClueError(f"these clues speak of {self.n} rows and those of {other.n}; they cannot be merged.")
+            raise ClueError(f"clues about {self.n} rows cannot be merged with clues about {other.n} rows.")
         sizes, size_unit = merge_sizes(self, other)
         return self._with(
             **merge_labels(self, other),

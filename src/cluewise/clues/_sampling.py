@@ -123,7 +123,7 @@ def _generator(random_state: Any) -> np.random.Generator:
 
 
 def _draw_labels(truth: Ints, classes: Array, m: int, wrong: float, rng: np.random.Generator) -> Array:
-    """Classes for ``m`` random rows; round(wrong * m) of them are drawn anew from all classes."""
+    """Classes for ``m`` random rows; round(wrong * m) of them are redrawn from all classes."""
     rows = rng.choice(len(truth), m, replace=False)
     codes = truth[rows]
     redrawn = round(wrong * m)  # the rows came in random order, so the first ones are as good as any
@@ -174,7 +174,7 @@ def _excluded(exclude: Ints, rows: Ints, n: int, ordered: bool) -> Ints:
     """Ranks of the pairs that must not be drawn, sorted."""
     taken = np.asarray(exclude, dtype=np.int64).reshape(-1, 2)
     if taken.size and (taken.min() < 0 or taken.max() >= n):
-        raise ClueError(f"exclude speaks of row {taken.max()}, but y_true has only {n} rows.")
+        raise ClueError(f"exclude mentions row {taken.max()}, but y_true has only {n} rows.")
     place = np.full(n, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))
     taken = place[taken]

@@ -55,14 +55,14 @@ def row_numbers(rows: Any, n: int) -> Ints:
         raise ClueError("clues are sliced by a mask, a slice or a list of row numbers.")
     if picked.dtype == bool:
         if len(picked) != n:
-            raise ClueError(f"this mask has {len(picked)} entries, but the clues speak of {n} rows.")
+            raise ClueError(f"this mask has {len(picked)} entries, but the clues are about {n} rows.")
         return np.flatnonzero(picked)
     picked = picked.astype(np.int64) if picked.size else np.empty(0, dtype=np.int64)
     if picked.size and (picked.min() < -n or picked.max() >= n):
         row = int(picked[(picked < -n) | (picked >= n)][0])
-        raise ClueError(f"there is no row {row}: the clues speak of {n} rows.")
+        raise ClueError(f"there is no row {row}: the clues are about {n} rows.")
     picked = np.where(picked < 0, picked + n, picked)
     repeated = np.flatnonzero(np.bincount(picked, minlength=n) > 1)
     if len(repeated):
-        raise ClueError(f"row {repeated[0]} is asked for twice; clues cannot be repeated.")
+        raise ClueError(f"row {repeated[0]} is listed twice; a row can be picked only once.")
     return picked

@@ -157,5 +157,5 @@ def _verdict(clues: Clues, k: int) -> str:
     except Infeasible as error:
         return f"Not satisfiable with {plural(k, 'cluster')}: {error}"
     if feasible(clues, k) is None:
-        return f"Whether {plural(k, 'cluster')} can satisfy the clues was not decided by a short search."
+        return f"A short search could not decide whether {plural(k, 'cluster')} can satisfy the clues."
     return f"The clues can be satisfied with {plural(k, 'cluster')}."

@@ -12,7 +12,7 @@ from cluewise._typing import Array, ArrayLike, Bools, Floats, Ints
 from cluewise.exceptions import ClueError
 from cluewise.kernels import graphs
 
-__all__ = ["GIVEN", "Links", "teller_of"]
+__all__ = ["GIVEN", "Links", "reporter_of"]
 
 GIVEN = "given"
 """Source of a clue that came without one."""
@@ -20,13 +20,13 @@ GIVEN = "given"
 _LINE = re.compile(r":\d+(-\d+)?$")
 
 
-def teller_of(source: str) -> str:
-    """Who says so: lines of one file are one source, because a line that stands there twice says nothing new.
+def reporter_of(source: str) -> str:
+    """The person or file behind a source: lines of one file are one source, because a repeated line says nothing new.
 
     Examples
     --------
-    >>> from cluewise.clues.links import teller_of
-    >>> teller_of("clues.csv:12"), teller_of("ann")
+    >>> from cluewise.clues.links import reporter_of
+    >>> reporter_of("clues.csv:12"), reporter_of("ann")
     ('clues.csv', 'ann')
     """
     return _LINE.sub("", source)
@@ -123,7 +123,7 @@ class Links:
         return Links(rows, self.weight[order], confidence, source)._merged()
 
     def _first_reports(self) -> Bools:
-        """Which entries of a sorted list speak of another pair than the one before."""
+        """Which entries of a sorted list are about another pair than the one before."""
         new = np.ones(len(self), dtype=bool)
         first, second = self.pairs[:, 0], self.pairs[:, 1]
         new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
@@ -135,14 +135,14 @@ class Links:
         if new.all():
             return self._frozen()
         pair = np.cumsum(new)
-        teller = name = np.zeros(len(self), dtype=np.int64)
+        reporter = name = np.zeros(len(self), dtype=np.int64)
         if not isinstance(self.source, str):
-            teller = np.unique([teller_of(s) for s in self.source], return_inverse=True)[1]
+            reporter = np.unique([reporter_of(s) for s in self.source], return_inverse=True)[1]
             name = np.unique(self.source.astype(str), return_inverse=True)[1]
         # Of lines with equal weight the first name stays, whatever the order they came in.
-        order = np.lexsort((-name, self.weight, teller, pair))
+        order = np.lexsort((-name, self.weight, reporter, pair))
         largest = np.ones(len(self), dtype=bool)
-        largest[:-1] = (np.diff(pair[order]) > 0) | (np.diff(teller[order]) != 0)
+        largest[:-1] = (np.diff(pair[order]) > 0) | (np.diff(reporter[order]) != 0)
         reports = self._picked(order[largest])
         start = np.flatnonzero(reports._first_reports())
         if len(start) == len(reports):

@@ -8,7 +8,7 @@ import numpy as np
 
 from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.clues.links import teller_of
+from cluewise.clues.links import reporter_of
 
 __all__ = ["GROUPS", "Pairs", "Reports", "Told", "only_links", "reports_of"]
 
@@ -153,7 +153,7 @@ class Told:
     def _teller_of(self, sources: Array) -> Ints:
         """A number for every source without its line."""
         known = self._tellers
-        return np.array([known.setdefault(teller_of(s), len(known)) for s in sources.tolist()], dtype=np.int64)
+        return np.array([known.setdefault(reporter_of(s), len(known)) for s in sources.tolist()], dtype=np.int64)
 
     def _add(self, reports: Reports, teller: Ints, code: Ints) -> None:
         at = np.searchsorted(self._codes, code, side="right")

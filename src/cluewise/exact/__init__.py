@@ -11,13 +11,14 @@ everything (and for a witness when they cannot); COPKMeans, PCCC and the mixture
 `sizes`          can clusters of given sizes hold components of given sizes?
 `assignment`     the cheapest valid labels, with a proved lower bound: `cheapest`
 `local`          cheaper labels by swaps along Kempe chains
-`program`        one hard component as an integer program; `highs` runs it so that Ctrl-C is heard
+`program`        one hard component as an integer program; `highs` runs it so that Ctrl-C works
 ================ ========================================================================================
 
-From a question to an answer: a `Network` is made smaller without changing the answer (nodes that exclude nobody, nodes
-with fewer than k neighbors, components without trouble); what is left is attacked by methods of growing cost, each of
-which may end the matter: certificates, a greedy pass, branch and bound beside tabu search, integer programming. All of
-them take a deadline; what they have found by then is valid, and they say how far it may be from the best.
+From a question to an answer: first the network shrinks in ways that do not change the answer (without nodes that exclude
+no other, nodes with fewer than k neighbors, components whose cheapest labels break nothing). What is left meets methods
+of growing cost, each of which may settle it: certificates, a greedy pass, branch and bound taking turns with tabu
+search, integer programming. All of them take a deadline. Labels found by then are valid, and a bound says how far they
+may be from the optimum.
 
 Modules with a leading underscore serve this package alone: `_certificates` (two clusters, odd cycles, cliques),
 `_searches` (branch and bound, tabu search: states that can be left and entered again), `_relaxation` (conflicts are

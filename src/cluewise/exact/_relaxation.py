@@ -29,7 +29,7 @@ def relax(
     """
     best, part = start, net.explore().component
     labels: Ints = costs.argmin(axis=1).astype(np.int32)
-    lower = costs.min(axis=1)  # by node; that of a solved component stands at one of its nodes
+    lower = costs.min(axis=1)  # by node; that of a solved component is kept at one of its nodes
     active = np.zeros(net.size, bool)
     rounds = 0
     while True:

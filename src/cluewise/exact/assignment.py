@@ -54,7 +54,7 @@ def cheapest(
 ) -> Assignment:
     """The cheapest cluster for each node such that no two nodes that exclude each other share one.
 
-    The result is always valid and never dearer than ``incumbent`` (valid labels). A cost of ∞ forbids a cluster.
+    The result is always valid and costs no more than ``incumbent`` (valid labels). A cost of ∞ forbids a cluster.
     ``status`` is "optimal" when the gap is at most ``gap``. The same input gives the same result as long as
     ``time_limit`` (seconds) is not reached. Ctrl-C is answered within some 0.2 s.
 

@@ -2,7 +2,7 @@
 
 HiGHS cannot be interrupted from outside, so Ctrl-C would wait for it. A child process can be killed at once. This
 file is what the child runs, as a script, which is why it imports nothing but NumPy and SciPy; ``subprocess`` instead of
-``multiprocessing`` spares users the ``if __name__ == "__main__"`` guard.
+``multiprocessing`` saves users the ``if __name__ == "__main__"`` guard.
 """
 
 from __future__ import annotations

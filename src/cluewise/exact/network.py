@@ -1,8 +1,8 @@
 """`Network`: nodes of which some exclude each other, and every question that takes linear time.
 
 A node is whatever has to stay in one cluster, usually a must-link component; two nodes that exclude each other must not
-share a cluster. Most exclusions are pairs. A set of nodes that all exclude each other (a photograph in which everybody
-is a different person) stays a clique: written out as pairs it would take the square of its size.
+share a cluster. Most exclusions are pairs. A set of nodes that all exclude each other (the faces in a photograph) stays
+a clique: written out as pairs it would take the square of its size.
 
 Kernels run in slices of some ten milliseconds, so that Ctrl-C is answered between two of them.
 """
@@ -196,7 +196,7 @@ class Network(NamedTuple):
         return stuck
 
     def broken(self, labels: Ints) -> Bools:
-        """Which nodes share a cluster with a node they exclude (cluster −1 is nobody's)."""
+        """Which nodes share a cluster with a node they exclude (−1: in no cluster)."""
         wrong = np.zeros(self.size, bool)
         rows = np.repeat(np.arange(self.size), np.diff(self.indptr))
         wrong[rows[(labels[rows] == labels[self.indices]) & (labels[rows] != UNASSIGNED)]] = True

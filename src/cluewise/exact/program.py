@@ -75,7 +75,7 @@ def _assignment(costs: Floats) -> Solution:
 
 
 def _dominate(csr: tuple[Ints, Ints], excess: Floats, open_: Bools) -> None:
-    """Close clusters that an optimum can do without: those dearer than one that no neighbor can take."""
+    """Close clusters that an optimum can do without: those that cost more than one that no neighbor can take."""
     indptr, indices = csr
     while True:
         taken = np.logical_or.reduceat(open_[indices], indptr[:-1], axis=0)  # no row of the CSR is empty

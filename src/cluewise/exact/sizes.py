@@ -1,4 +1,4 @@
-"""Can clusters of the wanted sizes hold the rows and the groups of rows that stay together?"""
+"""Can clusters of the requested sizes hold the rows and the groups of rows that stay together?"""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ STATES, GROUPS = 5_000, 64  # how far packing is tried in full
 
 
 def sizes_feasible(sizes: Array, k: int, n: float, component_sizes: Array) -> str | None:
-    """Why no clustering has these sizes (one sentence without full stop), or None when nothing speaks against it.
+    """Why no clustering has these sizes (one sentence without full stop), or None when nothing rules it out.
 
     ``sizes`` is (lower, upper) for all clusters or one such row for each of the ``k`` clusters;
     ``component_sizes``, with sum ``n``, are whole numbers of points, or weights. Exact when all components are
-    single points or few are not; otherwise (packing is NP-hard) None may be too hopeful.
+    single points or few are not; otherwise (packing is NP-hard) None is no proof.
 
     Examples
     --------

@@ -26,8 +26,8 @@ class Aside(NamedTuple):
     Examples
     --------
     >>> from cluewise.stream import Aside
-    >>> str(Aside("stdin", 3, "a,b,perhaps", "'perhaps' is no kind of clue."))
-    "stdin line 3: 'perhaps' is no kind of clue."
+    >>> str(Aside("stdin", 3, "a,b,perhaps", "'perhaps' is not a kind of clue."))
+    "stdin line 3: 'perhaps' is not a kind of clue."
     """
 
     source: str

@@ -79,7 +79,7 @@ class StreamingClues:
     ...         for bad in batch.aside:
     ...             str(bad)[:43]
     ...     stream.model.gamma_.round(2).tolist()  # the first partition joins rows 1 and 2
-    "ann line 2: 'perhaps' is no kind of clue; u"
+    "ann line 2: 'perhaps' is not a kind of clue"
     [0.55, 0.45]
     """
 

@@ -23,7 +23,7 @@ _LINK = ("a", "b", "weight", "confidence", "source")
 
 @dataclass(frozen=True, eq=False)
 class _Unfolded(tables.Table):
-    """A table that calls its rows by their place in the object."""
+    """A table that names its rows by their place in the object."""
 
     places: tuple[str, ...] = ()
 
@@ -42,7 +42,7 @@ def is_table(value: Any) -> bool:
 
 
 def unfold(value: Any, names: Names, name: str) -> tuple[tables.Table, int | None]:
-    """The long table that a hand-written object stands for, and the number of rows if it tells.
+    """The long table that a hand-written object stands for, and the number of rows if it is given.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _assigned(given: Any, kind: str, key: str, names: Names, name: str) -> Itera
 
 
 def _unknown(value: Any) -> bool:
-    # In a list of codes -1 is nobody, as it is in the arguments of `Clues`.
+    # In a list of codes -1 means unknown, as in the arguments of `Clues`.
     return value is None or value == "" or value != value or (value == -1 and not isinstance(value, bool))
 
 

@@ -25,7 +25,7 @@ _NAMED = ("together", "apart", "partition", "avoid", "size")  # kinds that may g
 
 
 def split_kind(cell: str) -> tuple[str, str] | None:
-    """The kind of clue and the name behind its colon; None when the cell is no kind."""
+    """The kind of clue and the name behind its colon; None when the cell is not a kind."""
     word, _, name = cell.strip().partition(":")
     kind = _KINDS.get(word.strip().lower())
     if kind is None or (name and kind not in _NAMED) or (kind == "size" and name not in ("", "weight")):
@@ -78,10 +78,10 @@ class Lines:
             line = int(np.flatnonzero(self.codes == code)[0])
             if pair is not None:
                 raise self.error(
-                    line, "kind 0 is 'cannot' to some and 'nothing known' to others; write cannot (or -1)."
+                    line, "kind 0 is ambiguous ('cannot' in some files, 'unknown' in others); write cannot (or -1)."
                 )
             known = "must, cannot, label, together, apart, partition, avoid or size"
-            raise self.error(line, f"'{word}' is no kind of clue; use {known}.")
+            raise self.error(line, f"'{word}' is not a kind of clue; use {known}.")
         return pair
 
     def _sources(self, cells: list[str] | None) -> tuple[Array, bool]:

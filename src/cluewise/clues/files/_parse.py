@@ -50,7 +50,7 @@ def read(path: str | Path, ids: Any = None, n: int | None = None) -> dict[str, A
 
 
 def _starts_with_a_clue(top: list[list[str]], names: Names) -> bool:
-    """Whether a file has no header: a column may well be called label or size, as kinds of clues are."""
+    """Whether a file has no header; a header may contain words such as label or size, which are kinds of clues, too."""
     kinds = [split_kind(record[2]) if len(record) > 2 else None for record in top]
     if not kinds or kinds[0] is None:
         return False
@@ -104,7 +104,7 @@ def parse_clues(table: tables.Table, names: Names) -> dict[str, Any]:
     n = _count(lines, names, pairs, labels, several)
     columns = sum(map(len, several.values()))
     if columns * n * _CODE > tables.limit():
-        raise ClueError(f"{table.name} names {columns} groupings of {n} rows, more than memory holds.")
+        raise ClueError(f"{table.name} names {columns} groupings of {n} rows, more than fit in memory.")
     arguments: dict[str, Any] = {"n": n}
     for kind, (rows, at) in pairs.items():
         if len(at):
@@ -172,7 +172,7 @@ def _placed(lines: Lines, names: Names, at: Ints, verb: str) -> tuple[Ints, Ints
 
 
 def _count(lines: Lines, names: Names, pairs: dict[str, Any], labels: Any, several: dict[str, Any]) -> int:
-    """The number of rows: as it was told, or else one more than the largest number in the file."""
+    """The number of rows: as given, or one more than the largest number in the file."""
     if names.n is not None:
         return names.n
     found = [rows for rows, _ in pairs.values()] + [labels[1]]
@@ -203,7 +203,7 @@ def _codes(n: int, kind: str, rows: Ints, values: Array, *, by_appearance: bool 
 
 def _groups(lines: Lines, n: int, kind: str, at: Ints, rows: Ints, values: Array) -> Groups:
     codes, found = _codes(n, kind, rows, values, by_appearance=True)
-    at, rows = at[codes[rows] >= 0], rows[codes[rows] >= 0]  # -1 is no group here, as it is in `Clues`
+    at, rows = at[codes[rows] >= 0], rows[codes[rows] >= 0]  # -1 means no group, as in `Clues`
     given = np.where(np.isnan(lines.weight[at]), 1.0, lines.weight[at])
     mine = codes[rows]
     weights = np.ones(len(found))
@@ -238,7 +238,7 @@ def _sizes(lines: Lines) -> dict[str, Any]:
     for i in at:
         cluster, match = lines.a[i], _BOUNDS.fullmatch(lines.b[i])
         if match is None:
-            raise lines.error(i, f"'{lines.b[i]}' is no pair of bounds; write 3..20, 3.. or ..20.")
+            raise lines.error(i, f"'{lines.b[i]}' is not a pair of bounds; write 3..20, 3.. or ..20.")
         if cluster in bounds:
             raise lines.error(i, f"cluster '{cluster}' already has bounds.")
         low, high = float(match[1] or 0), float(match[2] or np.inf)

@@ -20,7 +20,7 @@ _TRUTH = {"True": True, "False": False}
 
 
 class Names:
-    """How a file calls the n rows: by their names, or by their numbers from 0."""
+    """How a file refers to the n rows: by their names, or by their numbers from 0."""
 
     def __init__(self, ids: Any = None, n: int | None = None) -> None:
         self.n = n
@@ -36,12 +36,12 @@ class Names:
             _refuse_ids(given)
 
     def state(self, n: int, name: str, *, numbered: bool = False) -> None:
-        """Take note of what a file says about the number of rows and the way they are called."""
+        """Take over what a file says about the number of rows and whether they are numbered."""
         if self.n is not None and self.n != n:
-            raise ClueError(f"{name} speaks of {n} rows, but there are {self.n}.")
+            raise ClueError(f"{name} is about {n} rows, but there are {self.n}.")
         if self.n is None and n * _ROW > tables.limit():
             raise ClueError(
-                f"{name} speaks of {n} rows, more than memory holds; if there really are that many, give n or ids."
+                f"{name} is about {n} rows, more than fit in memory; if there really are that many, give n or ids."
             )
         self.n = n
         if numbered:

@@ -60,8 +60,8 @@ def tabulate(clues: Clues, ids: Any = None) -> tables.Table:
         page.add(name[pairs[:, 0]], name[pairs[:, 1]], kind, source, np.where(np.isnan(sure), weight, np.nan), sure)
     known = np.flatnonzero(clues.labels >= 0)
     classes = np.array(spell(clues.classes_), dtype=object)
-    told = GIVEN if clues.label_source is None else clues.label_source[known]
-    page.add(name[known], classes[clues.labels[known]], "label", told)
+    by = GIVEN if clues.label_source is None else clues.label_source[known]
+    page.add(name[known], classes[clues.labels[known]], "label", by)
     for kind, columns in (("together", clues.together), ("apart", clues.apart)):
         for t, group in enumerate(columns):
             _add_groups(page, name, group, _numbered(kind, t, len(columns)))
