@@ -4,6 +4,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 import cluewise
 
 ROOT = Path(cluewise.__file__).parent
@@ -48,3 +50,12 @@ def test_core_holds_what_two_packages_use():
     core = [name for name, path in MODULES.items() if name.startswith("cluewise.core.") and path.name != "__init__.py"]
     assert len(core) > 20
     assert {name for name in core if len(packages(name, set())) < 2} == set()
+
+
+@pytest.mark.parametrize("package", ["cluewise.clues", "cluewise.exact"])
+def test_private_modules_serve_their_own_package(package):
+    inside = f"{package}."
+    private = [name for name in MODULES if name.startswith(inside) and "._" in name]
+    assert len(private) > 2
+    used_by = users()
+    assert {user for name in private for user in used_by[name] if not user.startswith(inside)} - {package} == set()

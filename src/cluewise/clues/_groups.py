@@ -82,14 +82,8 @@ def columns_of(
     kind: str, n: int, given: Any, weight: ArrayLike | None, confidence: float | None, source: str
 ) -> tuple[Groups, ...]:
     """Group columns from what a user gave: one column, a list of columns, or `Groups`."""
-    if given is None or _is_nothing(given):
-        return ()
-    if isinstance(given, Groups):
-        given = [given]
-    nested = isinstance(given, (list, tuple)) and len(given) > 0 and all(_is_column(c) for c in given)
-    columns = given if nested else [given]
     built = []
-    for column in columns:
+    for column in _columns(given):
         if isinstance(column, Groups):
             _check_groups(kind, n, column)
             built.append(column)
@@ -139,8 +133,12 @@ def _check_groups(kind: str, n: int, groups: Groups) -> None:
         raise ClueError(f"{kind} puts row {row[0]} into group {groups.codes[row[0]]}, which has no weight.")
 
 
-def _is_nothing(given: Any) -> bool:
-    return isinstance(given, (list, tuple)) and len(given) == 0
+def _columns(given: Any) -> Sequence[Any]:
+    """What a user gave as a list of columns: None and an empty list are none, anything else but a list is one."""
+    if given is None or (isinstance(given, (list, tuple)) and not len(given)):
+        return ()
+    nested = isinstance(given, (list, tuple)) and all(_is_column(c) for c in given)
+    return given if nested else [given]
 
 
 def _is_column(value: Any) -> bool:
@@ -260,16 +258,10 @@ def expand(stored: Array) -> Ints:
 
 def code_list(kind: str, n: int, given: Any) -> list[Ints]:
     """One or several columns of codes (partitions, clusterings to avoid)."""
-    if given is None or _is_nothing(given):
-        return []
-    several: Sequence[Any]
     if isinstance(given, np.ndarray) and given.ndim == 2:
-        several = list(given)
-    else:
-        nested = isinstance(given, (list, tuple)) and len(given) > 0 and all(_is_column(c) for c in given)
-        several = given if nested else [given]
+        given = list(given)
     columns = []
-    for t, column in enumerate(several):
+    for t, column in enumerate(_columns(given)):
         is_compact = isinstance(column, np.ndarray) and column.dtype.kind == "u"
         codes, _ = codes_of(f"{kind} {t}", n, expand(column) if is_compact else column)
         codes.flags.writeable = False

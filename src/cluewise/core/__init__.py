@@ -6,13 +6,10 @@ What one family alone uses lives in that family; everything here serves at least
 for everybody     `loop`, `progress`, `threads`, `rows` (blocks of X), `order`
 k-means           `seeding`, `assign`, `centers`, `lloyd`, `objective`, `price` of a broken link
 clues as forces   `pulls` (on rows), `links` (pairs), `nodes` (what must-links join)
-`exact`           hard links: `search` and its parts, `certainty`, `exclusions`
 `distances`       `metric` (Mahalanobis), `distance_matrix`
 `probability`     `gaussians`, `doubt` about links
 `partitions`      `given` (clusterers), `labelings`, `utilities`, `consensus`
 `graphs`          `neighbors`
 `trees`           `linkage` and its parts
 ================= =======================================================================================
-
-Modules with a leading underscore serve the one that their docstring names.
 """

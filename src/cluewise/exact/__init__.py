@@ -14,11 +14,11 @@ everything (and for a witness when they cannot); COPKMeans, PCCC and the mixture
 `program`        one hard component as an integer program; `highs` runs it so that Ctrl-C works
 ================ ========================================================================================
 
-From a question to an answer: first the network shrinks in ways that do not change the answer (without nodes that exclude
-no other, nodes with fewer than k neighbors, components whose cheapest labels break nothing). What is left meets methods
-of growing cost, each of which may settle it: certificates, a greedy pass, branch and bound taking turns with tabu
-search, integer programming. All of them take a deadline. Labels found by then are valid, and a bound says how far they
-may be from the optimum.
+From a question to an answer: first the network shrinks in ways that do not change the answer. Nodes that exclude no
+other, nodes with fewer than k neighbors and components whose cheapest labels break nothing need no search. What is left
+meets methods of growing cost, each of which may settle it: certificates, a greedy pass, branch and bound taking turns
+with tabu search, integer programming. All of them take a deadline. Labels found by then are valid, and a bound says how
+far they may be from the optimum.
 
 Modules with a leading underscore serve this package alone: `_certificates` (two clusters, odd cycles, cliques),
 `_searches` (branch and bound, tabu search: states that can be left and entered again), `_relaxation` (conflicts are

@@ -10,9 +10,9 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.clues import Clues
-from cluewise.exact.network import Network, busy
 from cluewise.core import loop
 from cluewise.core.rows import Rows
+from cluewise.exact.network import Network, busy
 from cluewise.mixture import _linked as linked
 from cluewise.mixture._base import MixtureClusterer
 

@@ -122,11 +122,7 @@ def _unknown(value: Any) -> bool:
 
 def _grouped(given: Any, kind: str, name: str) -> Iterator[dict[str, Any]]:
     """Groups as an object from name to rows or as a list of lists; a list of objects is a list of columns."""
-    if given is None:
-        return
-    several = isinstance(given, list) and bool(given) and all(isinstance(column, dict) for column in given)
-    for t, column in enumerate(given if several else [given]):
-        suffix, key = (f"{kind}:{t + 1}", f"{kind}[{t}]") if several else (kind, kind)
+    for column, suffix, key in _several(given, kind, kind, dict):
         if isinstance(column, list):
             column = {str(g): members for g, members in enumerate(column)}
         if not isinstance(column, dict) or not all(isinstance(rows, list) for rows in column.values()):
@@ -137,14 +133,16 @@ def _grouped(given: Any, kind: str, name: str) -> Iterator[dict[str, Any]]:
 
 
 def _clusterings(given: Any, kind: str, key: str, names: Names, name: str) -> Iterator[dict[str, Any]]:
-    if given is None:
-        return
-    several = isinstance(given, list) and bool(given) and all(isinstance(one, (list, dict)) for one in given)
-    for t, one in enumerate(given if several else [given]):
-        if several:
-            yield from _assigned(one, f"{kind}:{t + 1}", f"{key}[{t}]", names, name)
-        else:
-            yield from _assigned(one, kind, key, names, name)
+    for one, suffix, place in _several(given, kind, key, (list, dict)):
+        yield from _assigned(one, suffix, place, names, name)
+
+
+def _several(given: Any, kind: str, key: str, types: Any) -> Iterator[tuple[Any, str, str]]:
+    """The columns in a value, each with its kind and place: a list of such ``types`` is several, the rest one."""
+    if isinstance(given, list) and given and all(isinstance(one, types) for one in given):
+        yield from ((one, f"{kind}:{t + 1}", f"{key}[{t}]") for t, one in enumerate(given))
+    elif given is not None:
+        yield given, kind, key
 
 
 def _sizes(given: Any, unit: Any, name: str) -> Iterator[dict[str, Any]]:
