@@ -200,7 +200,7 @@ def test_bad_lines_are_set_aside_with_their_number(folder):
     for why, expected in zip(
         words,
         [
-            "no kind of clue",
+            "not a kind of clue",
             "no row is called 'zed'",
             "linked to itself",
             "2 cells instead of a,b,kind (up to 5)",
