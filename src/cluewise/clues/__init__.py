@@ -5,6 +5,6 @@ from cluewise.clues._clues import Clues
 from cluewise.clues._conflicts import Conflict
 from cluewise.clues._distance import check_epsilon, repair_epsilon
 from cluewise.clues._groups import Groups
-from cluewise.clues._record import KINDS
+from cluewise.clues.words import KINDS
 
 __all__ = ["KINDS", "Cliques", "Clues", "Conflict", "Graph", "Groups", "check_epsilon", "repair_epsilon"]
