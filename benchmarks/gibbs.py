@@ -14,7 +14,7 @@ from cluewise import Clues
 from cluewise.mixture._tvclust.gibbs import GibbsDraws, sample
 from cluewise.mixture._tvclust.gibbs_draws import Rates, Record
 from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
-from cluewise.mixture._tvclust.pair_evidence import Noise, Pairs, pairs_of
+from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise, gather_evidence
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # where the twins of the kernels live
@@ -29,7 +29,7 @@ SECONDS = 5.0
 def measure(n: int, d: int, k: int, pairs: int, sweeps: int, visits: int, repeats: int) -> list[Figure]:
     X = standardized(n, d, k)
     words = np.random.default_rng(0).poisson(np.exp(X - X.mean())).astype(float)
-    known = pairs_of(Clues(n, **links(n, k, pairs)))
+    known = gather_evidence(Clues(n, **links(n, k, pairs)))
     normal, counts = NormalInverseWishart(np.zeros(d), 1.0, np.eye(d), d + 2.0), DirichletMultinomial(np.full(d, 0.5))
     contestants = {
         (base, engine): lambda data=data, prior=prior, collapsed=collapsed: chain(data, known, prior, collapsed, sweeps)
@@ -59,7 +59,7 @@ def standardized(n: int, d: int, k: int) -> np.ndarray:
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-def chain(X: np.ndarray, pairs: Pairs, base: Any, collapsed: bool, sweeps: int) -> GibbsDraws:
+def chain(X: np.ndarray, pairs: Evidence, base: Any, collapsed: bool, sweeps: int) -> GibbsDraws:
     """All that a fit does: the first pass, visits, splits and merges, p and q, records."""
     return sample(
         X,
@@ -77,7 +77,7 @@ def chain(X: np.ndarray, pairs: Pairs, base: Any, collapsed: bool, sweeps: int) 
     )
 
 
-def plain(X: np.ndarray, pairs: Pairs, base: NormalInverseWishart, start: np.ndarray, visits: int) -> int:
+def plain(X: np.ndarray, pairs: Evidence, base: NormalInverseWishart, start: np.ndarray, visits: int) -> int:
     """Some visits of the collapsed sampler by the twin of its kernel, with as many clusters as there are blobs."""
     clusters = NormalClusters(X, base, 1.0, len(X))
     labels = start.astype(np.int32)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from measuring import Figure, Times, exponent, interleaved, one_thread
 
+from cluewise.clues import Pairs
 from cluewise.ensemble import _sequence, _votes
 from cluewise.ensemble._aligned import Aligned
-from cluewise.ensemble._told import Pairs
 
 FULL = {
     "n": 8_100_000,
@@ -82,13 +82,13 @@ def updates(
         part = Aligned(whole.labels[:, :size], whole.clusters, whole.spelled)
         rows = np.sort(rng.choice(size, size=(pairs, 2)), axis=1)
         same = truth[rows[:, 0]] == truth[rows[:, 1]]
-        told = Pairs(rows[same], np.ones(same.sum()), rows[~same], np.ones((~same).sum()))
-        contestants: dict[str, Callable[[], Any]] = {"numpy": lambda part=part, told=told: plain(part.labels, told)}
+        links = Pairs(rows[same], np.ones(same.sum()), rows[~same], np.ones((~same).sum()))
+        contestants: dict[str, Callable[[], Any]] = {"numpy": lambda part=part, links=links: plain(part.labels, links)}
         for name, exact in (("relaxed", False), ("exact", True)):
             rule = _sequence.Rule(exact, False, 1.0, None)
             state = _sequence.begin(m, rule)._replace(seen=float(pairs))
-            contestants[name] = lambda part=part, told=told, rule=rule, state=state: _sequence.step(
-                state, told, part, rule
+            contestants[name] = lambda part=part, links=links, rule=rule, state=state: _sequence.step(
+                state, links, part, rule
             )
         for run in contestants.values():
             run()
@@ -110,13 +110,13 @@ def updates(
     return figures
 
 
-def plain(labels: np.ndarray, told: Pairs) -> np.ndarray:
+def plain(labels: np.ndarray, links: Pairs) -> np.ndarray:
     """The relaxed update as one would write it."""
-    a, b = labels[:, told.must[:, 0]], labels[:, told.must[:, 1]]
-    c, d = labels[:, told.cannot[:, 0]], labels[:, told.cannot[:, 1]]
+    a, b = labels[:, links.must[:, 0]], labels[:, links.must[:, 1]]
+    c, d = labels[:, links.cannot[:, 0]], labels[:, links.cannot[:, 1]]
     e = (a != b).sum(axis=1) + (c == d).sum(axis=1)
     m = len(labels)
-    v = np.full(m, 1 / m) - 2 / (m * len(told.must) + m * len(told.cannot)) * e
+    v = np.full(m, 1 / m) - 2 / (m * len(links.must) + m * len(links.cannot)) * e
     w = np.sort(v)[::-1]
     theta = (np.cumsum(w) - 1) / np.arange(1, m + 1)
     return np.maximum(v - theta[np.flatnonzero(w > theta)[-1]], 0)

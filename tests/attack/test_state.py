@@ -233,7 +233,7 @@ def test_a_full_disk(disk, left):
         with StreamingClues(folder, batch_size=50) as stream:
             list(stream.apply())
             assert stream.n_batches == stream.model.n_iter_
-            assert len(stream.model._told.reports.rows) == at
+            assert len(stream.model._log.reports.rows) == at
     assert [line.text for line, _ in Journal(folder / "journal.jsonl").lines] == [clue(i) for i in range(at)]
 
 
@@ -300,7 +300,7 @@ def stream_folder(tmp_path_factory):
             stream.append([clue(i), clue(i + 1)])
     shutil.copytree(folder, folder.with_name("applied"))
     truth = opened(folder.with_name("applied"))
-    return folder, truth, meanings(SCSC.load(folder.with_name("applied"))._told.clues())
+    return folder, truth, meanings(SCSC.load(folder.with_name("applied"))._log.clues())
 
 
 def meanings(clues):

@@ -32,7 +32,7 @@ def table(pairs, weights):
     W = np.full((pairs.n, pairs.n), weights.other)
     ends = pairs.rows[pairs.ends]
     W[ends[:, 0], ends[:, 1]] = W[ends[:, 1], ends[:, 0]] = 0
-    for (i, j), weight in zip(ends, weights.told, strict=True):
+    for (i, j), weight in zip(ends, weights.linked, strict=True):
         W[i, j] += weight
         W[j, i] += weight
     return W
@@ -50,7 +50,7 @@ def problem(seed=0, n=60, pairs=60):
 def test_worked_round():
     """The example [distboost_round], with the label of a pair in the edge (erratum E26)."""
     links = links_of(Clues(4, must=MUST, cannot=CANNOT))
-    pairs = boosting.told(links, 4)
+    pairs = boosting.sign_pairs(links, 4)
     weights = boosting.begin(pairs, np.ones(4))
     np.testing.assert_allclose(table(pairs, weights), 1 / 16)
     labels, strengths = boosting.strength(POSTERIORS)
@@ -91,7 +91,7 @@ def test_weights_are_those_of_all_pairs(seed):
     every = rng.permutation([(i, j) for i in range(n) for j in range(i)])
     clues = Clues(n, must=every[:4], cannot=every[3:7], must_weight=rng.uniform(0.1, 3, 4))
     links = links_of(clues)
-    pairs = boosting.told(links, n)
+    pairs = boosting.sign_pairs(links, n)
     first = np.concatenate([links.must[links.must > 0], links.cannot[links.cannot > 0]])
     weights, votes = boosting.begin(pairs, first), np.zeros(8)
     loss = first.sum()
@@ -110,7 +110,7 @@ def test_weights_are_those_of_all_pairs(seed):
         new = boosting.reweighted(pairs, weights, found, alpha, 10.0)
         right = pairs.sign * found > 0
         if right.any() and not right.all():  # wrong pairs gain on right ones
-            gain = new.told / weights.told
+            gain = new.linked / weights.linked
             assert gain[~right].min() > gain[right].max()
         votes, weights = votes + alpha * found, new
         lower = first @ np.exp(-pairs.sign * votes)

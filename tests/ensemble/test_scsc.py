@@ -105,14 +105,14 @@ def test_a_link_from_the_same_source_counts_once():
         model(inertia=50.0).update(Clues(6, must=[(0, 1)], cannot=[(2, 3)], must_weight=2, cannot_weight=2)).gamma_,
     )
     assert twice.update(other).broken_.n == 6
-    assert twice._told.clues() == FIRST | other
+    assert twice._log.clues() == FIRST | other
 
 
 def test_of_a_repeated_link_the_larger_weight_counts():
     light, heavy = (Clues(6, cannot=[(2, 3)], cannot_weight=w) for w in (1.0, 3.0))
     found = model(inertia=50.0).update(light).update(heavy).update(light)
     np.testing.assert_allclose(found.gamma_, model(inertia=50.0).update(heavy).gamma_)
-    assert found._told.clues() == heavy
+    assert found._log.clues() == heavy
 
 
 def test_labels_and_groups_count_as_their_links():
@@ -159,13 +159,13 @@ def test_clues_about_other_rows_are_refused():
 
 def test_an_interrupted_update_changes_nothing(monkeypatch):
     found = model(inertia=50.0).update(FIRST)
-    before = pickle.dumps((found.gamma_, found._told.clues(), found.trace_))
+    before = pickle.dumps((found.gamma_, found._log.clues(), found.trace_))
     heavier = Clues(6, must=[(0, 1), (1, 2)], must_weight=5.0)
     with monkeypatch.context() as patch:
         patch.setattr(weighting, "closed_form", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             found.update(heavier)
-    assert pickle.dumps((found.gamma_, found._told.clues(), found.trace_)) == before
+    assert pickle.dumps((found.gamma_, found._log.clues(), found.trace_)) == before
     np.testing.assert_array_equal(
         found.update(heavier).gamma_, model(inertia=50.0).update(FIRST).update(heavier).gamma_
     )

@@ -41,7 +41,7 @@ def test_everything_comes_back(tmp_path, parameters):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     assert (again.n_iter_, again.objective_, again.n_clusters_) == (model.n_iter_, model.objective_, model.n_clusters_)
     assert again.broken_ == model.broken_
-    assert again._told.clues() == model._told.clues()
+    assert again._log.clues() == model._log.clues()
     for one in (model, again):
         one.update(told("ann", must=[(0, 1)], cannot=[(1, 4)]))  # the first link is known, the second new
     np.testing.assert_array_equal(again.gamma_, model.gamma_)

@@ -13,7 +13,7 @@ from cluewise.clues import Clues
 from cluewise.kernels import cholesky, gibbs, gibbs_counts, gibbs_normal
 from cluewise.mixture._tvclust.gibbs_counts import CountClusters
 from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
-from cluewise.mixture._tvclust.pair_evidence import pairs_of
+from cluewise.mixture._tvclust.pair_evidence import gather_evidence
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 from twins import cholesky as reference_cholesky
 from twins import gibbs as reference_gibbs
@@ -90,7 +90,7 @@ def links_of(rng, n, count):
     ends = np.sort(rng.integers(n, size=(count, 2)), axis=1)
     ends = ends[ends[:, 0] != ends[:, 1]]
     kind = rng.random(len(ends)) < 0.5
-    pairs = pairs_of(Clues(n, must=ends[kind], cannot=ends[~kind]))
+    pairs = gather_evidence(Clues(n, must=ends[kind], cannot=ends[~kind]))
     return pairs.indptr, pairs.neighbor, pairs.report, rng.normal(size=len(pairs)), np.zeros(len(pairs))
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.kernels import variational
-from cluewise.mixture._tvclust.pair_evidence import pairs_of
+from cluewise.mixture._tvclust.pair_evidence import gather_evidence
 from twins import variational as reference_variational
 
 
@@ -16,7 +16,7 @@ def test_kernels_are_their_twins(seed):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(2, 9)), int(rng.integers(1, 5))
     clues = Clues.sample(rng.integers(2, size=n), pairs=min(6, n * (n - 1) // 2), random_state=seed)
-    pairs = pairs_of(clues)
+    pairs = gather_evidence(clues)
     r = rng.dirichlet(np.ones(k), size=n)
     scores, pull = rng.normal(size=(n, k)) * 5, rng.normal(size=len(pairs))
     rows = rng.permutation(n)

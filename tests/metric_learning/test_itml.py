@@ -13,7 +13,7 @@ from cluewise import Clues
 from cluewise.exceptions import ClueWarning, Contradiction
 from cluewise.metric_learning import _itml
 from cluewise.metric_learning._itml import ITML
-from cluewise.metric_learning._pairs import any_pairs, told_pairs
+from cluewise.metric_learning._pairs import any_pairs, sample_pairs
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)
 
@@ -204,16 +204,17 @@ def test_golden_number():
 def test_pairs_drawn_from_labels(seed, k, limit):
     rng = np.random.default_rng(seed)
     y = rng.integers(-1, k, size=25)
-    told = told_pairs(Clues.from_labels(y), limit, rng)
+    drawn = sample_pairs(Clues.from_labels(y), limit, rng)
+    ends = drawn.ends
     rows = np.flatnonzero(y >= 0)
     every = len(rows) * (len(rows) - 1) // 2
-    assert len(told) == min(limit, every)
-    assert len(np.unique(told.pairs, axis=0)) == len(told)
-    assert (told.pairs[:, 0] < told.pairs[:, 1]).all()
-    assert (y[told.pairs] >= 0).all()
-    np.testing.assert_array_equal((y[told.pairs[:, 0]] == y[told.pairs[:, 1]]), told.sign > 0)
+    assert len(ends) == min(limit, every)
+    assert len(np.unique(ends, axis=0)) == len(ends)
+    assert (ends[:, 0] < ends[:, 1]).all()
+    assert (y[ends] >= 0).all()
+    np.testing.assert_array_equal((y[ends[:, 0]] == y[ends[:, 1]]), drawn.is_must)
     same = sum(int((y == c).sum()) * (int((y == c).sum()) - 1) // 2 for c in range(k))
-    must = int((told.sign > 0).sum())
+    must = len(drawn.must)
     if every > limit:  # half of each kind, unless there are not so many
         assert must == min(same, max(limit // 2, limit - (every - same)))
 
@@ -223,7 +224,7 @@ def test_drawn_pairs_are_drawn_alike():
     clues = Clues.from_labels(y)
     counts = np.zeros((10, 10))
     for seed in range(4000):
-        pairs = told_pairs(clues, 6, np.random.default_rng(seed)).pairs
+        pairs = sample_pairs(clues, 6, np.random.default_rng(seed)).ends
         counts[pairs[:, 0], pairs[:, 1]] += 1
     same = (y[:, None] == y) & np.triu(np.ones((10, 10), bool), 1)
     other = ~(y[:, None] == y) & np.triu(np.ones((10, 10), bool), 1)
@@ -243,17 +244,18 @@ def test_groups_are_drawn_with_their_weights_and_given_pairs_are_all_there():
         apart=np.tile(np.arange(20), 2),
         apart_weight=5.0,
     )
-    told = told_pairs(clues, 32, np.random.default_rng(0))
-    assert len(told) <= 32
-    listed = {(int(i), int(j), float(s)): w for (i, j), s, w in zip(told.pairs, told.sign, told.weight)}
+    drawn = sample_pairs(clues, 32, np.random.default_rng(0))
+    assert len(drawn.ends) <= 32
+    sign = np.where(drawn.is_must, 1.0, -1.0)
+    listed = {(int(i), int(j), float(s)): w for (i, j), s, w in zip(drawn.ends, sign, drawn.weight)}
     assert (0, 39, 1.0) in listed
     assert (0, 1, -1.0) in listed
     for (i, j, sign), weight in listed.items():
         if (i, j) not in {(0, 39), (0, 1)}:
             assert weight == (5.0 if sign < 0 else 2.0 + groups[i])
             assert (groups[i] == groups[j]) == (sign > 0)
-    every = told_pairs(clues, 5, np.random.default_rng(0))
-    assert {(0, 39), (0, 1)} <= set(map(tuple, every.pairs.tolist()))
+    every = sample_pairs(clues, 5, np.random.default_rng(0))
+    assert {(0, 39), (0, 1)} <= set(map(tuple, every.ends.tolist()))
 
 
 def test_fit_with_drawn_pairs_repeats():

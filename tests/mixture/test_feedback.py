@@ -221,8 +221,8 @@ def test_of_many_pairs_an_even_selection_counts(monkeypatch):
     assert many.some() is many
     monkeypatch.setattr(documents, "PAIRS", 7)
     some = many.some()
-    assert some.sign.tolist() == [0, 3, 6, 9, 12, 15, 18]
-    np.testing.assert_array_equal(some.pairs[:, 0], 2 * some.sign)
+    assert some.force.tolist() == [0, 3, 6, 9, 12, 15, 18]
+    np.testing.assert_array_equal(some.pairs[:, 0], 2 * some.force)
 
 
 def test_nowhere_to_go():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cluewise.mixture import _loopy
 from cluewise.mixture._elimination import elimination
-from cluewise.mixture._inference import Network, decode, infer, plan
+from cluewise.mixture._inference import Couplings, decode, infer, plan
 from cluewise.mixture._potts import exclude
 
 NEVER = -np.inf
@@ -35,7 +35,7 @@ def energy(net, unary, labels):
 
 def network(m, links):
     ends = np.array([pair for pair, _ in links], dtype=int).reshape(-1, 2)
-    return Network(m, ends, np.array([w for _, w in links], dtype=float))
+    return Couplings(m, ends, np.array([w for _, w in links], dtype=float))
 
 
 def cycle(m, weight):

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from cluewise import Clues
-from cluewise.mixture._tvclust.pair_evidence import Noise, of_links, pairs_of, reliabilities
+from cluewise.mixture._tvclust.pair_evidence import Noise, gather_evidence, of_links, reliabilities
 from strategies import PAIR_KINDS, cases
 
 
 def test_reports_are_sorted_and_keep_both_sides_of_a_contradiction():
     clues = Clues(5, must=[(3, 1), (0, 4)], cannot=[(1, 3)], must_weight=[2.0, 1.0])
-    pairs = pairs_of(clues)
+    pairs = gather_evidence(clues)
     assert len(pairs) == 3
     assert pairs.first.tolist() == [0, 1, 1]
     assert pairs.second.tolist() == [4, 3, 3]
@@ -25,7 +25,7 @@ def test_reports_are_sorted_and_keep_both_sides_of_a_contradiction():
 
 
 def test_no_clues_no_reports():
-    pairs = pairs_of(Clues(3))
+    pairs = gather_evidence(Clues(3))
     assert len(pairs) == 0
     assert pairs.indptr.tolist() == [0, 0, 0, 0]
     assert of_links(np.empty(0), pairs, Clues(3)).shape == (0,)
@@ -34,7 +34,7 @@ def test_no_clues_no_reports():
 @given(cases(PAIR_KINDS, noise=0.3))
 def test_values_find_their_links(case):
     """Whatever labels and groups add, the value of a link is that of its own report."""
-    pairs = pairs_of(case.clues)
+    pairs = gather_evidence(case.clues)
     values = np.arange(len(pairs)) + 0.5
     mine = of_links(values, pairs, case.clues)
     told = {(a, b, m): v for a, b, m, v in zip(*(x.tolist() for x in pairs[:3]), values, strict=True)}
@@ -45,7 +45,7 @@ def test_values_find_their_links(case):
 
 def test_counts_of_the_specification():
     """Example 1 of the sampler: z = [0, 0, 1, 1] has n_11 = 2, n_00 = 1 and no report that is wrong."""
-    pairs = pairs_of(Clues(4, must=[(0, 1), (2, 3)], cannot=[(1, 2)]))
+    pairs = gather_evidence(Clues(4, must=[(0, 1), (2, 3)], cannot=[(1, 2)]))
     z = np.array([0, 0, 1, 1])
     assert Noise(0, 0, 0, 0).updated(pairs, (z[pairs.first] == z[pairs.second]) * 1.0) == (2, 0, 1, 0)
 

@@ -189,12 +189,12 @@ def test_starts(init):
 
 def test_starts_leave_the_reports_alone():
     """A pair that is told both ways is two reports; SciPy would make one of them, in place."""
-    from cluewise.mixture._tvclust.pair_evidence import pairs_of
+    from cluewise.mixture._tvclust.pair_evidence import gather_evidence
     from cluewise.mixture._tvclust.starts import views_of
 
     X, _ = groups()
     clues = Clues(40, must=[(0, 1), (2, 3)], cannot=[(0, 1), (5, 30)])
-    pairs, untouched = pairs_of(clues), pairs_of(clues)
+    pairs, untouched = gather_evidence(clues), gather_evidence(clues)
     views_of(X, NormalInverseWishart.from_data(X), pairs, np.random.default_rng(0))
     for mine, before in zip(pairs, untouched, strict=True):
         assert np.array_equal(mine, before)

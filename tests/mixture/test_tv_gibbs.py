@@ -20,7 +20,7 @@ from cluewise.mixture._tvclust import gibbs as _tv_gibbs
 from cluewise.mixture._tvclust import gibbs_slots as _gibbs_slots
 from cluewise.mixture._tvclust.gibbs import clusters_of, sample
 from cluewise.mixture._tvclust.gibbs_draws import Rates, Record, numbered
-from cluewise.mixture._tvclust.pair_evidence import Noise, pairs_of
+from cluewise.mixture._tvclust.pair_evidence import Noise, gather_evidence
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
 NORMAL = NormalInverseWishart(np.array([1.0, 0.0]), 0.5, np.eye(2), 4.0)
@@ -150,7 +150,7 @@ def test_posterior_of_six_rows(base, collapsed, noise, sweep, monkeypatch):
     """
     monkeypatch.setattr(_tv_gibbs, "LEAPS", 0 if noise is KNOWN else 5)
     X, clues = SIX[base], six_clues()
-    pairs = pairs_of(clues)
+    pairs = gather_evidence(clues)
     every, exact = posterior(X, clues, base, noise)
     draws = draws_of(X, pairs, (base, noise), sweeps=sweep(1200, 20000), collapsed=collapsed)
     agree(draws, every, exact)
@@ -200,7 +200,7 @@ def test_no_clues_is_a_dirichlet_process_mixture(base, collapsed, sweep):
     X, clues = SIX[base], Clues(6)
     every, exact = posterior(X, clues, base, KNOWN, concentration=2.0)
     draws = draws_of(
-        X, pairs_of(clues), (base, LEARNT), sweeps=sweep(1200, 20000), collapsed=collapsed, concentration=2.0
+        X, gather_evidence(clues), (base, LEARNT), sweeps=sweep(1200, 20000), collapsed=collapsed, concentration=2.0
     )
     agree(draws, every, exact)
     assert abs(scores(draws.must_reliability, 0.8)) < 4  # nothing was learnt: the prior mean
@@ -212,7 +212,7 @@ def test_clues_without_information(collapsed, sweep):
     """P(must | together) = P(must | apart) when p + q = 1."""
     X = SIX[NORMAL]
     every, exact = posterior(X, Clues(6), NORMAL, KNOWN)
-    pairs = pairs_of(six_clues())
+    pairs = gather_evidence(six_clues())
     agree(draws_of(X, pairs, (NORMAL, Rates(0.9, 0.1)), sweeps=sweep(1200, 20000), collapsed=collapsed), every, exact)
 
 
@@ -223,7 +223,7 @@ def test_truncation_conditions_the_prior(base, collapsed, sweep):
     every, exact = posterior(X, clues, base, KNOWN, concentration=3.0, most=2)
     draws = draws_of(
         X,
-        pairs_of(clues),
+        gather_evidence(clues),
         (base, KNOWN),
         sweeps=sweep(1200, 20000),
         collapsed=collapsed,
@@ -246,7 +246,7 @@ def test_number_of_clusters_follows_the_restaurant_process(collapsed, sweep):
     assert exact.sum() == pytest.approx(1)
     draws = draws_of(
         np.zeros((n, 3)),
-        pairs_of(Clues(n)),
+        gather_evidence(Clues(n)),
         (COUNTS, KNOWN),
         sweeps=sweep(1500, 40000),
         collapsed=collapsed,
@@ -315,7 +315,7 @@ def test_drawn_words(opened):
 def test_splits_and_merges_alone_have_the_right_target(base, sweep):
     """Any partition can be reached by them, so they must find the posterior without help; four clusters at most."""
     X, clues, rng = SIX[base], six_clues(), np.random.default_rng(1)
-    pairs = pairs_of(clues)
+    pairs = gather_evidence(clues)
     every, exact = posterior(X, clues, base, KNOWN, most=4)
     clusters = clusters_of(X, base, 1.0, 4)
     links = Record(pairs, 1, 6).links(KNOWN)
@@ -332,7 +332,7 @@ def test_splits_and_merges_alone_have_the_right_target(base, sweep):
 @pytest.mark.parametrize("base", BASES)
 def test_gain_of_two_clusters_is_that_of_their_rows(base):
     """What refuses a merger before the rows are visited is the gain that a visit to all of them adds up."""
-    X, pairs = SIX[base], pairs_of(six_clues())
+    X, pairs = SIX[base], gather_evidence(six_clues())
     labels = np.array([0, 0, 2, 2, 0, 1], np.int32)
     clusters, links = clusters_of(X, base, 1.5, 6), Record(pairs, 1, 6).links(KNOWN)
     clusters.gather(labels)
@@ -359,7 +359,7 @@ def test_every_start_finds_the_same(collapsed):
     clues = Clues.sample(y, pairs=0.05, noise=0.2, random_state=0)
     base = NormalInverseWishart(np.zeros(4), 1.0, np.eye(4), 6.0)
     found = [
-        draws_of(X, pairs_of(clues), (base, LEARNT), collapsed=collapsed, labels0=start, sweeps=60, burn_in=60)
+        draws_of(X, gather_evidence(clues), (base, LEARNT), collapsed=collapsed, labels0=start, sweeps=60, burn_in=60)
         for start in (None, y, np.zeros(150, int), np.arange(150))
     ]
     for draws in found:
@@ -410,7 +410,7 @@ def test_geweke(base, collapsed, sweep):
         clues = Clues(n, must=ends[told], cannot=ends[~told])
         found = draws_of(
             X,
-            pairs_of(clues),
+            gather_evidence(clues),
             (base, noise),
             sweeps=1,
             burn_in=0,
@@ -449,7 +449,7 @@ def test_oracle_agrees_with_the_specification(base, name, spec_folder):
 def test_conditional_of_the_worked_example(base, log_weights):
     """Row 1 at z = [0, ·, 1, 1]: each cluster is chosen on its own share of the unit interval."""
     X = np.array([[0, 0], [1, 0], [2, 0], [3, 1]] if base is NORMAL else [[4, 0, 1], [3, 1, 1], [0, 5, 0], [1, 4, 0]])
-    pairs = pairs_of(Clues(4, must=[(0, 1), (2, 3)], cannot=[(1, 2)]))
+    pairs = gather_evidence(Clues(4, must=[(0, 1), (2, 3)], cannot=[(1, 2)]))
     weights = np.exp(log_weights)
     edges = np.append(0, np.cumsum(weights / weights.sum())[:2])
     for own in (0, 1, -1):  # whichever cluster it comes from
@@ -471,7 +471,7 @@ def test_conditional_of_the_worked_example(base, log_weights):
 @pytest.mark.parametrize("collapsed", ENGINES)
 @pytest.mark.parametrize("base", BASES)
 def test_equal_seeds_give_equal_draws(base, collapsed):
-    X, pairs = SIX[base], pairs_of(six_clues())
+    X, pairs = SIX[base], gather_evidence(six_clues())
     one, two, other = (
         draws_of(X, pairs, (base, LEARNT), collapsed=collapsed, rng=np.random.default_rng(seed)) for seed in (3, 3, 4)
     )
@@ -481,7 +481,7 @@ def test_equal_seeds_give_equal_draws(base, collapsed):
 
 
 def test_sparse_counts_are_the_same_counts():
-    X, pairs = SIX[COUNTS], pairs_of(six_clues())
+    X, pairs = SIX[COUNTS], gather_evidence(six_clues())
     dense, sparse = (draws_of(data, pairs, (COUNTS, LEARNT)) for data in (X, csr_array(X)))
     np.testing.assert_array_equal(dense.labels, sparse.labels)
 
@@ -490,12 +490,12 @@ def test_inputs_stay_untouched():
     X, start = SIX[NORMAL].copy(), np.array([0, 0, 1, 1, 2, 2])
     for array in (X, start):
         array.flags.writeable = False
-    draws_of(X, pairs_of(six_clues()), (NORMAL, LEARNT), labels0=start)
+    draws_of(X, gather_evidence(six_clues()), (NORMAL, LEARNT), labels0=start)
 
 
 def test_burn_in_and_thinning():
     """Every third draw of the sweeps that follow burn-in; the trace has all sweeps."""
-    X, pairs, traces = SIX[NORMAL], pairs_of(six_clues()), []
+    X, pairs, traces = SIX[NORMAL], gather_evidence(six_clues()), []
 
     def remember(state, trace):
         traces[:] = trace
@@ -518,7 +518,7 @@ def test_watch_stops_between_sweeps(after):
         states.append(state)
         return len(trace) == after
 
-    draws = draws_of(SIX[NORMAL], pairs_of(six_clues()), (NORMAL, LEARNT), watch=stop)
+    draws = draws_of(SIX[NORMAL], gather_evidence(six_clues()), (NORMAL, LEARNT), watch=stop)
     assert len(states) == after
     assert len(draws.labels) == max(1, after - 5)
     for a, b in zip(states[-1], draws):
@@ -529,7 +529,7 @@ def test_kept_draws_are_not_written_again():
     kept = []
     draws_of(
         SIX[NORMAL],
-        pairs_of(six_clues()),
+        gather_evidence(six_clues()),
         (NORMAL, LEARNT),
         watch=lambda state, trace: bool(kept.append((state, [a.copy() for a in state]))),
     )
@@ -539,7 +539,7 @@ def test_kept_draws_are_not_written_again():
 
 
 def test_settings_that_cannot_work():
-    pairs = pairs_of(six_clues())
+    pairs = gather_evidence(six_clues())
     with pytest.raises(ValueError, match="none of 2 sweeps is kept when thin=3"):
         draws_of(SIX[NORMAL], pairs, (NORMAL, LEARNT), sweeps=2, thin=3)
     with pytest.raises(ValueError, match="labels0 has 3 clusters; truncation allows 2"):
@@ -549,7 +549,7 @@ def test_settings_that_cannot_work():
 @pytest.mark.parametrize("rates", [(1.0, 0.5), (0.5, 0.0)])
 def test_certain_clues_are_refused(rates):
     with pytest.raises(ValueError, match="known reliabilities lie strictly between 0 and 1"):
-        draws_of(SIX[NORMAL], pairs_of(six_clues()), (NORMAL, Rates(*rates)))
+        draws_of(SIX[NORMAL], gather_evidence(six_clues()), (NORMAL, Rates(*rates)))
 
 
 def test_numbered():
@@ -581,7 +581,7 @@ def test_updates_do_not_drift(base, monkeypatch, sweep):
 
     monkeypatch.setattr(_tv_gibbs, "clusters_of", catch)
     draws = draws_of(
-        X.astype(float), pairs_of(clues), (mine, LEARNT), sweeps=sweep(1000, 10000), burn_in=0, concentration=5.0
+        X.astype(float), gather_evidence(clues), (mine, LEARNT), sweeps=sweep(1000, 10000), burn_in=0, concentration=5.0
     )
     assert len(np.unique(draws.n_clusters)) > 3  # clusters came and went
     z = draws.labels[-1]
@@ -610,7 +610,7 @@ def test_degenerate_rows(X, collapsed):
     n, d = X.shape
     clues = Clues(n, must=[(0, n - 1)], cannot=[(0, 1)]) if n > 2 else Clues(n)
     for base in (NormalInverseWishart.from_data(X), NormalInverseWishart(np.zeros(d), 1e-3, np.eye(d), d - 0.5)):
-        draws = draws_of(X, pairs_of(clues), (base, LEARNT), collapsed=collapsed)
+        draws = draws_of(X, gather_evidence(clues), (base, LEARNT), collapsed=collapsed)
         assert all(np.isfinite(a).all() for a in draws)
         for z, value in zip(draws.labels[-3:], draws.log_joint[-3:]):
             assert value == pytest.approx(log_joint(z, X, clues, base, LEARNT, 1.0), rel=1e-4)
@@ -627,7 +627,7 @@ def test_degenerate_counts(X, collapsed):
     clues = Clues(n, must=[(0, n - 1)], cannot=[(0, 1)]) if n > 2 else Clues(n)
     for strength in (0.5, 1e-6):
         base = DirichletMultinomial.from_data(X, strength=strength)
-        draws = draws_of(X.astype(float), pairs_of(clues), (base, LEARNT), collapsed=collapsed)
+        draws = draws_of(X.astype(float), gather_evidence(clues), (base, LEARNT), collapsed=collapsed)
         assert all(np.isfinite(a).all() for a in draws)
 
 
@@ -636,20 +636,20 @@ def test_more_clusters_than_slots(collapsed):
     """Every row far from every other, and a tight prior: the tables grow."""
     X = 1e3 * np.arange(60.0)[:, None]
     base = NormalInverseWishart(np.array([0.0]), 1e-9, 50 * np.eye(1), 50.0)
-    draws = draws_of(X, pairs_of(Clues(60)), (base, LEARNT), collapsed=collapsed, concentration=100.0, sweeps=8)
+    draws = draws_of(X, gather_evidence(Clues(60)), (base, LEARNT), collapsed=collapsed, concentration=100.0, sweeps=8)
     assert draws.n_clusters[-1] > 40
     together = draws_of(
-        X, pairs_of(Clues(60)), (base, LEARNT), collapsed=collapsed, labels0=np.zeros(60, int), sweeps=8
+        X, gather_evidence(Clues(60)), (base, LEARNT), collapsed=collapsed, labels0=np.zeros(60, int), sweeps=8
     )
     assert np.isfinite(together.log_joint).all()
     words = DirichletMultinomial(np.full(60, 1e-3))
-    many = draws_of(100.0 * np.eye(60), pairs_of(Clues(60)), (words, LEARNT), collapsed=collapsed, sweeps=8)
+    many = draws_of(100.0 * np.eye(60), gather_evidence(Clues(60)), (words, LEARNT), collapsed=collapsed, sweeps=8)
     assert many.n_clusters[-1] == 60
 
 
 def test_large_problems_are_visited_in_slices(monkeypatch):
     """A slice of one row and a block of one row give the same draws: slicing is no part of the method."""
-    X, pairs = SIX[NORMAL], pairs_of(six_clues())
+    X, pairs = SIX[NORMAL], gather_evidence(six_clues())
     whole = [draws_of(X, pairs, (NORMAL, LEARNT), collapsed=c).labels for c in (True, False)]
     counts = draws_of(SIX[COUNTS], pairs, (COUNTS, LEARNT)).labels
     monkeypatch.setattr(_gibbs_slots, "SLICE", 1)

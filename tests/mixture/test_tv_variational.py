@@ -13,7 +13,7 @@ from scipy.special import softmax as scipy_softmax
 from cluewise import Clues
 from cluewise.mixture._tvclust import variational as vi
 from cluewise.mixture._tvclust.moves import begin, in_order, merge, merge_gains, plain_step, step
-from cluewise.mixture._tvclust.pair_evidence import Noise, pairs_of
+from cluewise.mixture._tvclust.pair_evidence import Noise, gather_evidence
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 from strategies import PAIR_KINDS, cases
 
@@ -28,7 +28,7 @@ def toy():
     base = NormalInverseWishart(np.zeros(2), 1.0, np.eye(2), 3.0)
     first = np.full((8, 3), 0.1)
     first[np.arange(8), [0, 0, 0, 1, 1, 1, 2, 2]] = 0.8
-    return vi.model_of(X, pairs_of(clues), base, TRUST, 1.0), first
+    return vi.model_of(X, gather_evidence(clues), base, TRUST, 1.0), first
 
 
 HALF_STEPS = [
@@ -98,7 +98,7 @@ def small(base, n, seed, T):
     X = rng.normal(size=(n, 2)) * 2 if base == "normal" else rng.poisson(2.0, size=(n, 3)) * 1.0
     prior = NormalInverseWishart.from_data(X) if base == "normal" else DirichletMultinomial.from_data(X)
     clues = Clues.sample(rng.integers(2, size=n), pairs=4, noise=0.25, random_state=seed)
-    model = vi.model_of(X, pairs_of(clues), prior, Noise(3.0, 1.0, 4.0, 2.0), 0.8)
+    model = vi.model_of(X, gather_evidence(clues), prior, Noise(3.0, 1.0, 4.0, 2.0), 0.8)
     return model, rng.dirichlet(np.ones(T), size=n)
 
 
@@ -120,7 +120,9 @@ def test_doubt_is_close_to_the_exact_posterior():
     """Two far groups of three, one report of six wrong; the mean field has little to be wrong about."""
     X = np.array([[0.0, 0], [0.3, 0.1], [0.1, -0.2], [9, 9], [9.2, 8.9], [8.9, 9.1]])
     clues = Clues(6, must=[(0, 1), (3, 4), (1, 3)], cannot=[(0, 3), (2, 5), (1, 4)])
-    model = vi.model_of(X, pairs_of(clues), NormalInverseWishart(np.full(2, 4.5), 0.05, np.eye(2), 4.0), TRUST, 1.0)
+    model = vi.model_of(
+        X, gather_evidence(clues), NormalInverseWishart(np.full(2, 4.5), 0.05, np.eye(2), 4.0), TRUST, 1.0
+    )
     evidence, wrong = exact(model, 3)
     state = begin(np.full((6, 3), 0.1) + 0.7 * np.eye(3)[[0, 0, 0, 1, 1, 1]])
     for _ in range(50):
@@ -139,7 +141,7 @@ def test_bound_never_falls(base, case, T):
         prior = DirichletMultinomial.from_data(X)
     else:
         prior = NormalInverseWishart.from_data(X, resolution=0.2 if base == "blurred" else 0.0)
-    model = vi.model_of(X, pairs_of(case.clues), prior, TRUST, 1.0)
+    model = vi.model_of(X, gather_evidence(case.clues), prior, TRUST, 1.0)
     r = case.rng.dirichlet(np.full(T, 0.3), size=len(X))
     for move in (partial(plain_step, model=model), partial(step, model=model, tol=1e-3)):
         state = begin(r)
@@ -156,7 +158,7 @@ def test_bound_never_falls(base, case, T):
 @settings(max_examples=15)
 @given(case=cases(PAIR_KINDS, noise=0.3))
 def test_gain_of_a_merger_is_the_change_of_the_bound(case):
-    model = vi.model_of(case.X, pairs_of(case.clues), NormalInverseWishart.from_data(case.X), TRUST, 0.7)
+    model = vi.model_of(case.X, gather_evidence(case.clues), NormalInverseWishart.from_data(case.X), TRUST, 0.7)
     r = case.rng.dirichlet(np.full(4, 0.5), size=len(case.X))
     r[:, 3] = 0  # nothing to join
     r /= r.sum(axis=1, keepdims=True)
@@ -223,7 +225,7 @@ def test_without_clues_it_is_a_plain_mixture(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12, 2)) + rng.integers(2, size=(12, 1)) * 4
     prior = NormalInverseWishart.from_data(X)
-    model = vi.model_of(X, pairs_of(Clues(12)), prior, TRUST, 1.3)
+    model = vi.model_of(X, gather_evidence(Clues(12)), prior, TRUST, 1.3)
     r = rng.dirichlet(np.ones(3), size=12)
     state = begin(r)
     for _ in range(4):

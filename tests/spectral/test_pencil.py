@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eig
 
+from cluewise.clues import Pairs
 from cluewise.spectral._laplacian import degrees, leading, normalized
 from cluewise.spectral._pencil import feasible_vectors, required_level
-from cluewise.spectral._spreading import link_matrix
 
 
 def problem(seed, n=12, links=6):
@@ -20,7 +20,7 @@ def problem(seed, n=12, links=6):
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(links)])
     weight = rng.uniform(0.5, 2, size=links)
     half = links // 2
-    return table, link_matrix(pairs[:half], weight[:half], pairs[half:], weight[half:], n)
+    return table, Pairs(pairs[:half], weight[:half], pairs[half:], weight[half:]).to_matrix(n)
 
 
 @settings(max_examples=40)
@@ -86,7 +86,7 @@ def test_pieces_cost_nothing_to_part():
     table = np.zeros((6, 6))
     table[:3, :3] = table[3:, 3:] = 1
     np.fill_diagonal(table, 0)
-    Q = link_matrix(np.array([[0, 1]]), np.ones(1), np.array([[0, 5]]), np.ones(1), 6)
+    Q = Pairs(np.array([[0, 1]]), np.ones(1), np.array([[0, 5]]), np.ones(1)).to_matrix(6)
     found = feasible_vectors(leading(table, 6), Q, 2, 0.5)
     assert found.costs[0] == pytest.approx(0, abs=1e-6)
     v = found.vectors[:, 0]

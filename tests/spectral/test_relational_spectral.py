@@ -11,12 +11,16 @@ from cluewise import Clues
 from cluewise.metrics import ari
 from cluewise.spectral import _relational_kernel as relational
 from cluewise.spectral._relational import RelationalSpectral
-from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading, linked
+from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading
 from strategies import cases
 
 TOY8 = np.array([(0, 0), (0, 1), (1, 0), (3, 0), (4, 1), (4, 0), (7, 0), (8, 1)], dtype=float)
 CLUES = Clues(8, must=[(2, 3), (4, 6)], cannot=[(3, 5)])
 Z = np.array([0, 0, 0, 1, 1, 1, 2, 2])
+
+
+def linked(clues):
+    return clues.pairs(expand=True).to_matrix(clues.n)
 
 
 def distortion(X, z):

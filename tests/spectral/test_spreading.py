@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cluewise.clues import Pairs
 from cluewise.spectral import _spreading as spreading
 from cluewise.spectral._affinity import neighbor_affinity
-from cluewise.spectral._spreading import link_matrix, scaled_to_one, spread_links
+from cluewise.spectral._spreading import scaled_to_one, spread_links
 
 
 def by_the_formula(W, Z, alpha):
@@ -27,7 +28,7 @@ def problem(seed, n, links):
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(links)])
     weight = rng.uniform(0.5, 2, size=links)
     half = links // 2
-    return neighbor_affinity(X, 6), link_matrix(pairs[:half], weight[:half], pairs[half:], weight[half:], n)
+    return neighbor_affinity(X, 6), Pairs(pairs[:half], weight[:half], pairs[half:], weight[half:]).to_matrix(n)
 
 
 @settings(max_examples=25)
@@ -43,7 +44,7 @@ def test_worked_by_hand():
     """Two rows with one edge: N = [[0, 1], [1, 0]], so G = [[1, α], [α, 1]] / (1 − α²) and F ~ [[2α, 1 + α²], ...]."""
     W = np.array([[0.0, 0.4], [0.4, 0.0]])
     told = 1.0  # 1 + α² is the largest entry
-    must = link_matrix(np.array([[0, 1]]), np.ones(1), np.empty((0, 2), dtype=int), np.empty(0), 2)
+    must = Pairs(np.array([[0, 1]]), np.ones(1), np.empty((0, 2), dtype=int), np.empty(0)).to_matrix(2)
     assert spread_links(W, must, 0.5)[0, 1] == pytest.approx(1 - (1 - told) * (1 - 0.4))
     assert spread_links(W, -must, 0.5)[0, 1] == pytest.approx((1 - told) * 0.4)
 
@@ -83,7 +84,7 @@ def test_work_is_bounded(monkeypatch):
 def test_links_that_cancel_and_no_links():
     W, _ = problem(0, 20, 2)
     pair = np.array([[0, 1]])
-    none = link_matrix(pair, np.ones(1), pair, np.ones(1), 20)
+    none = Pairs(pair, np.ones(1), pair, np.ones(1)).to_matrix(20)
     assert none.nnz == 0
     assert spread_links(W, none, 0.8) is W
 

@@ -50,7 +50,7 @@ def test_batches_are_updates(folder):
             Clues(6, must=[(4, 5)], must_weight=2.5, must_source=["me:3"]),
         )
         np.testing.assert_array_equal(stream.model.gamma_, expected.gamma_)
-        assert stream.model._told.clues() == expected._told.clues()
+        assert stream.model._log.clues() == expected._log.clues()
         np.testing.assert_array_equal(stream.model.labels_, expected.labels_)
     np.testing.assert_array_equal(SCSC.load(folder).gamma_, expected.gamma_)
 
@@ -81,7 +81,7 @@ def test_another_process_goes_on(folder):
         assert (stream.n_batches, stream.n_pending) == (3, 0)
         assert list(stream.apply()) == []
         assert stream.model.n_iter_ == 3
-        assert stream.model._told.clues().must_source.tolist() == ["stdin:1", "stdin:3"]
+        assert stream.model._log.clues().must_source.tolist() == ["stdin:1", "stdin:3"]
 
 
 def test_a_file_that_grows(folder, tmp_path):
@@ -101,7 +101,7 @@ def test_a_file_that_grows(folder, tmp_path):
         (batch,) = stream.apply()
         assert batch.counts == {"must": 1}
         assert [str(bad) for bad in batch.aside] == ["clues.csv line 5: no row is called 'zed'."]
-        told = stream.model._told.clues()
+        told = stream.model._log.clues()
     assert told.must.tolist() == [[0, 1], [4, 5]]
     assert told.must_source.tolist() == ["clues.csv:2", "clues.csv:4"]
     assert told.cannot_source.tolist() == ["zoe"]
@@ -140,7 +140,7 @@ def test_a_row_that_is_linked_to_itself_says_nothing(folder):
         expected = updated(Clues(6, must=[(0, 0), (0, 1)], must_source=["me:1", "me:2"]))
         assert stream.model._state.seen == expected._state.seen == 1.0
         np.testing.assert_array_equal(stream.model.gamma_, expected.gamma_)
-        assert stream.model._told.clues() == expected._told.clues()
+        assert stream.model._log.clues() == expected._log.clues()
 
 
 def test_ctrl_c_after_the_journal_was_written(folder, monkeypatch):

@@ -139,23 +139,21 @@ def propagate(
     require_squares(largest(data), data.dtype, "X")
     known = as_clues(clues, len(data))
     _check_parameters(radius, n_neighbors, limit)
-    must, must_weight, cannot, cannot_weight = known.pairs(expand=True, limit=LINKS)
+    pairs = known.pairs(expand=True, limit=LINKS)
     k = min(n_neighbors, len(data) - 1)
-    if not len(must) + len(cannot) or not k or not limit:
+    if not len(pairs.ends) or not k or not limit:
         return known
-    reach = choose_radius(data, must, cannot) if isinstance(radius, str) else float(radius)
+    reach = choose_radius(data, pairs.must, pairs.cannot) if isinstance(radius, str) else float(radius)
     if reach == 0:
         return known
-    weight = np.concatenate([must_weight, cannot_weight])
+    weight = pairs.weight
     finite = np.isfinite(weight)
     weight = np.where(finite, weight, weight[finite].max(initial=0.0) or 1.0)
-    links = np.concatenate([must, cannot]).astype(np.int64)
-    rows, place = np.unique(links, return_inverse=True)
+    rows, place = np.unique(pairs.ends.astype(np.int64), return_inverse=True)
     near = _find_neighbors(data, rows, k)
     sigma = float(np.median(np.sqrt(near.squared[:, -1]))) if decay else np.inf
     near.squared[np.sqrt(near.squared) > reach] = np.inf
-    is_must = np.arange(len(links)) < len(must)
-    candidates = _find_candidates(known, rows, place.reshape(links.shape), is_must, weight, near, limit)
+    candidates = _find_candidates(known, rows, place.reshape(-1, 2), pairs.is_must, weight, near, limit)
     return _add_links(known, candidates, sigma, limit)
 
 

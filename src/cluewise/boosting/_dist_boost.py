@@ -17,7 +17,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Informed, checked_data, generator
 from cluewise.base._then import MetricThen
 from cluewise.boosting import _rounds as boosting
-from cluewise.boosting._rounds import Told, Weights
+from cluewise.boosting._rounds import SignedPairs, Weights
 from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.links import links_of
@@ -50,14 +50,14 @@ class State(NamedTuple):
 
     weights: Weights
     rounds: list[Round]
-    votes: Floats  # (m,) Σ α h on the pairs that are told
+    votes: Floats  # (m,) Σ α h on the linked pairs
 
 
 class Task(NamedTuple):
     """What all rounds have in common."""
 
     X: Floats
-    pairs: Told
+    pairs: SignedPairs
     first: Floats  # (m,) weights of the pairs at the start, which sum to 1
     known: Clues  # for the mixtures
     mixture: EquivalenceGMM
@@ -96,7 +96,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
 
     Use it in front of a method that takes a table of distances, such as average linkage or spectral clustering, when
     clusters are lumps of different shape and size, so that no one weighting of columns (`RCA` and its like) suits all
-    of them. Each round fits a mixture that is told the links, to rows weighted by how wrong their pairs still are.
+    of them. Each round fits a mixture with these links to rows weighted by how wrong their pairs still are.
     New rows have distances, too. Classes that are bent or fall into several lumps stay a problem.
 
     Parameters
@@ -108,7 +108,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
     decay : float, default=10.0
         How much faster than pairs that come out right the pairs lose weight about which nothing is known.
     links : {"all", "must"}, default="all"
-        What the mixtures are told: which rows are together and which apart, or only who is together. Clues that
+        What the mixtures use: which rows are together and which apart, or only which are together. Clues that
         contradict each other, or that need more clusters, are an error with "all"; so "must" is for wrong clues.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         Shape of the clusters of a mixture.
@@ -263,7 +263,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
             )
         if not links.must.any() and not links.cannot.any():
             raise ClueError("DistBoost learns from pairs by their weights, and the weights of all clues are 0.")
-        pairs = boosting.told(links, len(X))
+        pairs = boosting.sign_pairs(links, len(X))
         weight = np.concatenate([links.must[links.must > 0], links.cannot[links.cannot > 0]])
         unit = float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
         task = Task(
@@ -397,7 +397,7 @@ def _results(state: State, trace: list[float]) -> Attributes:
         "_rounds": state.rounds,
         "mixtures_": [one.mixture for one in state.rounds],
         "weights_": np.array([one.alpha for one in state.rounds]),
-        "pair_weights_": state.weights.told,
+        "pair_weights_": state.weights.linked,
         "trace_": np.array(trace),
         "objective_": trace[-1],
         "n_iter_": len(trace),

@@ -20,7 +20,7 @@ from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
 
 __all__ = [
-    "Told",
+    "SignedPairs",
     "Weights",
     "agreement",
     "begin",
@@ -39,9 +39,9 @@ __all__ = [
     "row_weights",
     "same_cluster",
     "shares",
+    "sign_pairs",
     "step_size",
     "strength",
-    "told",
     "whitening",
 ]
 
@@ -217,43 +217,43 @@ def embedding(partitions: list[Ints], alphas: Floats, most: int) -> Floats:
 # ---- DistBoost ----------------------------------------------------------------------------------------------------
 
 
-class Told(NamedTuple):
-    """What is known about pairs, with +1 for together and −1 for apart; a pair may be told both."""
+class SignedPairs(NamedTuple):
+    """The linked pairs with +1 for together and −1 for apart; a pair may be in it with both."""
 
     rows: Ints  # (t,) the linked rows
     ends: Ints  # (m, 2) places among them
     sign: Floats  # (m,)
-    others: Ints  # (t,) how many partners of each linked row are not told, the row itself included
+    others: Ints  # (t,) how many rows each linked row has no link to, itself included
     n: int
-    unknown: float  # ordered pairs of all rows that are not told, each row with itself included
+    unknown: float  # ordered pairs of all rows without a link, each row with itself included
 
 
 class Weights(NamedTuple):
     """Weights of ordered pairs, which sum to 1."""
 
-    told: Floats  # (m,) each stands for two ordered pairs
-    other: float  # of every pair that is not told
+    linked: Floats  # (m,) each stands for two ordered pairs
+    other: float  # of every pair without a link
 
 
-def told(links: Links, n: int) -> Told:
-    """Pairs from links; one that is told both ways makes two of them."""
+def sign_pairs(links: Links, n: int) -> SignedPairs:
+    """Pairs with a sign; one that is linked both ways makes two of them."""
     must, cannot = np.flatnonzero(links.must), np.flatnonzero(links.cannot)
     which = np.concatenate([must, cannot])
     sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
     partners = np.bincount(links.ends.ravel(), minlength=len(links.rows))
-    return Told(links.rows, links.ends[which], sign, n - partners, n, float(n) ** 2 - 2 * len(links.ends))
+    return SignedPairs(links.rows, links.ends[which], sign, n - partners, n, float(n) ** 2 - 2 * len(links.ends))
 
 
-def begin(pairs: Told, weight: Floats) -> Weights:
+def begin(pairs: SignedPairs, weight: Floats) -> Weights:
     """First weights: 1/n² each, but for the weights of links, scaled to a sum of 1."""
     total = 2 * float(weight.sum()) + pairs.unknown
     return Weights(weight / total, 1 / total)
 
 
-def row_weights(pairs: Told, weights: Weights) -> Floats:
+def row_weights(pairs: SignedPairs, weights: Weights) -> Floats:
     """n·ω_i for every row, where ω_i = Σ_j W_ij; they sum to n."""
     omega = np.full(pairs.n, pairs.n * weights.other)
-    mine = np.bincount(pairs.ends.ravel(), weights=np.repeat(weights.told, 2), minlength=len(pairs.rows))
+    mine = np.bincount(pairs.ends.ravel(), weights=np.repeat(weights.linked, 2), minlength=len(pairs.rows))
     omega[pairs.rows] = mine + pairs.others * weights.other
     return omega * pairs.n
 
@@ -269,24 +269,24 @@ def paired(first: tuple[Array, Array], second: tuple[Array, Array]) -> Floats:
     return np.where(first[0] == second[0], 1.0, -1.0) * first[1] * second[1]
 
 
-def edge(pairs: Told, weights: Weights, found: Floats) -> float:
-    """Σ W_ij y_ij h_ij over the told pairs, both ways: with their labels y (erratum E26)."""
-    return 2 * float((weights.told * pairs.sign) @ found)
+def edge(pairs: SignedPairs, weights: Weights, found: Floats) -> float:
+    """Σ W_ij y_ij h_ij over the linked pairs, both ways: with their labels y (erratum E26)."""
+    return 2 * float((weights.linked * pairs.sign) @ found)
 
 
-def pair_loss(pairs: Told, first: Floats, votes: Floats) -> float:
-    """Mean of exp(−y Σ α h) over the told pairs with their first weights, which sum to 1: 1 without votes."""
+def pair_loss(pairs: SignedPairs, first: Floats, votes: Floats) -> float:
+    """Mean of exp(−y Σ α h) over the linked pairs with their first weights, which sum to 1: 1 without votes."""
     return float(first @ np.exp(-pairs.sign * votes))
 
 
 def mass_of(weights: Weights) -> float:
-    """Weight of all told pairs together, both ways: the largest edge that there can be."""
-    return 2 * float(weights.told.sum())
+    """Weight of all linked pairs together, both ways: the largest edge that there can be."""
+    return 2 * float(weights.linked.sum())
 
 
-def reweighted(pairs: Told, weights: Weights, found: Floats, alpha: float, decay: float) -> Weights:
-    """W·exp(−α y h) for told pairs, W·exp(−λα) for the others (erratum E27), scaled to a sum of 1."""
-    mine = weights.told * np.exp(-alpha * pairs.sign * found)
+def reweighted(pairs: SignedPairs, weights: Weights, found: Floats, alpha: float, decay: float) -> Weights:
+    """W·exp(−α y h) for linked pairs, W·exp(−λα) for the others (erratum E27), scaled to a sum of 1."""
+    mine = weights.linked * np.exp(-alpha * pairs.sign * found)
     other = weights.other * float(np.exp(-decay * alpha))
     total = 2 * float(mine.sum()) + pairs.unknown * other
     return Weights(mine / total, other / total)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cluewise._lazy import lazy
-from cluewise._typing import Array, ArrayLike, Floats, Ints
+from cluewise._typing import Array, ArrayLike, Ints
 from cluewise.clues import _closure, _conflicts
 from cluewise.clues._groups import code_list, codes_of, columns_of, compact, expand
+from cluewise.clues._pairs import Pairs
 from cluewise.clues._record import Record
 from cluewise.clues.check import count, size_bounds, source_list
 from cluewise.clues.links import GIVEN, Links
@@ -454,8 +455,10 @@ class Clues(Record):
 
         return diagnosis.explain(self, k)
 
-    def pairs(self, *, expand: bool = False, limit: int = 10**7) -> tuple[Ints, Floats, Ints, Floats]:
+    def pairs(self, *, expand: bool = False, limit: int = 10**7) -> _pairs.Pairs:
         """Links as (must, must_weight, cannot, cannot_weight); ``expand`` adds those of labels and groups.
+
+        Labels and groups that make more than ``limit`` links are refused.
 
         Examples
         --------
@@ -467,7 +470,7 @@ class Clues(Record):
         from cluewise.clues import _expansion
 
         must, cannot = _expansion.expand(self, limit) if expand else (self._must, self._cannot)
-        return must.pairs, must.weight, cannot.pairs, cannot.weight
+        return Pairs(must.pairs, must.weight, cannot.pairs, cannot.weight)
 
     def closed(self, *, limit: int = 10**6) -> Clues:
         """The same clues with everything that follows from them: entailed must-links, cannot-links and labels.
@@ -507,6 +510,4 @@ class Clues(Record):
                [ 1.,  0., -1.],
                [ 0., -1.,  0.]])
         """
-        from cluewise.clues import _matrix
-
-        return _matrix.matrix_of(self)
+        return self.pairs().to_matrix(self.n)

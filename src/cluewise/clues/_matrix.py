@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from cluewise.exceptions import ClueError
 
 if TYPE_CHECKING:
-    from cluewise.clues._clues import Clues
+    from cluewise.clues._pairs import Pairs
 
 __all__ = ["clues_of", "matrix_of"]
 
@@ -49,9 +49,12 @@ def clues_of(E: Any) -> dict[str, Any]:
     }
 
 
-def matrix_of(clues: Clues) -> csr_array:
-    """The links of some clues as a sparse matrix."""
-    row, column = np.concatenate([clues.must, clues.cannot]).T
-    value = np.concatenate([clues.must_weight, -clues.cannot_weight])
-    half = coo_array((value, (row, column)), shape=clues.shape)
-    return (half + half.T).tocsr()
+def matrix_of(pairs: Pairs, n: int) -> csr_array:
+    """(n, n) sparse matrix of links; a pair that is in both lists has the difference of its weights."""
+    first, second = pairs.ends.astype(np.int32).T
+    weight = pairs.signed_weight
+    ends = np.concatenate([first, second]), np.concatenate([second, first])
+    E = coo_array((np.concatenate([weight, weight]), ends), shape=(n, n)).tocsr()
+    E.eliminate_zeros()
+    E.sort_indices()
+    return E

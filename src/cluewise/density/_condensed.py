@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
+from cluewise.clues import Pairs
 from cluewise.kernels import density
 
 __all__ = ["Tree", "best_clusters", "condensed", "core_distances", "kept_links", "rows_below", "spanning_tree"]
@@ -118,7 +119,7 @@ def condensed(edges: Ints, lengths: Floats, min_cluster_size: int) -> Tree:
     return Tree(parent[:m], 1 / np.maximum(born[:m], floor), home, 1 / np.maximum(left, floor))
 
 
-def kept_links(tree: Tree, links: tuple[Ints, Floats, Ints, Floats]) -> tuple[Floats, Floats]:
+def kept_links(tree: Tree, links: Pairs) -> tuple[Floats, Floats]:
     """Weight of the links that each cluster keeps if it is chosen, and that its own rows keep as noise.
 
     Each end of a link counts half. A must-link is kept at both ends by a cluster that holds both; a cannot-link is

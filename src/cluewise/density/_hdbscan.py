@@ -11,7 +11,7 @@ import numpy as np
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import UNASSIGNED, Bools, Floats
 from cluewise.base import Attributes, Card, Clusterer, checked_data
-from cluewise.clues import Clues
+from cluewise.clues import Clues, Pairs
 from cluewise.core.distances.distance_matrix import warn_of_time
 from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
@@ -22,9 +22,6 @@ from cluewise.metrics import broken
 __all__ = ["ConstrainedHDBSCAN"]
 
 INSTEAD = "ConstrainedDBSCAN with a small eps takes time proportional to the rows"
-
-LIMIT = 10**7
-"""Labels and groups that make more links than this are refused."""
 
 
 class ConstrainedHDBSCAN(Clusterer):
@@ -175,7 +172,7 @@ class ConstrainedHDBSCAN(Clusterer):
         return self
 
     def _cluster(self, X: Floats, clues: Clues, progress: Progress) -> Attributes:
-        links = clues.pairs(expand=True, limit=LIMIT)
+        links = clues.pairs(expand=True)
         core = condensed.core_distances(X, self.min_samples or self.min_cluster_size)
         edges = condensed.spanning_tree(X, core, partial(progress.each, "spanning tree"))
         tree = condensed.condensed(*edges, self.min_cluster_size)
@@ -196,10 +193,10 @@ class ConstrainedHDBSCAN(Clusterer):
             "broken_": broken(number[owner], clues),
         }
 
-    def _choose(self, tree: Tree, stability: Floats, links: Any) -> tuple[Bools, float]:
+    def _choose(self, tree: Tree, stability: Floats, links: Pairs) -> tuple[Bools, float]:
         """The clusters with the largest J, and J."""
         kept, noise = condensed.kept_links(tree, links)
-        weight = float(links[1].sum() + links[3].sum())
+        weight = links.total_weight
         trust = float(self.trust) if weight > 0 else 0.0
         per_link = trust / weight if weight > 0 else 0.0
         root = self.allow_single_cluster
@@ -207,4 +204,4 @@ class ConstrainedHDBSCAN(Clusterer):
         per_mass = (1 - trust) / most if most > 0 else 0.0
         value = per_mass * stability + per_link * kept
         chosen, worth = condensed.best_clusters(tree, value, per_link * noise, stability, root)
-        return chosen, worth if tree.size else per_link * float(links[3].sum())
+        return chosen, worth if tree.size else per_link * float(links.cannot_weight.sum())

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Array
 from cluewise.base import Card, checked_data, generator
-from cluewise.clues import Clues
+from cluewise.clues import Clues, Pairs
 from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.ensemble import _sequence
 from cluewise.ensemble._aligned import aligned, checked_partitions
 from cluewise.ensemble._partitions import Partitioner, watched_by
-from cluewise.ensemble._told import GROUPS, Pairs, Reports, Told, only_links, reports_of
+from cluewise.ensemble._reports import GROUPS, ReportLog, Reports, list_reports, only_links
 from cluewise.ensemble._voted import Voted
 from cluewise.metrics import broken
 
@@ -202,7 +202,7 @@ class SCSC(Voted):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
         known = self._check_clues(clues, n)
         self._reset(y, clues)
-        heard = self._hear(Told(n), reports_of(known), known)  # too many pairs are refused before any work
+        recorded = self._record(ReportLog(n), list_reports(known), known)  # too many pairs are refused before any work
         with Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress, one_blas_thread():
             progress.begin_start(0)
             make = watched_by(progress) if self.partitioner is None else self.partitioner
@@ -214,7 +214,7 @@ class SCSC(Voted):
             )
             self._begin(checked_partitions(made), n, X.dtype)
             if known.kinds:
-                self._apply(*heard)
+                self._apply(*recorded)
                 self._elect(self._ensemble, X.dtype)  # what the first clues do is no change
                 progress(self.gamma_, list(self.trace_))
             progress.end_start()
@@ -267,7 +267,7 @@ class SCSC(Voted):
         if labels.shape[1] != n:
             raise ValueError(f"the partitions speak of {labels.shape[1]} rows, but X has {n}.")
         self._state = _sequence.begin(len(labels), self._rule)
-        self._told = Told(n)
+        self._log = ReportLog(n)
         self._publish([])
         self._elect(aligned(labels, self.n_clusters), dtype)
 
@@ -299,29 +299,29 @@ class SCSC(Voted):
         check_is_fitted(self, "gamma_")
         n = self._ensemble.n
         if isinstance(clues, Clues) and clues.n == n and only_links(clues):
-            reports = reports_of(clues)
+            reports = list_reports(clues)
             if np.isfinite(reports.weight).all():
                 return self._learn(reports)  # nothing that takes time in proportion to the rows
         known = self._check_clues(clues, n)
-        return self._learn(reports_of(known), known)
+        return self._learn(list_reports(known), known)
 
     def _learn(self, reports: Reports, groups: Clues | None = None) -> Self:
         """Move the weights by reported links, and by labels and groups among the clues."""
-        # Ctrl-C leaves weights and memory as they were.
-        return self._apply(*self._hear(copy(self._told), reports, groups))
+        # Ctrl-C leaves weights and log as they were.
+        return self._apply(*self._record(copy(self._log), reports, groups))
 
     @staticmethod
-    def _hear(told: Told, reports: Reports, groups: Clues | None = None) -> tuple[Told, Pairs]:
-        """A memory that has heard of links, and of labels and groups among the clues; the links that are new."""
-        pairs = told.hear(reports)
+    def _record(log: ReportLog, reports: Reports, groups: Clues | None = None) -> tuple[ReportLog, Pairs]:
+        """Add links to a log, and labels and groups among the clues; the log and the links that are new."""
+        pairs = log.add(reports)
         if groups is not None and groups.kinds & set(GROUPS):
-            pairs = pairs.join(told.hear_groups(groups))
-        return told, pairs
+            pairs = pairs.join(log.add_groups(groups))
+        return log, pairs
 
-    def _apply(self, told: Told, pairs: Pairs) -> Self:
+    def _apply(self, log: ReportLog, pairs: Pairs) -> Self:
         """Move the weights by new links."""
         state, value = _sequence.step(self._state, pairs, self._ensemble, self._rule)
-        self._told, self._state = told, state
+        self._log, self._state = log, state
         self._publish([*self.trace_.tolist(), value])
         self._counted = False
         return self
@@ -329,7 +329,7 @@ class SCSC(Voted):
     @property
     def broken_(self) -> Clues:
         """The clues since the fit that the labels break."""
-        return broken(self.labels_, self._told.clues())
+        return broken(self.labels_, self._log.clues())
 
     def save(self, path: str | Path) -> None:
         """Write the model into a folder, as arrays and JSON; an interrupted save leaves the earlier one as it was.

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
+from cluewise.clues import Pairs
 from cluewise.ensemble import _weighting as weighting
 from cluewise.ensemble._aligned import Aligned
-from cluewise.ensemble._told import Pairs
 from cluewise.ensemble._weighting import Ends
 from cluewise.kernels import consensus
 
@@ -56,7 +56,7 @@ def step(state: State, pairs: Pairs, ensemble: Aligned, rule: Rule) -> tuple[Sta
     C e·γ + λ‖γ − γ′‖² with C = 4/m. γ′ are the weights before; or, with all links in A and e, equal ones.
     """
     m = len(state.gamma)
-    weight = pairs.weight
+    weight = pairs.total_weight
     if not weight:
         return state, 0.0
     violated, loss = _sums(pairs, ensemble, rule.exact)

@@ -24,14 +24,14 @@ from cluewise._interrupts import deferred
 from cluewise._typing import Array
 from cluewise.clues import Clues
 from cluewise.ensemble._aligned import Aligned
+from cluewise.ensemble._reports import ReportLog, Reports
 from cluewise.ensemble._sequence import State
-from cluewise.ensemble._told import Reports, Told
 from cluewise.ensemble._votes import Standing
 
 if TYPE_CHECKING:
     from cluewise.ensemble._scsc import SCSC
 
-__all__ = ["INDEX", "DamagedWeights", "StateError", "checksum", "load", "load_told", "load_unlearned", "save"]
+__all__ = ["INDEX", "DamagedWeights", "StateError", "checksum", "load", "load_log", "load_unlearned", "save"]
 
 INDEX = "state.json"
 FORMAT = "cluewise SCSC"
@@ -82,9 +82,9 @@ def save(model: SCSC, path: str | Path, extra: dict[str, Any] | None = None) -> 
         names["weights"] = _arrays(folder, "weights", _weights(model))
         names["votes"] = _votes(model, folder, known.get("votes"))
         names["groups"] = None
-        if model._told.groups is not None:
+        if model._log.groups is not None:
             names["groups"] = _fresh("groups", "json")
-            model._told.groups.write(folder / names["groups"])
+            model._log.groups.write(folder / names["groups"])
         sums = known.get("crc32", {})
         index = {
             "format": FORMAT,
@@ -124,13 +124,13 @@ def load(path: str | Path) -> tuple[SCSC, dict[str, Any]]:
     folder = Path(path)
     index = _index(folder)
     model, labels = _read_partitions(folder, index)
-    told, kept = _read_told(folder, index)
+    log, kept = _read_log(folder, index)
     with _named(folder, index, "weights", DamagedWeights):
         model._state = State(kept["gamma"], kept["violated"], kept.get("loss"), float(index["seen"]))
         model._publish(kept["trace"].tolist())
         model._elect(Aligned(labels, kept["clusters"], kept["spelled"]), np.dtype(index["dtype"]))
         model._base = kept["base"]
-        model._told = told
+        model._log = log
     if index["votes"] is not None:
         # Only a count of the votes: without it they are counted again.
         with suppress(StateError), _named(folder, index, "votes", StateError):
@@ -152,11 +152,11 @@ def load_unlearned(path: str | Path) -> tuple[SCSC, dict[str, Any], float]:
     return model, index["extra"], float(index["seen"])
 
 
-def load_told(path: str | Path) -> tuple[Told, dict[str, Any]]:
+def load_log(path: str | Path) -> tuple[ReportLog, dict[str, Any]]:
     """The clues that the model of a folder was given, whether or not its partitions are whole."""
     folder = Path(path)
     index = _index(folder)
-    return _read_told(folder, index)[0], index["extra"]
+    return _read_log(folder, index)[0], index["extra"]
 
 
 def _read_partitions(folder: Path, index: dict[str, Any]) -> tuple[SCSC, Array]:
@@ -172,7 +172,7 @@ def _read_partitions(folder: Path, index: dict[str, Any]) -> tuple[SCSC, Array]:
     return model, labels
 
 
-def _read_told(folder: Path, index: dict[str, Any]) -> tuple[Told, dict[str, Array]]:
+def _read_log(folder: Path, index: dict[str, Any]) -> tuple[ReportLog, dict[str, Array]]:
     with _named(folder, index, "partitions", StateError):
         # Version 1 did not say how many rows there are.
         n = index["n"] if "n" in index else np.load(folder / index["partitions"], mmap_mode="r").shape[1]
@@ -184,7 +184,7 @@ def _read_told(folder: Path, index: dict[str, Any]) -> tuple[Told, dict[str, Arr
         with _named(folder, index, "groups", DamagedWeights):
             _verify(folder, index, "groups")
             groups = Clues.read(folder / index["groups"], n=n)
-    return Told.again(n, reports, groups), kept
+    return ReportLog.restore(n, reports, groups), kept
 
 
 def _read_arrays(folder: Path, index: dict[str, Any], kind: str) -> dict[str, Array]:
@@ -271,9 +271,9 @@ def _weights(model: SCSC) -> dict[str, Array]:
         "trace": model.trace_,
         "clusters": ensemble.clusters,
         "spelled": ensemble.spelled,
-        **model._told.reports._asdict(),
+        **model._log.reports._asdict(),
     }
-    arrays["source"] = np.array(model._told.reports.source.tolist(), dtype=str)
+    arrays["source"] = np.array(model._log.reports.source.tolist(), dtype=str)
     return arrays if state.loss is None else arrays | {"loss": state.loss}
 
 

@@ -22,7 +22,7 @@ from cluewise.core.threads import map_blocks
 __all__ = [
     "Chosen",
     "Judged",
-    "Links",
+    "LinkSlice",
     "Prices",
     "Table",
     "apart",
@@ -51,7 +51,7 @@ class Prices(NamedTuple):
     balance: float  # most that the mean scores of two clusters may differ
 
 
-class Links(NamedTuple):
+class LinkSlice(NamedTuple):
     """Some links of one kind."""
 
     must: bool
@@ -68,7 +68,7 @@ class Table(NamedTuple):
     scale: float
     share: Floats  # (n,) of each row in the mean loss; 0 for rows that links speak of
     tied: Ints  # (t,) the rows that links speak of
-    links: list[Links]
+    links: list[LinkSlice]
 
 
 class Chosen(NamedTuple):
@@ -87,13 +87,13 @@ class Judged(NamedTuple):
 
 def table_of(rows: Rows, clues: Clues, total: float) -> Table:
     """Rows and links, prepared once; ``total`` is the scatter of the rows around the shift."""
-    must, must_weight, cannot, cannot_weight = clues.pairs(expand=True, limit=LIMIT)
-    tied, place = np.unique(np.concatenate([must, cannot]), return_inverse=True)
+    pairs = clues.pairs(expand=True, limit=LIMIT)
+    tied, place = np.unique(pairs.ends, return_inverse=True)
     ends = place.reshape(-1, 2)
-    count = len(ends)
+    count, n_must = len(ends), len(pairs.must)
     links = [
-        *_sliced(True, ends[: len(must)], must_weight / max(count, 1), len(tied)),
-        *_sliced(False, ends[len(must) :], cannot_weight / max(count, 1), len(tied)),
+        *_sliced(True, ends[:n_must], pairs.must_weight / max(count, 1), len(tied)),
+        *_sliced(False, ends[n_must:], pairs.cannot_weight / max(count, 1), len(tied)),
     ]
     share = np.ones(rows.n) if rows.weight is None else rows.weight.astype(np.float64)
     share[tied] = 0
@@ -103,13 +103,13 @@ def table_of(rows: Rows, clues: Clues, total: float) -> Table:
     return Table(rows, found.sums[0] / found.mass[0], float(scale) or 1.0, share, tied, links)
 
 
-def _sliced(must: bool, ends: Ints, weight: Floats, t: int) -> list[Links]:
+def _sliced(must: bool, ends: Ints, weight: Floats, t: int) -> list[LinkSlice]:
     slices = []
     for start in range(0, len(ends), SLICE):
         some, part = ends[start : start + SLICE], weight[start : start + SLICE]
         number, one = np.arange(len(some)), np.ones(len(some))
         first, second = (csr_array((one, (end, number)), shape=(t, len(some))) for end in some.T)
-        slices.append(Links(must, some, part, (first, second)))
+        slices.append(LinkSlice(must, some, part, (first, second)))
     return slices
 
 
@@ -241,7 +241,7 @@ def _row_loss(scored: Floats, labels: Ints, smoothing: float) -> tuple[Floats, F
 
 
 def _link_loss(
-    scored: Floats, links: list[Links], ends: list[tuple[Ints, Ints]], smoothing: float
+    scored: Floats, links: list[LinkSlice], ends: list[tuple[Ints, Ints]], smoothing: float
 ) -> tuple[float, Floats]:
     """Smoothed loss of all links, and its derivative by the scores of the tied rows."""
     warm = scored / smoothing

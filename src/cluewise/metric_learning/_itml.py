@@ -18,7 +18,7 @@ from cluewise.clues.certainty import divide
 from cluewise.core import loop
 from cluewise.core.distances import metric
 from cluewise.kernels.metric import project_pairs
-from cluewise.metric_learning._pairs import any_pairs, squared_lengths, told_pairs
+from cluewise.metric_learning._pairs import any_pairs, sample_pairs, squared_lengths
 
 __all__ = ["ITML"]
 
@@ -224,10 +224,12 @@ class ITML(MetricLearner):
         divide(clues.only(clues.kinds - {"labels"}), every=False)[0].require(clues.n)
         A = self._first_matrix(X.shape[1])
         rng = generator(self.random_state)
-        told = told_pairs(clues, self.max_pairs, rng)
-        lengths = squared_lengths(X, told.pairs, A)
-        heard = (lengths > DUPLICATE * lengths.max(initial=0)) & (told.weight > 0)
-        pairs, sign, price = told.pairs[heard], told.sign[heard], self.trust * told.weight[heard]
+        links = sample_pairs(clues, self.max_pairs, rng)
+        ends, weight = links.ends, links.weight
+        lengths = squared_lengths(X, ends, A)
+        useful = (lengths > DUPLICATE * lengths.max(initial=0)) & (weight > 0)
+        pairs, price = ends[useful], self.trust * weight[useful]
+        sign = np.where(links.is_must[useful], 1.0, -1.0)
         bounds = self._chosen_bounds(X, A, rng)
         chosen: Attributes = {"n_pairs_": len(pairs), "bounds_": bounds}
         if not len(pairs) and self.prior is None:

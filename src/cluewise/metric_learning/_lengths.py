@@ -12,8 +12,8 @@ from cluewise.core import loop
 from cluewise.core.distances import metric
 
 __all__ = [
+    "Differences",
     "Full",
-    "Pairs",
     "Weights",
     "cost",
     "full_step",
@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 
-class Pairs(NamedTuple):
-    """Pairs of rows of X, each with a weight; their differences are made when they are needed."""
+class Differences(NamedTuple):
+    """Differences of weighted pairs of rows of X, computed block by block when they are needed."""
 
     X: Floats
     ends: Ints  # (m, 2)
@@ -47,7 +47,7 @@ class Full(NamedTuple):
     inverse: Floats  # (r, d) M^{−1/2}
 
 
-def length(apart: Pairs, root: Floats) -> tuple[float, Floats]:
+def length(apart: Differences, root: Floats) -> tuple[float, Floats]:
     """g(A), the summed distance of the cannot-links, and KR with K = Σ ΔΔᵀ/d_A (Eq. 35 of the survey)."""
     g, pull = 0.0, np.zeros_like(root)
     for off, weight in apart.blocks():
@@ -59,13 +59,13 @@ def length(apart: Pairs, root: Floats) -> tuple[float, Floats]:
     return g, pull
 
 
-def full_step(state: Full, *, apart: Pairs) -> tuple[Full, loop.Info]:
+def full_step(state: Full, *, apart: Differences) -> tuple[Full, loop.Info]:
     """The best root for the tangent of g at this one: ‖RᵀΔ‖ is convex in R, and ‖F‖² ≤ 1 a ball."""
     new, g = started(state.inverse @ state.pull, state.inverse, apart)
     return new, loop.Info(-g, 1)
 
 
-def started(white: Floats, inverse: Floats, apart: Pairs) -> tuple[Full, float]:
+def started(white: Floats, inverse: Floats, apart: Differences) -> tuple[Full, float]:
     """A state from any root F, scaled to f(A) = 1, and its g(A)."""
     white = white / np.linalg.norm(white)
     g, pull = length(apart, inverse.T @ white)
@@ -80,7 +80,7 @@ class Slopes(NamedTuple):
     second: Floats  # (d, d), or empty
 
 
-def slopes(apart: Pairs, a: Floats, *, curved: bool) -> Slopes:
+def slopes(apart: Differences, a: Floats, *, curved: bool) -> Slopes:
     """G = Σ q, g₁ = Σ Δ²/2q, and −H₁ = Σ Δ²Δ²ᵀ/4q³ with q = √(Σ aΔ²)."""
     d = len(a)
     total, first, second = 0.0, np.zeros(d), np.zeros((d, d) if curved else (0, 0))
@@ -103,12 +103,12 @@ class Weights(NamedTuple):
     near: Floats  # (d,) s = Σ_must Δ²
 
 
-def cost(apart: Pairs, state: Weights) -> float:
+def cost(apart: Differences, state: Weights) -> float:
     """F(a) = Σ_must aΔ² − log G(a) (Eq. 33 of the survey)."""
     return float(state.near @ state.a - np.log(slopes(apart, state.a, curved=False).total))
 
 
-def newton_step(state: Weights, *, apart: Pairs) -> tuple[Weights, loop.Info]:
+def newton_step(state: Weights, *, apart: Differences) -> tuple[Weights, loop.Info]:
     """A Newton step on F (Eq. 34 of the survey) that stays inside a > 0, halved until F falls enough."""
     a, near = state
     found = slopes(apart, a, curved=True)
@@ -131,7 +131,7 @@ def newton_step(state: Weights, *, apart: Pairs) -> tuple[Weights, loop.Info]:
     return state, loop.Info(before, 0)
 
 
-def wide_step(state: Weights, *, apart: Pairs) -> tuple[Weights, loop.Info]:
+def wide_step(state: Weights, *, apart: Differences) -> tuple[Weights, loop.Info]:
     """What `full_step` does, for weights of columns: a ← a (g₁/s)², at the scale that is best for F."""
     a, near = state
     first = slopes(apart, a, curved=False).first

@@ -1,31 +1,17 @@
-"""Pairs of rows for objectives that are sums over pairs: what clues tell, drawn where labels tell too many."""
+"""Pairs of rows for objectives that are sums over pairs: all links, or a sample where labels make too many."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.clues import Clues
+from cluewise.clues import Clues, Pairs
 from cluewise.core.distances import metric
 
-__all__ = ["Told", "any_pairs", "squared_lengths", "told_pairs"]
+__all__ = ["any_pairs", "sample_pairs", "squared_lengths"]
 
 
-class Told(NamedTuple):
-    """Pairs that clues tell: must-links first, each kind sorted by its rows."""
-
-    pairs: Ints  # (m, 2)
-    sign: Floats  # (m,) +1 for a must-link, −1 for a cannot-link
-    weight: Floats  # (m,)
-
-    def __len__(self) -> int:
-        """Number of pairs."""
-        return len(self.pairs)
-
-
-def told_pairs(clues: Clues, limit: int, rng: np.random.Generator) -> Told:
+def sample_pairs(clues: Clues, limit: int, rng: np.random.Generator) -> Pairs:
     """All links, those of labels and groups included; beyond ``limit`` a sample of the latter.
 
     Links that were given as pairs are always all there. Of the pairs that labels and groups stand for so many are
@@ -39,7 +25,7 @@ def told_pairs(clues: Clues, limit: int, rng: np.random.Generator) -> Told:
     near, far = int(inside.sum()), int(outside.sum())
     room = limit - len(clues.must) - len(clues.cannot)
     if near + far <= room:
-        return _told(*clues.pairs(expand=True, limit=limit))
+        return clues.pairs(expand=True, limit=limit)
     room = max(room, 0)
     half = min(near, max(room // 2, room - far))
     must, cannot = [(clues.must, clues.must_weight)], [(clues.cannot, clues.cannot_weight)]
@@ -49,7 +35,7 @@ def told_pairs(clues: Clues, limit: int, rng: np.random.Generator) -> Told:
     cannot.append(_across(labels, shares[0], rng))
     for (codes, weights), count in zip(parted, shares[1:]):
         cannot.append(_within(codes, weights, count, rng))
-    return _told(*_merged(must), *_merged(cannot))
+    return Pairs(*_merged(must), *_merged(cannot))
 
 
 def any_pairs(n: int, count: int, rng: np.random.Generator) -> Ints:
@@ -67,11 +53,6 @@ def squared_lengths(X: Floats, pairs: Ints, A: Floats) -> Floats:
         off = metric.differences(X, pairs[part])
         out[part] = np.einsum("ij,ij->i", off @ A, off)
     return out
-
-
-def _told(must: Ints, must_weight: Floats, cannot: Ints, cannot_weight: Floats) -> Told:
-    sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
-    return Told(np.concatenate([must, cannot]), sign, np.concatenate([must_weight, cannot_weight]))
 
 
 def _count(codes: Ints) -> int:

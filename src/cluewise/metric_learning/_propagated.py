@@ -17,7 +17,7 @@ from cluewise.core.distances.distance_matrix import require_distances, require_m
 from cluewise.core.trees.linkage_pairs import METRICS, paired, pairwise
 from cluewise.exceptions import ClueWarning
 from cluewise.metric_learning import _propagation as propagation
-from cluewise.metric_learning._propagation_radius import LIMIT, guarded_radius
+from cluewise.metric_learning._propagation_radius import guarded_radius
 
 __all__ = ["PropagatedDistances"]
 
@@ -197,7 +197,7 @@ class PropagatedDistances(TransformerMixin, Informed):
         self._require(8 * n * n, f"distances between {n} rows")
         sides = None if self.cross_cannot else propagation.Sides.of(self._clues)
         D = propagation.all_pairs(pairwise(self._X, self.metric), self._hubs, n, sides)
-        cannot = self._clues.pairs(expand=True, limit=LIMIT)[2]
+        cannot = self._clues.pairs(expand=True).cannot
         if len(cannot):
             i, j = cannot.T
             D[i, j] = D[j, i] = D.max() + 1  # E8: one maximum for all
@@ -253,7 +253,7 @@ class PropagatedDistances(TransformerMixin, Informed):
                 shorter[kept] = D[kept]
             D = shorter
         D[i == j] = 0.0
-        cannot = self._clues.pairs(expand=True, limit=LIMIT)[2].astype(np.int64)
+        cannot = self._clues.pairs(expand=True).cannot.astype(np.int64)
         codes = np.minimum(i, j) * len(self._X) + np.maximum(i, j)
         D[np.isin(codes, cannot[:, 0] * len(self._X) + cannot[:, 1])] = np.inf
         return D

@@ -18,10 +18,6 @@ MOST = 1000
 STEPS = 20
 """Radii that are tried, beside 0 and infinity."""
 
-LIMIT = 10**7
-"""Labels and groups that make more links than this are refused."""
-
-
 CLEARLY = 2.0
 """Standard errors by which the best radius must beat no propagation at all: many radii are tried, and one is lucky."""
 
@@ -40,8 +36,8 @@ def guarded_radius(distance: Distance, clues: Clues, members: Ints, start: Ints)
     Each link, of either kind, is tried as if nothing were known about its two rows, which then belong to no hub. By the
     shortest way through one hub, agreement is the probability that a must-link is shorter than a cannot-link.
     """
-    must, _, cannot, _ = clues.pairs(expand=True, limit=LIMIT)
-    must, cannot = (pairs[:: max(len(pairs) // MOST, 1)] for pairs in (must, cannot))
+    links = clues.pairs(expand=True)
+    must, cannot = (pairs[:: max(len(pairs) // MOST, 1)] for pairs in (links.must, links.cannot))
     if not len(must) or not len(cannot):
         return Guard(0.0, np.zeros(1), np.full(1, np.nan))
     tried = np.concatenate([must, cannot])

@@ -15,12 +15,18 @@ from cluewise.clues import Clues
 from cluewise.core.distances import metric
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import ClueError
-from cluewise.metric_learning._lengths import Pairs, cost, full_step, newton_step, scaled, slopes, started, wide_step
+from cluewise.metric_learning._lengths import (
+    Differences,
+    cost,
+    full_step,
+    newton_step,
+    scaled,
+    slopes,
+    started,
+    wide_step,
+)
 
 __all__ = ["XingMetric"]
-
-LIMIT = 10**7
-"""Labels and groups that make more pairs than this are refused."""
 
 NONE = 1e-10
 """A direction with a smaller share of the length of all must-links is on its way to zero, and left out."""
@@ -166,8 +172,9 @@ class XingMetric(MetricLearner):
         self.tol = tol
 
     def _learn(self, X: Floats, clues: Clues) -> Attributes:
-        must, must_weight, cannot, cannot_weight = clues.pairs(expand=True, limit=LIMIT)
-        near, apart = Pairs(X, must, must_weight), Pairs(X, cannot, cannot_weight)
+        pairs = clues.pairs(expand=True)
+        near = Differences(X, pairs.must, pairs.must_weight)
+        apart = Differences(X, pairs.cannot, pairs.cannot_weight)
         full = self.shape == "full"
         M = np.zeros((X.shape[1], X.shape[1]) if full else X.shape[1])
         for off, weight in near.blocks():
@@ -179,7 +186,7 @@ class XingMetric(MetricLearner):
             raise ClueError("XingMetric needs a must-link between rows that differ; without one it has no bound.")
         return (self._learn_matrix if full else self._learn_weights)(apart, M, clues.n - clues.n_components)
 
-    def _learn_matrix(self, apart: Pairs, M: Floats, freedom: int) -> Attributes:
+    def _learn_matrix(self, apart: Differences, M: Floats, freedom: int) -> Attributes:
         scale = metric.scale_of(rows_of(apart.X))
         inverse = scale.raw(metric.whitening(self._shrunk(scale.standard(M), freedom)))
         start, g = started(np.eye(len(inverse)), inverse, apart)
@@ -188,7 +195,7 @@ class XingMetric(MetricLearner):
         found = self._run(partial(full_step, apart=apart), start, apart.X.dtype, slack=1e-9 * g)
         return self._from_state(found.state, found.trace, apart.X.dtype)
 
-    def _learn_weights(self, apart: Pairs, M: Floats, freedom: int) -> Attributes:
+    def _learn_weights(self, apart: Differences, M: Floats, freedom: int) -> Attributes:
         varying, deviation = metric.scale_of(rows_of(apart.X))
         s = np.zeros(len(M))
         s[varying] = self._shrunk((M / deviation**2)[varying], freedom)

@@ -76,7 +76,7 @@ def sample_links(clues: Clues, limit: int, random_state: Any = 0) -> tuple[Ints,
     while count_pairs_among(implicit, rows) > room and len(rows) > 2:
         rows = np.sort(rng.permutation(rows)[: max(2, len(rows) // 2)])
     more = implicit[rows].pairs(expand=True)
-    joined = (np.concatenate([links, rows[pairs]]) for links, pairs in ((must, more[0]), (cannot, more[2])))
+    joined = (np.concatenate([links, rows[pairs]]) for links, pairs in ((must, more.must), (cannot, more.cannot)))
     must, cannot = (_sample(np.unique(links, axis=0), limit, rng) for links in joined)
     return must, cannot
 

@@ -86,23 +86,23 @@ class Feedback(NamedTuple):
     """All pairs that the clues speak of."""
 
     pairs: Ints  # (m, 2)
-    sign: Floats  # (m,) weight of cannot-links, minus the weight of must-links
+    force: Floats  # (m,) weight of cannot-links, minus the weight of must-links
 
     def broken(self, labels: Ints) -> Feedback:
         """The pairs that a clustering breaks."""
         together = labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]
-        wrong = together == (self.sign > 0)
-        return Feedback(self.pairs[wrong], self.sign[wrong])
+        wrong = together == (self.force > 0)
+        return Feedback(self.pairs[wrong], self.force[wrong])
 
     def some(self) -> Feedback:
         """At most `PAIRS` of the pairs, evenly spaced."""
         every = -(-len(self.pairs) // PAIRS)
-        return self if every <= 1 else Feedback(self.pairs[::every], self.sign[::every])
+        return self if every <= 1 else Feedback(self.pairs[::every], self.force[::every])
 
     @property
     def weight(self) -> float:
         """Summed weight of the pairs."""
-        return float(np.abs(self.sign).sum())
+        return float(np.abs(self.force).sum())
 
 
 def gradient(X: Any, feedback: Feedback) -> Floats:
@@ -111,7 +111,7 @@ def gradient(X: Any, feedback: Feedback) -> Floats:
     width = X.shape[1] if isinstance(X, np.ndarray) else 1 + X.nnz // X.shape[0]
     size = max(ENTRIES // (2 * width), 1)
     for start in range(0, len(feedback.pairs), size):
-        pairs, sign = feedback.pairs[start : start + size], feedback.sign[start : start + size]
+        pairs, force = feedback.pairs[start : start + size], feedback.force[start : start + size]
         both = csr_array(X[pairs.T.ravel()])
         pair = np.repeat(np.tile(np.arange(len(pairs)), 2), np.diff(both.indptr))
         document = np.repeat(np.arange(2 * len(pairs)), np.diff(both.indptr))
@@ -121,7 +121,7 @@ def gradient(X: Any, feedback: Feedback) -> Floats:
         pair, count, word, share = pair[present], count[present], word[present], share[present]
         _, place = np.unique(pair * X.shape[1] + word, return_inverse=True)
         mean = np.bincount(place, weights=share)[place] / 2  # Eq. 65
-        out += np.bincount(word, weights=sign[pair] * count * np.log(share / mean), minlength=len(out))
+        out += np.bincount(word, weights=force[pair] * count * np.log(share / mean), minlength=len(out))
     return out
 
 

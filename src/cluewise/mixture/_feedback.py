@@ -12,7 +12,6 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.core import loop, seeding
-from cluewise.core.links import LIMIT
 from cluewise.core.loop import Progress
 from cluewise.core.pulls import broken_weight
 from cluewise.core.rows import Rows
@@ -195,9 +194,9 @@ class FeedbackNaiveBayes(MixtureClusterer):
 
     def _prepare(self, problem: Problem) -> documents.Feedback:
         documents.refuse_negative(problem.rows.X)
-        must, pull, cannot, push = problem.clues.pairs(expand=True, limit=LIMIT)
-        sign = np.concatenate([-pull, push])
-        return documents.Feedback(np.concatenate([must, cannot])[sign != 0], sign[sign != 0])
+        pairs = problem.clues.pairs(expand=True)
+        force = -pairs.signed_weight
+        return documents.Feedback(pairs.ends[force != 0], force[force != 0])
 
     def _slack(self, problem: Problem) -> float:
         rows = problem.rows

@@ -24,7 +24,7 @@ from cluewise.mixture._elimination import Elimination, elimination
 from cluewise.mixture._loopy import Loopy, loopy
 from cluewise.mixture._potts import exclude, log_sum, others_max
 
-__all__ = ["METHODS", "Inferred", "Network", "Plan", "decode", "infer", "plan"]
+__all__ = ["METHODS", "Couplings", "Inferred", "Plan", "decode", "infer", "plan"]
 
 METHODS = ("auto", "exact", "belief-propagation", "mean-field", "gibbs")
 
@@ -32,7 +32,7 @@ DENSE = 16
 """Links per node above which "auto" takes mean field instead of belief propagation."""
 
 
-class Network(NamedTuple):
+class Couplings(NamedTuple):
     """Nodes and the links between them, each pair of nodes once."""
 
     size: int
@@ -69,7 +69,7 @@ class Inferred(NamedTuple):
     messages: Floats | None  # of belief propagation
 
 
-def plan(net: Network, k: int, method: str = "auto", limit: int = 100_000) -> Plan:
+def plan(net: Couplings, k: int, method: str = "auto", limit: int = 100_000) -> Plan:
     """Decide how to infer each component; ``limit`` bounds the entries of a table of exact inference."""
     kept = net.weights != 0
     ends, weights = net.ends[kept].astype(np.int64), net.weights[kept]

@@ -149,7 +149,7 @@ def link_nodes(
     draws = np.ones(len(sizes))
     if not one_draw and len(sizes):
         draws = np.add.reduceat(np.ones(len(tied)) if rows.weight is None else rows.weights(tied), starts)
-    net = inference.Network(len(sizes), number[ends], weights)
+    net = inference.Couplings(len(sizes), number[ends], weights)
     how = inference.plan(net, problem.k, model.inference, model.exact_size)
     return Linked(tied, starts, sizes, draws.astype(np.float64), how, constant, nodes_of(rows, certain))
 

@@ -29,8 +29,8 @@ HEAVIEST = 1e8
 def weighted(clues: Clues, penalty: float) -> tuple[Ints, Floats]:
     """Pairs of rows and their weights w in g(Z): > 0 together, < 0 apart, −∞ apart for certain.
 
-    A pair that is told both is one pair with the sum. What is certainly together is so by `certain`, and only counts
-    here for what else is told about it.
+    A pair that is linked both ways is one pair with the sum. What is certainly together is so by `certain`, and only
+    counts here for its other links.
     """
     links = links_of(clues)
     must, cannot = (np.where(np.isinf(w), 0.0, w) for w in (links.must, links.cannot))

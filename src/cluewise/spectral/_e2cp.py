@@ -9,7 +9,7 @@ from cluewise._sklearn import Interval
 from cluewise.base import Card
 from cluewise.clues import Clues
 from cluewise.spectral._embedded import EmbeddedClusterer, Embedding, embedded
-from cluewise.spectral._spreading import link_matrix, scaled_to_one, spread_links
+from cluewise.spectral._spreading import scaled_to_one, spread_links
 
 __all__ = ["E2CP"]
 
@@ -64,7 +64,7 @@ class E2CP(EmbeddedClusterer):
     Notes
     -----
     With affinity W between 0 and 1, degrees D, :math:`\bar L = D^{-1/2} W D^{-1/2}` and Z the links (weight of a
-    must-link, minus weight of a cannot-link), pairs are told
+    must-link, minus weight of a cannot-link), pairs receive
 
     .. math:: F = (1 - \alpha)^2 (I - \alpha \bar L)^{-1} Z (I - \alpha \bar L)^{-1},
 
@@ -82,7 +82,7 @@ class E2CP(EmbeddedClusterer):
 
     *Deviations.* For more than 1,500 rows of a sparse affinity nothing of size n × n is made: the inverse is a sum over
     hops in which what falls below 0.001 of a link is dropped, F is known for neighbors, and beside these for pairs that
-    are told at least 0.01 of its largest size (of links nearer to them where there are very many). A precomputed
+    receive at least 0.01 of its largest size (of links nearer to them where there are very many). A precomputed
     affinity is divided by its largest entry. Pieces of a graph of near rows are joined by an edge each. Labels and
     groups count as the links that they stand for, at most ten million.
 
@@ -146,7 +146,7 @@ class E2CP(EmbeddedClusterer):
         self.random_state = random_state
 
     def _embed(self, affinity: Any, clues: Clues) -> Embedding:
-        links = link_matrix(*clues.pairs(expand=True), affinity.shape[0])
+        links = clues.pairs(expand=True).to_matrix(affinity.shape[0])
         if self.affinity == "precomputed":  # all others are between 0 and 1 as they are
             affinity = scaled_to_one(affinity)
         spread = spread_links(affinity, links, self.spread)

@@ -14,7 +14,6 @@ from cluewise.exceptions import Infeasible
 from cluewise.spectral._embedded import EmbeddedClusterer, Embedding, embedded
 from cluewise.spectral._laplacian import leading
 from cluewise.spectral._pencil import feasible_vectors
-from cluewise.spectral._spreading import link_matrix
 
 __all__ = ["FlexibleSpectral"]
 
@@ -163,7 +162,7 @@ class FlexibleSpectral(EmbeddedClusterer):
 
     def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         n, k = affinity.shape[0], self.n_clusters
-        links = link_matrix(*clues.pairs(expand=True), n)
+        links = clues.pairs(expand=True).to_matrix(n)
         if not links.nnz or k == 1:
             return Embedding(embedded(affinity, k), {"threshold_": 0.0, "costs_": np.empty(0)})
         if self.n_components is None and n > ALL:

@@ -13,9 +13,6 @@ from cluewise.clues import Clues
 
 __all__ = ["Weighted", "has_cannot_links", "spectral_weights"]
 
-LIMIT = 10**7
-"""Labels and groups that make more links than this are refused."""
-
 SLICE = 10_000
 """Rows and links that are looked at together."""
 
@@ -29,7 +26,7 @@ class Weighted(NamedTuple):
 
 def has_cannot_links(clues: Clues) -> bool:
     """Whether a cannot-link counts. A label alone makes none, and must-links alone are kept by a kernel of ones."""
-    return bool(clues.pairs(expand=True, limit=LIMIT)[3].any())
+    return bool(clues.pairs(expand=True).cannot_weight.any())
 
 
 def spectral_weights(vectors: Floats, clues: Clues, trust: float) -> Weighted:
@@ -57,7 +54,7 @@ def _asked(n: int, clues: Clues, trust: float) -> Iterator[tuple[Ints, Ints, flo
     for start in range(0, n, SLICE):
         here = np.arange(start, min(start + SLICE, n))
         yield here, here, 1.0, np.ones(len(here))
-    must, must_weight, cannot, cannot_weight = clues.pairs(expand=True, limit=LIMIT)
+    must, must_weight, cannot, cannot_weight = clues.pairs(expand=True)
     for pairs, weights, wanted in ((must, must_weight, 1.0), (cannot, cannot_weight, 0.0)):
         for start in range(0, len(pairs), SLICE):
             some = pairs[start : start + SLICE]

@@ -16,7 +16,7 @@ from cluewise.core import loop
 from cluewise.core.lloyd import State
 from cluewise.spectral._affinity import dense_affinity
 from cluewise.spectral._embedded import EmbeddedClusterer, Embedding
-from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading, linked
+from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading
 
 __all__ = ["RelationalSpectral"]
 
@@ -186,7 +186,7 @@ class RelationalSpectral(EmbeddedClusterer):
         return 0.5 * (given + given.T)
 
     def _embed(self, affinity: Any, clues: Clues) -> Embedding:
-        links = linked(clues)
+        links = clues.pairs(expand=True).to_matrix(clues.n)
         degree = float(np.asarray(abs(links).sum(axis=1)).max())
         if isinstance(self.cluster_cost, str):
             alone = leading(Relational(affinity, csr_array(links.shape), 0.0), self.n_clusters, np.inf).values

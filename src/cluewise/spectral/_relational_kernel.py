@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cluewise._typing import Floats, Ints
-from cluewise.clues import Clues
 from cluewise.core.distances.metric import signed
 
-__all__ = ["Linear", "Relational", "Spectrum", "association", "halfway", "leading", "linked"]
-
-LIMIT = 10**7
-"""Labels and groups that make more links than this are refused."""
+__all__ = ["Linear", "Relational", "Spectrum", "association", "halfway", "leading"]
 
 SMALL = 1000
 """Up to this many rows all eigenvectors are computed at once."""
@@ -55,15 +51,6 @@ class Spectrum(NamedTuple):
 
     values: Floats  # (m,)
     vectors: Floats  # (n, m)
-
-
-def linked(clues: Clues) -> csr_array:
-    """(n, n) E, labels and groups written out."""
-    must, must_weight, cannot, cannot_weight = clues.pairs(expand=True, limit=LIMIT)
-    ends = np.concatenate([must, cannot])
-    weight = np.concatenate([must_weight, -cannot_weight])
-    half = coo_array((weight, (ends[:, 0], ends[:, 1])), shape=(clues.n, clues.n))
-    return csr_array(half + half.T)
 
 
 def leading(M: Relational, least: int, above: float) -> Spectrum:

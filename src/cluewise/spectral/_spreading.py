@@ -1,7 +1,7 @@
 """Spreading: links wander along the graph, and what reaches a pair of rows changes its affinity.
 
-A pair is told F = G Z G with Z the links, G = (I − αN)⁻¹ and N the normalized affinity: a link counts for the rows near
-its ends. Only the columns of G that belong to tied rows are ever needed.
+A pair receives F = G Z G with Z the links, G = (I − αN)⁻¹ and N the normalized affinity: a link counts for the rows
+near its ends. Only the columns of G that belong to tied rows are ever needed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 from cluewise._typing import Floats, Ints
 from cluewise.spectral._laplacian import degrees, normalized
 
-__all__ = ["link_matrix", "scaled_to_one", "spread_links"]
+__all__ = ["scaled_to_one", "spread_links"]
 
 EXACT = 1500
 """Up to this many rows everything is computed for all pairs, as for every dense affinity."""
@@ -23,7 +23,7 @@ DROP = 1e-3
 """Beyond that a wave that has become smaller than this is dropped; a link sets out with 1."""
 
 KEEP = 1e-2
-"""And pairs that are no neighbors get an affinity when they are told at least this share of the most."""
+"""And pairs that are no neighbors get an affinity when they receive at least this share of the most."""
 
 WORK = 4 * 10**8
 """Products that may be spent on such pairs; waves are cut shorter where there would be more."""
@@ -33,17 +33,6 @@ ROOM = 2**20
 
 BLOCK = 10**6
 """Products in a block of F elsewhere."""
-
-
-def link_matrix(must: Ints, must_weight: Floats, cannot: Ints, cannot_weight: Floats, n: int) -> csr_array:
-    """Z, or Q: +weight for must-links, −weight for cannot-links; a pair that is told twice has the sum."""
-    first, second = np.concatenate([must, cannot]).astype(np.int32).T
-    weight = np.concatenate([must_weight, -cannot_weight]).astype(np.float64)
-    ends = np.concatenate([first, second]), np.concatenate([second, first])
-    Z = csr_array(coo_array((np.concatenate([weight, weight]), ends), shape=(n, n)))
-    Z.eliminate_zeros()
-    Z.sort_indices()
-    return Z
 
 
 def scaled_to_one(affinity: Any) -> Any:
@@ -63,19 +52,19 @@ def spread_links(affinity: Any, links: csr_array, alpha: float) -> Any:
     Z = csr_array(links[tied][:, tied])
     if isinstance(affinity, np.ndarray) or affinity.shape[0] <= EXACT:
         W = affinity if isinstance(affinity, np.ndarray) else affinity.toarray()
-        told = _told_exactly(W, tied, Z, alpha)
-        told /= np.abs(told).max()
-        changed = _changed(W, told)
+        received = _spread_exactly(W, tied, Z, alpha)
+        received /= np.abs(received).max()
+        changed = _changed(W, received)
         np.fill_diagonal(changed, 0)
         return changed
     return _changed_sparsely(csr_array(affinity), tied, Z, alpha)
 
 
-def _changed(weight: Floats, told: Floats) -> Floats:
-    return np.where(told >= 0, 1 - (1 - told) * (1 - weight), (1 + told) * weight)
+def _changed(weight: Floats, received: Floats) -> Floats:
+    return np.where(received >= 0, 1 - (1 - received) * (1 - weight), (1 + received) * weight)
 
 
-def _told_exactly(W: Floats, tied: Ints, Z: csr_array, alpha: float) -> Floats:
+def _spread_exactly(W: Floats, tied: Ints, Z: csr_array, alpha: float) -> Floats:
     """F for all pairs, from a factor of I − αN."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -90,7 +79,7 @@ def _told_exactly(W: Floats, tied: Ints, Z: csr_array, alpha: float) -> Floats:
 
 
 def _changed_sparsely(W: csr_array, tied: Ints, Z: csr_array, alpha: float) -> csr_array:
-    """The same with waves that end where they have become small, for neighbors and for pairs that are told much."""
+    """The same with waves that end where they have become small, for neighbors and for pairs that receive much."""
     step = csr_array(alpha * normalized(W, degrees(W)))
     lines = [_waves(step, tied[start : start + 256]) for start in range(0, len(tied), 256)]
     waves = csr_array(vstack(lines).T)
@@ -148,16 +137,16 @@ def _across(W: csr_array, waves: csr_array, Z: csr_array, most: float) -> tuple[
     counts, columns, values = [], [], []
     for start in range(0, n, size):
         stop = min(start + size, n)
-        told = coo_array((short[start:stop] @ Z) @ back)
-        most = max(most, float(np.abs(told.data).max(initial=0.0)))
-        kept = told.data >= least
-        first, second = told.row[kept], told.col[kept]
+        received = coo_array((short[start:stop] @ Z) @ back)
+        most = max(most, float(np.abs(received.data).max(initial=0.0)))
+        kept = received.data >= least
+        first, second = received.row[kept], received.col[kept]
         edges = slice(W.indptr[start], W.indptr[stop])
         known = np.repeat(np.arange(stop - start), np.diff(W.indptr[start : stop + 1]))
         new = (first + start != second) & ~np.isin(n * first.astype(np.int64) + second, n * known + W.indices[edges])
         counts.append(np.bincount(first[new], minlength=stop - start))
         columns.append(second[new])
-        values.append(told.data[kept][new])
+        values.append(received.data[kept][new])
     indptr = np.append(0, np.cumsum(np.concatenate(counts)))
     across = csr_array((np.concatenate(values), np.concatenate(columns), indptr), shape=W.shape)
     across.data[across.data < KEEP * most] = 0

@@ -60,8 +60,8 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
         raise tables.FileError(f"'{out}' is there already; choose the name of a new file.")
     with locked_as_found(folder):
         try:
-            told, kept = _state.load_told(folder)
-            applied = tabulate(told.clues(), read_ids(folder, kept)).columns
+            log, kept = _state.load_log(folder)
+            applied = tabulate(log.clues(), read_ids(folder, kept)).columns
         except ValueError:  # then the journal has to tell all of it
             kept, applied = {}, {}
         count = max(map(len, applied.values()), default=0)

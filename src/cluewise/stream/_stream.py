@@ -269,7 +269,7 @@ def read_ids(folder: Path, kept: dict[str, Any]) -> Any:
 
 def _learn(model: SCSC, reader: Reader, lines: list[Line]) -> Understood:
     """Move the weights of a model by what some lines say."""
-    told = reader.read(lines, model._told.groups)
+    told = reader.read(lines, model._log.groups)
     if told.counts:
         model._learn(told.reports, told.groups)
     return told

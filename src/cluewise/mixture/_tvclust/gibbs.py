@@ -1,6 +1,6 @@
 """TVClust by Gibbs sampling: every row draws its cluster given all others, then p and q are drawn [Khashabi2015]_.
 
-Rows follow a Dirichlet-process mixture; clues are noisy reports about pairs (`core.pair_evidence`). *Collapsed*,
+Rows follow a Dirichlet-process mixture; clues are noisy reports about pairs (`pair_evidence`). *Collapsed*,
 the parameters of the clusters are integrated out (Neal's algorithm 3 [Neal2000]_); otherwise they are drawn as well
 (algorithm 2). Both have the same target, the posterior over partitions, p and q.
 """
@@ -18,8 +18,8 @@ from cluewise.kernels import gibbs
 from cluewise.mixture._tvclust.gibbs_counts import CountClusters
 from cluewise.mixture._tvclust.gibbs_draws import GibbsDraws, Rates, Record, Sample, numbered
 from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
-from cluewise.mixture._tvclust.gibbs_slots import Links
-from cluewise.mixture._tvclust.pair_evidence import Noise, Pairs
+from cluewise.mixture._tvclust.gibbs_slots import PairOdds
+from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise
 from cluewise.mixture._tvclust.priors import Base, NormalInverseWishart
 
 __all__ = ["GibbsDraws", "Rates", "log_joint", "sample", "together"]
@@ -49,7 +49,7 @@ def clusters_of(X: Any, base: Base, concentration: float, limit: int) -> Cluster
 
 def sample(
     X: Any,
-    pairs: Pairs,
+    pairs: Evidence,
     prior: tuple[Base, Noise | Rates],
     *,
     sweeps: int,
@@ -68,7 +68,7 @@ def sample(
     ----------
     X : float64 array of shape (n, d), or CSR for counts
         The rows.
-    pairs : Pairs
+    pairs : Evidence
         The reports.
     prior : (Base, Noise or Rates)
         What is believed about clusters, and about p and q: Beta beliefs, or known values inside (0, 1).
@@ -141,7 +141,7 @@ def sample(
     return record.draws()
 
 
-def _collapsed(clusters: Clusters, labels: Ints, links: Links, rng: np.random.Generator) -> None:
+def _collapsed(clusters: Clusters, labels: Ints, links: PairOdds, rng: np.random.Generator) -> None:
     """A sweep of equation (13) with predictive densities, in random order."""
     rows, uniforms = rng.permutation(len(labels)), rng.random(len(labels))
     place = 0
@@ -151,7 +151,7 @@ def _collapsed(clusters: Clusters, labels: Ints, links: Links, rng: np.random.Ge
             clusters.grow()
 
 
-def _given(clusters: Clusters, labels: Ints, links: Links, rng: np.random.Generator) -> None:
+def _given(clusters: Clusters, labels: Ints, links: PairOdds, rng: np.random.Generator) -> None:
     """A sweep of equation (13) with drawn parameters, in random order; a new cluster draws its own from its row."""
     order, every = rng.permutation(len(labels)), rng.random(len(labels))
     place = 0
@@ -184,10 +184,10 @@ def _given(clusters: Clusters, labels: Ints, links: Links, rng: np.random.Genera
 
 def _leap(
     clusters: Clusters,
-    pairs: Pairs,
+    pairs: Evidence,
     labels: Ints,
     slots: Ints,
-    links: Links,
+    links: PairOdds,
     concentration: float,
     rng: np.random.Generator,
 ) -> int:
@@ -236,11 +236,11 @@ def _leap(
 
 def _gain(
     clusters: Clusters,
-    pairs: Pairs,
+    pairs: Evidence,
     labels: Ints,
     rows: tuple[int, int],
     slots: Ints,
-    links: Links,
+    links: PairOdds,
     concentration: float,
 ) -> float:
     """Log joint of the clusters of two rows less that of one cluster of both, roughly (see ``merging``)."""
@@ -253,7 +253,7 @@ def _gain(
     return float(value - links.pull[across].sum())
 
 
-def _rates(noise: Noise | Rates, pairs: Pairs, labels: Ints, rng: np.random.Generator) -> Rates:
+def _rates(noise: Noise | Rates, pairs: Evidence, labels: Ints, rng: np.random.Generator) -> Rates:
     """Draw p ~ Beta(a_p + n_11, b_p + n_01) and q ~ Beta(a_q + n_00, b_q + n_10), unless they are known."""
     if isinstance(noise, Rates):
         return noise
@@ -262,12 +262,12 @@ def _rates(noise: Noise | Rates, pairs: Pairs, labels: Ints, rng: np.random.Gene
     return Rates(*(float(np.clip(rate, SURE, 1 - SURE)) for rate in (p, q)))
 
 
-def together(pairs: Pairs, labels: Ints) -> Floats:
+def together(pairs: Evidence, labels: Ints) -> Floats:
     """(m,) 1 for every report about two rows of one cluster, else 0."""
     return (labels[pairs.first] == labels[pairs.second]).astype(np.float64)
 
 
-def log_joint(clusters: Clusters, pairs: Pairs, noise: Noise | Rates, labels: Ints, concentration: float) -> float:
+def log_joint(clusters: Clusters, pairs: Evidence, noise: Noise | Rates, labels: Ints, concentration: float) -> float:
     """Logarithm of p(z) p(X | z) p(E | z): restaurant process, clusters, reports; all that can be is integrated out."""
     size = clusters.counts[clusters.counts > 0]
     value = len(size) * np.log(concentration) + gammaln(size).sum()

@@ -11,7 +11,7 @@ from scipy.special import gammaln, logsumexp
 from cluewise._typing import Floats, Ints
 from cluewise.kernels import gibbs_counts
 from cluewise.mixture._tvclust import gibbs_slots as _gibbs_slots
-from cluewise.mixture._tvclust.gibbs_slots import Links, grown, room
+from cluewise.mixture._tvclust.gibbs_slots import PairOdds, grown, room
 from cluewise.mixture._tvclust.priors import DirichletMultinomial
 
 __all__ = ["CountClusters"]
@@ -60,7 +60,7 @@ class CountClusters:
         place = labels[self.row[used]].astype(np.int64) * width + self.cells[1][used]
         self.words[:] = np.bincount(place, self.cells[2][used], minlength=slots * width).reshape(slots, width)
 
-    def visit(self, rows: Ints, start: int, uniforms: Floats, labels: Ints, links: Links) -> int:
+    def visit(self, rows: Ints, start: int, uniforms: Floats, labels: Ints, links: PairOdds) -> int:
         """Collapsed visits to a slice of ``rows[start:]``; returns the first place not visited."""
         each = 20 * (1 + len(self.cells[1]) // len(labels))
         stop = start + max(1, _gibbs_slots.SLICE // (len(self.counts) * each))
@@ -81,7 +81,7 @@ class CountClusters:
         )
 
     def split(
-        self, seeds: Ints, rows: Ints, wanted: Ints, uniforms: Floats, side: Ints, links: Links
+        self, seeds: Ints, rows: Ints, wanted: Ints, uniforms: Floats, side: Ints, links: PairOdds
     ) -> tuple[float, float]:
         """Rows join one of two seeds; the log-probability of that, and the log joint less that of one cluster."""
         base = self.prior, float(self.prior.sum()), self.fresh

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.mixture._tvclust.gibbs_slots import Links
-from cluewise.mixture._tvclust.pair_evidence import Pairs
+from cluewise.mixture._tvclust.gibbs_slots import PairOdds
+from cluewise.mixture._tvclust.pair_evidence import Evidence
 
 __all__ = ["GibbsDraws", "Rates", "Record", "Sample", "numbered"]
 
@@ -52,7 +52,7 @@ class Sample(NamedTuple):
 class Record:
     """Draws as they are made, in arrays of the final size; what has been kept is never written again."""
 
-    def __init__(self, pairs: Pairs, size: int, n: int) -> None:
+    def __init__(self, pairs: Evidence, size: int, n: int) -> None:
         self.pairs = pairs
         self.together: Floats = np.zeros(len(pairs))
         self.sweeps = 0
@@ -61,11 +61,11 @@ class Record:
         self.numbers: Floats = np.zeros((3, size))
         self.newest: Sample
 
-    def links(self, rates: Rates) -> Links:
+    def links(self, rates: Rates) -> PairOdds:
         """The clues at these rates: log p/(1 − q) for a must, log (1 − p)/q for a cannot."""
         p, q, pairs = rates.must, rates.cannot, self.pairs
         pull = pairs.weight * np.where(pairs.is_must, np.log(p / (1 - q)), np.log((1 - p) / q))
-        return Links(pairs.indptr, pairs.neighbor, pairs.report, pull, self.together)
+        return PairOdds(pairs.indptr, pairs.neighbor, pairs.report, pull, self.together)
 
     def keep(self) -> None:
         """The newest sample is one of the draws."""

@@ -11,7 +11,7 @@ from scipy.special import gammaln, multigammaln
 from cluewise._typing import Floats, Ints
 from cluewise.kernels import gibbs_normal
 from cluewise.mixture._tvclust import gibbs_slots as _gibbs_slots
-from cluewise.mixture._tvclust.gibbs_slots import Links, grown, room
+from cluewise.mixture._tvclust.gibbs_slots import PairOdds, grown, room
 from cluewise.mixture._tvclust.priors import NormalInverseWishart
 
 __all__ = ["NormalClusters"]
@@ -63,7 +63,7 @@ class NormalClusters:
         self._resize(room(int(labels.max(initial=-1)) + 1))
         gibbs_normal.gather_normal(self.X, labels, self.prior, self.counts, self.means, self.uppers, self.half_log_det)
 
-    def visit(self, rows: Ints, start: int, uniforms: Floats, labels: Ints, links: Links) -> int:
+    def visit(self, rows: Ints, start: int, uniforms: Floats, labels: Ints, links: PairOdds) -> int:
         """Collapsed visits to a slice of ``rows[start:]``; returns the first place not visited."""
         d = self.X.shape[1]
         stop = start + max(1, _gibbs_slots.SLICE // (len(self.counts) * d * (d + 8)))
@@ -84,7 +84,7 @@ class NormalClusters:
         )
 
     def split(
-        self, seeds: Ints, rows: Ints, wanted: Ints, uniforms: Floats, side: Ints, links: Links
+        self, seeds: Ints, rows: Ints, wanted: Ints, uniforms: Floats, side: Ints, links: PairOdds
     ) -> tuple[float, float]:
         """Rows join one of two seeds; the log-probability of that, and the log joint less that of one cluster."""
         level = float(self.base.degrees), self.height, self.fresh

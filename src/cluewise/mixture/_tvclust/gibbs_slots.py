@@ -13,14 +13,14 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 
-__all__ = ["SLICE", "Links", "grown", "room"]
+__all__ = ["SLICE", "PairOdds", "grown", "room"]
 
 SLICE = 5 * 10**7
 """Operations per call of a kernel, so that Ctrl-C is heard."""
 
 
-class Links(NamedTuple):
-    """The clues as a kernel wants them."""
+class PairOdds(NamedTuple):
+    """The evidence as the kernels take it: CSR over the rows, with log-odds."""
 
     indptr: Ints  # of the clues of each row, with the other row and the number of the clue
     neighbor: Ints

@@ -14,7 +14,7 @@ from scipy.special import betaln, entr
 from cluewise._typing import Floats, Ints
 from cluewise.core import loop
 from cluewise.mixture._tvclust import variational
-from cluewise.mixture._tvclust.pair_evidence import Noise, Pairs
+from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise
 from cluewise.mixture._tvclust.sticks import better_order, sticks_of
 from cluewise.mixture._tvclust.variational import Beliefs, Model
 
@@ -52,7 +52,7 @@ def in_order(state: State, concentration: float) -> State:
     return state._replace(membership=np.ascontiguousarray(state.membership[:, order]), names=state.names[order])
 
 
-def _crossings(pairs: Pairs, membership: Floats) -> tuple[Floats, Floats]:
+def _crossings(pairs: Evidence, membership: Floats) -> tuple[Floats, Floats]:
     """(T, T) expected weight of the must, and of the cannot reports with one end in each cluster, both ways."""
     k = membership.shape[1]
     tables = np.zeros((2, k, k))

@@ -15,14 +15,11 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.kernels import graphs
 
-__all__ = ["Noise", "Pairs", "of_links", "pairs_of", "reliabilities", "share_together"]
-
-LIMIT = 10**7
-"""Labels and groups that make more pairs than this are refused."""
+__all__ = ["Evidence", "Noise", "gather_evidence", "of_links", "reliabilities", "share_together"]
 
 
-class Pairs(NamedTuple):
-    """All reports, sorted by their ends (first < second), must before cannot where a pair is told both."""
+class Evidence(NamedTuple):
+    """All reports, sorted by their ends (first < second), must before cannot where a pair has both."""
 
     first: Ints  # (m,) int64
     second: Ints  # (m,) int64
@@ -37,22 +34,19 @@ class Pairs(NamedTuple):
         return len(self.first)
 
 
-def pairs_of(clues: Clues) -> Pairs:
-    """Links, labels and groups as reports about pairs; labels and groups are written out, up to `LIMIT` pairs."""
-    must, must_weight, cannot, cannot_weight = clues.pairs(expand=True, limit=LIMIT)
-    ends = np.concatenate([must, cannot]).astype(np.int64).reshape(-1, 2)
-    ends.sort(axis=1)
-    kind = np.repeat([True, False], [len(must), len(cannot)])
-    weight = np.concatenate([must_weight, cannot_weight]).astype(np.float64)
+def gather_evidence(clues: Clues) -> Evidence:
+    """Links, labels and groups as reports about pairs; labels and groups are written out."""
+    pairs = clues.pairs(expand=True)
+    ends, kind, weight = pairs.ends.astype(np.int64), pairs.is_must, pairs.weight
     order = np.lexsort((~kind, ends[:, 1], ends[:, 0]))
     ends, kind, weight = ends[order], kind[order], weight[order]
     number = np.arange(len(ends), dtype=np.int32)
     indptr, neighbor, report = graphs.adjacency(clues.n, ends[:, 0], ends[:, 1], number)
     wide = (a.astype(np.int64) for a in (indptr, neighbor, report))
-    return Pairs(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]), kind, weight, *wide)
+    return Evidence(np.ascontiguousarray(ends[:, 0]), np.ascontiguousarray(ends[:, 1]), kind, weight, *wide)
 
 
-def of_links(values: Floats, pairs: Pairs, clues: Clues) -> Floats:
+def of_links(values: Floats, pairs: Evidence, clues: Clues) -> Floats:
     """Those of the values per report that belong to ``clues.must``, then ``clues.cannot``, in their order."""
     key = 2 * (pairs.first * clues.n + pairs.second) + ~pairs.is_must
     links = np.concatenate([clues.must, clues.cannot]).astype(np.int64).reshape(-1, 2)
@@ -61,7 +55,7 @@ def of_links(values: Floats, pairs: Pairs, clues: Clues) -> Floats:
     return values[np.searchsorted(key, wanted)]
 
 
-def share_together(together: Floats, pairs: Pairs, weights: Floats) -> float:
+def share_together(together: Floats, pairs: Evidence, weights: Floats) -> float:
     """Share of the reported pairs that are together; of any two rows, by the weights of clusters, without reports."""
     total = pairs.weight.sum()
     return float(together @ pairs.weight / total) if total > 0 else float((weights**2).sum())
@@ -88,7 +82,7 @@ class Noise(NamedTuple):
     cannot_right: float  # a_q
     cannot_wrong: float  # b_q
 
-    def updated(self, pairs: Pairs, together: Floats) -> Noise:
+    def updated(self, pairs: Evidence, together: Floats) -> Noise:
         """Posterior when report e is about a pair that is together with probability ``together[e]``."""
         near, far = pairs.weight * together, pairs.weight * (1 - together)
         must = pairs.is_must

@@ -12,7 +12,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.core import assign, lloyd, loop, seeding
 from cluewise.core.centers import scatter
 from cluewise.core.rows import rows_of
-from cluewise.mixture._tvclust.pair_evidence import Pairs
+from cluewise.mixture._tvclust.pair_evidence import Evidence
 from cluewise.mixture._tvclust.priors import FLAT, Base, NormalInverseWishart
 
 __all__ = ["Views", "first_labels", "memberships", "nearest", "planned", "views_of"]
@@ -65,7 +65,7 @@ class Views(NamedTuple):
         return np.hstack([self.places[which], x / np.sqrt(x.shape[1])])
 
 
-def views_of(X: Any, base: Base, pairs: Pairs, rng: np.random.Generator) -> Views:
+def views_of(X: Any, base: Base, pairs: Evidence, rng: np.random.Generator) -> Views:
     """Both views; the reports place rows by the leading eigenvectors of their normalized signed matrix."""
     n, center, scale = X.shape[0], None, None
     if isinstance(base, NormalInverseWishart):
@@ -74,7 +74,7 @@ def views_of(X: Any, base: Base, pairs: Pairs, rng: np.random.Generator) -> View
     if not len(pairs):
         return Views(X, center, scale, None)
     sign = np.where(pairs.is_must, pairs.weight, -pairs.weight)[pairs.report]
-    # A copy: SciPy joins the two entries of a pair that is told both, in place.
+    # A copy: SciPy joins the two entries of a pair that is reported both ways, in place.
     table = csr_array((sign, pairs.neighbor, pairs.indptr), shape=(n, n), copy=True)
     degree = np.bincount(np.concatenate([pairs.first, pairs.second]), np.tile(pairs.weight, 2), n)
     degree = np.maximum(degree, 1e-12)

@@ -20,7 +20,7 @@ from cluewise.mixture._base import MixtureClusterer
 from cluewise.mixture._documents import rounding
 from cluewise.mixture._tvclust import gibbs, results, starts, variational
 from cluewise.mixture._tvclust.moves import State, begin, plain_step, step
-from cluewise.mixture._tvclust.pair_evidence import Noise, Pairs, of_links, pairs_of, reliabilities
+from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise, gather_evidence, of_links, reliabilities
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 from cluewise.mixture._tvclust.setup import Found, Setup, axes_of, beta_of, kept, prior_of, watched
 
@@ -285,7 +285,7 @@ class TVClust(MixtureClusterer):
         if axes is not None:
             X = axes.onto(X)
         noise = Noise(*beta_of(self.must_prior, "must_prior"), *beta_of(self.cannot_prior, "cannot_prior"))
-        pairs = pairs_of(problem.clues)
+        pairs = gather_evidence(problem.clues)
         base = prior_of(
             self.base,
             X,
@@ -410,7 +410,7 @@ class TVClust(MixtureClusterer):
         return (density + np.log(self.weights_)).T
 
 
-def _doubts(wrong: Floats, pairs: Pairs, clues: Clues, rates: tuple[float, float]) -> Floats:
+def _doubts(wrong: Floats, pairs: Evidence, clues: Clues, rates: tuple[float, float]) -> Floats:
     """Doubts about the links from the posterior probabilities that the reports are wrong."""
     p, q = rates
     raw, weight = (of_links(values, pairs, clues) for values in (wrong, pairs.weight))

@@ -12,7 +12,7 @@ from scipy.special import entr
 
 from cluewise._typing import Floats, Ints
 from cluewise.kernels import variational
-from cluewise.mixture._tvclust.pair_evidence import Noise, Pairs
+from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise
 from cluewise.mixture._tvclust.priors import Base
 from cluewise.mixture._tvclust.sticks import Sticks, sticks_of
 
@@ -45,7 +45,7 @@ class Model(NamedTuple):
     """What stays the same: the rows, the reports about them and all priors."""
 
     X: Any  # (n, d) float64
-    pairs: Pairs
+    pairs: Evidence
     base: Base
     noise: Noise  # prior of p and q
     concentration: float  # α
@@ -61,13 +61,13 @@ class Beliefs(NamedTuple):
     noise: Noise
 
 
-def model_of(X: Any, pairs: Pairs, base: Base, noise: Noise, concentration: float) -> Model:
+def model_of(X: Any, pairs: Evidence, base: Base, noise: Noise, concentration: float) -> Model:
     """A model whose tied rows are visited by their number."""
     tied = np.diff(pairs.indptr) > 0
     return Model(X, pairs, base, noise, concentration, np.flatnonzero(tied), np.flatnonzero(~tied))
 
 
-def together(pairs: Pairs, membership: Floats) -> Floats:
+def together(pairs: Evidence, membership: Floats) -> Floats:
     """(m,) h_ij = r_i · r_j for every report."""
     near = np.empty(len(pairs))
     for block in blocks_of(len(pairs), membership.shape[1]):
@@ -103,7 +103,7 @@ def softmax(scores: Floats) -> Floats:
     return out
 
 
-def pulls(pairs: Pairs, noise: Noise) -> Floats:
+def pulls(pairs: Evidence, noise: Noise) -> Floats:
     """(m,) what a report adds to the log-odds that its ends are together: ln p/(1 − q), or −ln q/(1 − p)."""
     p, not_p, q, not_q = noise.logs()
     return pairs.weight * np.where(pairs.is_must, p - not_q, not_p - q)
@@ -133,7 +133,7 @@ def bound(membership: Floats, scores: Floats, beliefs: Beliefs, model: Model) ->
     return value - beliefs.sticks.divergence(model.concentration) - beliefs.noise.divergence(model.noise)
 
 
-def doubts(membership: Floats, noise: Noise, pairs: Pairs) -> Floats:
+def doubts(membership: Floats, noise: Noise, pairs: Evidence) -> Floats:
     """(m,) probability that each report is wrong, from the joint distribution of its two ends given all others.
 
     The factors q(z_i) and q(z_j) have both heard the report already. What it told them is taken back, then it is

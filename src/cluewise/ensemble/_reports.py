@@ -1,4 +1,4 @@
-"""Everything that was said about the rows since a fit, as index arrays; what of a new report is really new."""
+"""Reports: every link since a fit with its source, as index arrays; and what a new report adds to them."""
 
 from __future__ import annotations
 
@@ -7,31 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Array, Bools, Floats, Ints
-from cluewise.clues import Clues
+from cluewise.clues import Clues, Pairs
 from cluewise.clues.links import reporter_of
 
-__all__ = ["GROUPS", "Pairs", "Reports", "Told", "only_links", "reports_of"]
+__all__ = ["GROUPS", "Reports", "ReportLog", "list_reports", "only_links"]
 
 GROUPS = ("labels", "together", "apart")
-
-
-class Pairs(NamedTuple):
-    """Links that count: pairs of rows and their weights."""
-
-    must: Ints
-    must_weight: Floats
-    cannot: Ints
-    cannot_weight: Floats
-
-    def join(self, other: Pairs) -> Pairs:
-        """All links of both."""
-        columns: list[Any] = [np.concatenate(both) for both in zip(self, other)]
-        return Pairs(*columns)
-
-    @property
-    def weight(self) -> float:
-        """Summed weight."""
-        return float(self.must_weight.sum() + self.cannot_weight.sum())
 
 
 class Reports(NamedTuple):
@@ -59,7 +40,7 @@ class Reports(NamedTuple):
         return Pairs(self.rows[a], weight[a], self.rows[b], weight[b])
 
 
-def reports_of(clues: Clues) -> Reports:
+def list_reports(clues: Clues) -> Reports:
     """The links among clues."""
     links = [clues.reports("must"), clues.reports("cannot")]
     return Reports(
@@ -77,8 +58,8 @@ def only_links(clues: Clues) -> bool:
     return not len(clues.classes_) and not any(others) and clues.sizes is None
 
 
-class Told:
-    """The memory of an `SCSC`: links with their sources, and labels and groups as clues."""
+class ReportLog:
+    """Everything that an `SCSC` has learned: links with their sources, and labels and groups as clues."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -93,15 +74,15 @@ class Told:
         self._places = np.empty(0, dtype=np.int64)  # report of each code
 
     @classmethod
-    def again(cls, n: int, reports: Reports, groups: Clues | None) -> Told:
-        """A memory from what was kept of it."""
-        told = cls(n)
-        told.hear(reports)
-        told.groups = groups
-        return told
+    def restore(cls, n: int, reports: Reports, groups: Clues | None) -> ReportLog:
+        """The log from what was saved of it."""
+        log = cls(n)
+        log.add(reports)
+        log.groups = groups
+        return log
 
-    def hear(self, reports: Reports) -> Pairs:
-        """Remember links; what they add. A link that the same source has given before adds nothing.
+    def add(self, reports: Reports) -> Pairs:
+        """Add links; return what is new in them. A link that the same source has given before adds nothing.
 
         Lines of one file are one source, as they are in `Clues`; its largest weight counts.
         """
@@ -117,7 +98,7 @@ class Told:
         low, high = np.searchsorted(self._codes, code, "left"), np.searchsorted(self._codes, code, "right")
         repeated = np.flatnonzero(high > low).tolist()
         if repeated:
-            held = self.reports.weight.copy()  # nothing is changed in place: a copy of this memory may be in use
+            held = self.reports.weight.copy()  # nothing is changed in place: a copy of this log may be in use
             self.reports = self.reports._replace(weight=held)
         for i in repeated:
             for place in self._places[low[i] : high[i]].tolist():
@@ -125,14 +106,14 @@ class Told:
                     known[i] = True
                     gain[i] = max(0.0, reports.weight[i] - held[place])
                     held[place] = max(reports.weight[i], held[place])
-        self._add(reports.take(~known), teller[~known], code[~known])
+        self._insert(reports.take(~known), teller[~known], code[~known])
         return reports.pairs(gain)
 
-    def hear_groups(self, clues: Clues) -> Pairs:
-        """Remember labels and groups; the links that they add to those that followed from earlier ones."""
+    def add_groups(self, clues: Clues) -> Pairs:
+        """Add labels and groups; return the links that did not follow from earlier ones."""
         if self.groups is None:
             self.groups = clues.only(GROUPS)
-            return Pairs(*self.groups.pairs(expand=True))
+            return self.groups.pairs(expand=True)
         old = self.groups.pairs(expand=True)
         self.groups = self.groups | clues.only(GROUPS)
         new = self.groups.pairs(expand=True)
@@ -147,15 +128,15 @@ class Told:
             links[f"{kind}_weight"] = r.weight[mask]
             links[f"{kind}_confidence"] = r.confidence[mask]
             links[f"{kind}_source"] = r.source[mask]
-        told = Clues(self.n, **links)
-        return told if self.groups is None else told | self.groups
+        clues = Clues(self.n, **links)
+        return clues if self.groups is None else clues | self.groups
 
     def _teller_of(self, sources: Array) -> Ints:
         """A number for every source without its line."""
         known = self._tellers
         return np.array([known.setdefault(reporter_of(s), len(known)) for s in sources.tolist()], dtype=np.int64)
 
-    def _add(self, reports: Reports, teller: Ints, code: Ints) -> None:
+    def _insert(self, reports: Reports, teller: Ints, code: Ints) -> None:
         at = np.searchsorted(self._codes, code, side="right")
         self._codes = np.insert(self._codes, at, code)
         self._places = np.insert(self._places, at, len(self._teller) + np.arange(len(code)))
