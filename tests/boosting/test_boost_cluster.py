@@ -19,8 +19,8 @@ from cluewise import Clues
 from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._boost_cluster import BoostCluster
 from cluewise.checks._examples import blobs
-from cluewise.core.links import links_of
 from cluewise.core.rows import rows_of
+from cluewise.core.views import build_pair_graph
 from cluewise.metrics import ari
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
@@ -52,7 +52,7 @@ def same_partition(a, b):
 
 def test_worked_round():
     """The example [boostcluster_round]: rows as they are, not centered, labels given."""
-    links = links_of(Clues(8, must=MUST, cannot=CANNOT))
+    links = build_pair_graph(Clues(8, must=MUST, cannot=CANNOT))
     kernel = np.zeros(6)
     p, q = shares_of(links, kernel)
     assert p.sum() == pytest.approx(1)
@@ -93,7 +93,7 @@ def test_loss_falls_by_the_stated_ratio(seed, kinds):
     pairs = np.array([(i, j) for i in range(n) for j in range(i)])
     pairs = rng.permutation(pairs)[:16]
     clues = Clues(n, must=pairs[:8], cannot=pairs[8:], must_weight=rng.uniform(0.2, 3, 8)).only(kinds)
-    links, labels = links_of(clues), rng.integers(3, size=n)
+    links, labels = build_pair_graph(clues), rng.integers(3, size=n)
     kernel, mean = rng.normal(size=len(links)), rng.normal()
     p, q = shares_of(links, kernel)
     together, at_random = same_cluster(links, labels), boosting.chance(labels)
@@ -120,7 +120,7 @@ def test_loss_falls_by_the_stated_ratio(seed, kinds):
 
 
 def test_faultless_partition_has_a_finite_weight():
-    links = links_of(Clues(8, must=MUST, cannot=CANNOT))
+    links = build_pair_graph(Clues(8, must=MUST, cannot=CANNOT))
     p, q = shares_of(links, np.zeros(6))
     right = links.must > 0
     assert boosting.step_size(links, p, q, right, 0.5) == pytest.approx(np.log(7))  # ½ log(7 · 7)
@@ -144,7 +144,7 @@ def test_projection_is_that_of_the_whole_problem(d, generalized):
     rng = np.random.default_rng(d)
     n = 30
     X = rng.normal(size=(n, d)) * rng.uniform(0.5, 3, size=d) + 5
-    links = links_of(Clues(n, must=[(0, 1), (2, 3), (4, 6)], cannot=[(0, 5), (7, 8)]))
+    links = build_pair_graph(Clues(n, must=[(0, 1), (2, 3), (4, 6)], cannot=[(0, 5), (7, 8)]))
     force = links.must / 3 - links.cannot / 2
     rows = rows_of(X)
     mean = boosting.mean_of(rows)

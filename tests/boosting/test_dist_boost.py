@@ -17,7 +17,7 @@ from cluewise.boosting import _dist_boost
 from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._dist_boost import DistBoost
 from cluewise.checks._examples import blobs, sample_clues
-from cluewise.core.links import links_of
+from cluewise.core.views import build_pair_graph
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError, Contradiction
 from cluewise.metrics import ari
@@ -49,7 +49,7 @@ def problem(seed=0, n=60, pairs=60):
 
 def test_worked_round():
     """The example [distboost_round], with the label of a pair in the edge (erratum E26)."""
-    links = links_of(Clues(4, must=MUST, cannot=CANNOT))
+    links = build_pair_graph(Clues(4, must=MUST, cannot=CANNOT))
     pairs = boosting.sign_pairs(links, 4)
     weights = boosting.begin(pairs, np.ones(4))
     np.testing.assert_allclose(table(pairs, weights), 1 / 16)
@@ -90,7 +90,7 @@ def test_weights_are_those_of_all_pairs(seed):
     n = 7
     every = rng.permutation([(i, j) for i in range(n) for j in range(i)])
     clues = Clues(n, must=every[:4], cannot=every[3:7], must_weight=rng.uniform(0.1, 3, 4))
-    links = links_of(clues)
+    links = build_pair_graph(clues)
     pairs = boosting.sign_pairs(links, n)
     first = np.concatenate([links.must[links.must > 0], links.cannot[links.cannot > 0]])
     weights, votes = boosting.begin(pairs, first), np.zeros(8)

@@ -14,8 +14,8 @@ from cluewise.centroid._pccc.bonds import bonds_of, fold, hard_alone, parts, pri
 from cluewise.centroid._pccc.frustration import frustration
 from cluewise.centroid._pccc.mixed import _attraction
 from cluewise.centroid._pccc.moves import values
-from cluewise.centroid._pccc.nodes import bound_nodes
 from cluewise.core.rows import Rows
+from cluewise.core.views import contract
 
 
 def mixture(seed, n=8, k=3):
@@ -57,7 +57,7 @@ def built(seed, large, monkeypatch, n=8, penalty=1.3):
     """Nodes, priced bonds, and a function from labels of bound nodes to labels of rows."""
     monkeypatch.setattr(module, "LARGE", large)
     rng, _, hard, soft = mixture(seed, n)
-    nodes = bound_nodes(Rows(rng.normal(size=(n, 2))), hard, soft)
+    nodes = contract(Rows(rng.normal(size=(n, 2))), hard, soft)
     made = priced(bonds_of(hard, soft, nodes.component[nodes.bound]), penalty)
     every = np.zeros(len(nodes.component), np.int64)
 
@@ -165,7 +165,7 @@ def test_no_price_leaves_the_hard_links():
 
 def test_links_inside_a_node_are_a_constant():
     hard, soft = Clues(3, must=[(0, 1)]), Clues(3, must=[(0, 1)], cannot=[(0, 1)], cannot_weight=0.4)
-    nodes = bound_nodes(Rows(np.eye(3)), hard, soft)
+    nodes = contract(Rows(np.eye(3)), hard, soft)
     made = bonds_of(hard, soft, nodes.component[nodes.bound])
     assert made.constant == pytest.approx(0.4)
     assert not len(made.indices)
@@ -185,7 +185,7 @@ def test_anchors_are_groups_that_clues_keep_apart(patch):
     three = Clues(8, together=[-1, -1, -1, -1, -1, 0, 0, 0])
     for hard, expected in ((labels, [0.5, 10.5, 20]), (three, [31]), (labels | three, [0.5, 10.5, 20]), (Clues(8), [])):
         rows = Rows(X)
-        nodes = bound_nodes(rows, hard, Clues(8))
+        nodes = contract(rows, hard, Clues(8))
         nodes = nodes._replace(bound=np.arange(nodes.rows.n))
         made = bonds_of(hard, Clues(8), nodes.component)
         for pairs in (100_000, 0):

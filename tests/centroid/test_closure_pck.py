@@ -18,8 +18,8 @@ from cluewise.centroid._ranking import rank
 from cluewise.checks import check_clusterer, laws_for
 from cluewise.core import assign, centers
 from cluewise.core.centers import scatter
-from cluewise.core.nodes import nodes_of
 from cluewise.core.rows import Rows
+from cluewise.core.views import contract
 from cluewise.exceptions import ClueError, Contradiction, SoftClueWarning
 from strategies import PAIR_KINDS, cases
 
@@ -110,7 +110,7 @@ def test_worked_example(profile):
 @pytest.mark.parametrize("exact", [False, True])
 def test_half_steps_of_the_worked_example(exact):
     rows = Rows(TOY8)
-    nodes = nodes_of(rows, CLUES8)
+    nodes = contract(rows, CLUES8)
     links = exclusions_of(CLUES8, nodes)
     ranking = rank(links, nodes.rows.weight, 8.0)
     state = State(assign.nobody(8), START8 - rows.shift, assign.nobody(5), Ledger(np.zeros(5, int), np.zeros(5)))

@@ -15,8 +15,8 @@ from cluewise.centroid._linked import Given
 from cluewise.checks import check_clusterer, laws_for
 from cluewise.core.assign import others
 from cluewise.core.centers import Tally, scatter, tally
-from cluewise.core.links import links_of, squared_distances
-from cluewise.core.rows import Rows
+from cluewise.core.rows import Rows, squared_distances
+from cluewise.core.views import build_pair_graph
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from strategies import PAIR_KINDS, cases
 
@@ -41,7 +41,7 @@ class Bench:
     """Half steps of the real code."""
 
     def __init__(self, X, clues, start):
-        self.rows, self.links = Rows(X), links_of(clues)
+        self.rows, self.links = Rows(X), build_pair_graph(clues)
         order, free = np.arange(len(self.links)), others(self.links.rows, len(X))
         self.given = Given(self.rows, self.links, order, free, scatter(self.rows))
         self.X, self.clues = X, clues

@@ -9,8 +9,9 @@ from hypothesis import assume, given
 from cluewise import Clues
 from cluewise.centroid import _exclusions
 from cluewise.centroid._exclusions import Ledger, degrees, exclusions_of, ledger_of, masses
-from cluewise.core.nodes import node_order, nodes_of
+from cluewise.core.assign import order_nodes
 from cluewise.core.rows import Rows
+from cluewise.core.views import contract
 from strategies import PAIR_KINDS, cases
 
 
@@ -28,7 +29,7 @@ def written_out(clues, nodes):
 @given(cases(PAIR_KINDS, noise=0.1))
 def test_shares_are_those_of_the_pairs(case):
     assume(not case.clues.contradictions)
-    nodes = nodes_of(Rows(case.X, case.rng.random(len(case.X))), case.clues)
+    nodes = contract(Rows(case.X, case.rng.random(len(case.X))), case.clues)
     links = exclusions_of(case.clues, nodes)
     full = written_out(case.clues, nodes)
     np.testing.assert_array_equal(degrees(links), np.count_nonzero(full, axis=1))
@@ -45,7 +46,7 @@ def test_shares_are_those_of_the_pairs(case):
 def test_label_classes_weigh_as_their_pairs_of_rows():
     """Classes of 2 and 3 rows stand for 6 pairs; the link on top makes 7.5."""
     clues = Clues(6, labels=["a", "a", "b", "b", "b", None], cannot=[(0, 2)], cannot_weight=1.5)
-    nodes = nodes_of(Rows(np.zeros((6, 1))), clues)
+    nodes = contract(Rows(np.zeros((6, 1))), clues)
     found = ledger_of(nodes, exclusions_of(clues, nodes), np.zeros(2, np.int32))
     assert found.violated.tolist() == [1, 1]
     assert found.burden.tolist() == [7.5 * 3, 7.5 * 2]
@@ -53,13 +54,13 @@ def test_label_classes_weigh_as_their_pairs_of_rows():
 
 def test_clues_of_weight_zero_say_nothing():
     clues = Clues(5, cannot=[(0, 1), (1, 2)], cannot_weight=[0.0, 1.0], apart=[1, 1, 1, 2, 2], apart_weight=[0.0, 2.0])
-    links = exclusions_of(clues, nodes_of(Rows(np.zeros((5, 1))), clues))
+    links = exclusions_of(clues, contract(Rows(np.zeros((5, 1))), clues))
     assert degrees(links).tolist() == [0, 1, 1, 1, 1]
 
 
 def test_small_slices_change_nothing(monkeypatch):
     clues = Clues(40, apart=np.arange(40) % 3, cannot=[(0, 1), (1, 2)])
-    nodes = nodes_of(Rows(np.zeros((40, 1))), clues)
+    nodes = contract(Rows(np.zeros((40, 1))), clues)
     links, labels = exclusions_of(clues, nodes), (np.arange(40) % 4).astype(np.int32)
     whole = degrees(links), ledger_of(nodes, links, labels)
     monkeypatch.setattr(_exclusions, "SLICE", 30)
@@ -70,7 +71,7 @@ def test_small_slices_change_nothing(monkeypatch):
 def test_a_large_group_takes_linear_memory():
     n = 3000
     clues = Clues(n, apart=np.zeros(n))
-    nodes = nodes_of(Rows(np.zeros((n, 1))), clues)
+    nodes = contract(Rows(np.zeros((n, 1))), clues)
     labels = np.zeros(n, np.int32)
     ledger_of(nodes, exclusions_of(clues, nodes), labels)
     tracemalloc.start()
@@ -91,22 +92,22 @@ def test_a_copied_ledger_is_another_one():
 
 def test_a_node_stands_where_its_first_row_stands():
     clues = Clues(6, must=[(0, 5), (1, 2)], cannot=[(0, 1), (3, 4)])
-    nodes = nodes_of(Rows(np.zeros((6, 1))), clues)
+    nodes = contract(Rows(np.zeros((6, 1))), clues)
     rng = np.random.default_rng(0)
     assert nodes.of_row.tolist() == [0, 1, 1, 2, 3, 0]
-    assert node_order("index", nodes, rng).tolist() == [0, 1, 2, 3]
-    assert node_order([5, 4, 3, 2, 1, 0], nodes, rng).tolist() == [0, 3, 2, 1]
-    assert sorted(node_order("random", nodes, rng)) == [0, 1, 2, 3]
+    assert order_nodes("index", nodes, rng).tolist() == [0, 1, 2, 3]
+    assert order_nodes([5, 4, 3, 2, 1, 0], nodes, rng).tolist() == [0, 3, 2, 1]
+    assert sorted(order_nodes("random", nodes, rng)) == [0, 1, 2, 3]
     with pytest.raises(ValueError, match="permutation of the 6 row numbers"):
-        node_order([0, 1], nodes, rng)
+        order_nodes([0, 1], nodes, rng)
 
 
 def test_loose_nodes_and_free_rows():
     """Rows 0 and 1 are joined only, row 2 is bound, row 4 free; masses are summed weights."""
     clues = Clues(5, must=[(0, 1)], cannot=[(2, 3)])
     rows = Rows(np.arange(5.0)[:, None], np.array([1.0, 3, 1, 2, 9]))
-    nodes = nodes_of(rows, clues)
+    nodes = contract(rows, clues)
     assert [nodes.loose.tolist(), nodes.bound.tolist(), nodes.tied.tolist()] == [[0], [1, 2], [0, 1, 2, 3]]
     assert masses(nodes).tolist() == [4, 1, 2]
-    assert masses(nodes_of(Rows(np.zeros((5, 1), np.float32)), clues)).dtype == np.float64
+    assert masses(contract(Rows(np.zeros((5, 1), np.float32)), clues)).dtype == np.float64
     np.testing.assert_allclose(nodes.rows.X[:, 0] + rows.shift[0], [0.75, 2, 3])

@@ -11,12 +11,13 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues
 from cluewise.centroid._lcvqe import LCVQE, State, charges_of, half_exits, relabel, settle
+from cluewise.centroid._link_steps import two_nearest
 from cluewise.centroid._linked import Given
 from cluewise.checks import check_clusterer, laws_for, sample_clues
 from cluewise.core.assign import others
 from cluewise.core.centers import scatter, tally
-from cluewise.core.links import links_of, squared_distances, two_nearest
-from cluewise.core.rows import Rows
+from cluewise.core.rows import Rows, squared_distances
+from cluewise.core.views import build_pair_graph
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from strategies import PAIR_KINDS, cases
 
@@ -44,7 +45,7 @@ class Bench:
     """Half steps of the real code."""
 
     def __init__(self, X, clues, start):
-        self.rows, self.links = Rows(X), links_of(clues)
+        self.rows, self.links = Rows(X), build_pair_graph(clues)
         order, free = np.arange(len(self.links)), others(self.links.rows, len(X))
         self.given = Given(self.rows, self.links, order, free, scatter(self.rows))
         self.X, self.clues = X, clues

@@ -15,9 +15,9 @@ from cluewise.centroid._pccc.bonds import bonds_of, priced
 from cluewise.centroid._pccc.filling import Items, Limits, fill, items_of, limits_of
 from cluewise.centroid._pccc.mixed import settle
 from cluewise.centroid._pccc.moves import Moves, values
-from cluewise.centroid._pccc.nodes import bound_nodes
 from cluewise.centroid._pccc.soft_program import Room
 from cluewise.core.rows import Rows
+from cluewise.core.views import contract
 from cluewise.exact import highs
 from cluewise.exceptions import Infeasible, Undecided
 
@@ -43,7 +43,7 @@ def mixture(seed, n=7, k=3, large=32):
         apart_weight=0.3,
         together_weight=0.2,
     )
-    nodes = bound_nodes(Rows(rng.normal(size=(n, 2))), hard, soft)
+    nodes = contract(Rows(rng.normal(size=(n, 2))), hard, soft)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bonds_module, "LARGE", large)
         bonds = priced(bonds_of(hard, soft, nodes.component[nodes.bound]), 1.2)

@@ -8,7 +8,7 @@ from cluewise import Clues
 from cluewise.centroid._dp import opening
 from cluewise.centroid._dp.divergences import EUCLIDEAN, Divergence, divergence_of, smooth
 from cluewise.centroid._dp.opening import Points
-from cluewise.core.pulls import broken_weight
+from cluewise.core.views import broken_weight
 
 TOY8 = np.array([[0, 0], [0, 1], [1, 0], [3, 0], [4, 1], [4, 0], [7, 0], [8, 1]], dtype=float)
 LINKS = Clues(8, must=[(2, 3), (4, 6)], cannot=[(3, 5)])

@@ -14,8 +14,8 @@ from cluewise.centroid._pck import State, step
 from cluewise.core import assign
 from cluewise.core.assign import others
 from cluewise.core.centers import scatter
-from cluewise.core.pulls import broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows
+from cluewise.core.views import broken_weight, build_forces, count_members
 from strategies import PAIR_KINDS, cases
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
@@ -41,7 +41,7 @@ def by_hand(X, start, clues, penalty, iterations):
     centers = np.asarray(start) - rows.shift
     labels = assign.nobody(len(X))
     assign.nearest(rows, centers, labels)
-    pulls = pulls_of(clues, k)
+    pulls = build_forces(clues, k)
     state = State(labels, centers, count_members(pulls, labels, k), broken_weight(clues, labels), penalty)
     trace = [value(X, start, clues, labels, penalty)]
     for _ in range(iterations):
@@ -95,7 +95,7 @@ def test_worked_examples_of_the_seed_paper(penalty, labels, centers, sweep, end)
     assert value(TOY8, TOY8[[0, 4, 6]], CLUES_TOY8, first, penalty) == pytest.approx(sweep)
     assert trace[-1] == pytest.approx(end)
     rows, centers = Rows(TOY8), np.array(centers)
-    pulls = pulls_of(CLUES_TOY8, 3)
+    pulls = build_forces(CLUES_TOY8, 3)
     state = State(
         first.astype(np.int32), centers - rows.shift, count_members(pulls, first, 3), price(CLUES_TOY8, first), penalty
     )

@@ -12,8 +12,8 @@ from cluewise import Clues
 from cluewise.centroid import _ranking as ranking_of
 from cluewise.centroid._exclusions import degrees, exclusions_of
 from cluewise.centroid._ranking import Ranking, extended_degree, peel, rank
-from cluewise.core.nodes import nodes_of
 from cluewise.core.rows import Rows
+from cluewise.core.views import contract
 from cluewise.kernels import closures
 
 # Fig. 1 of the paper: closures A to E of 1, 2, 1, 3 and 1 rows, cannot-links A–B, B–D, C–D and D–E.
@@ -28,7 +28,7 @@ TABLE = [  # step by step; the paper prints 4.219 and 3.219 for D in the last tw
 
 
 def lifted(clues):
-    nodes = nodes_of(Rows(np.zeros((clues.n, 1))), clues)
+    nodes = contract(Rows(np.zeros((clues.n, 1))), clues)
     return exclusions_of(clues, nodes), nodes.rows.weight
 
 

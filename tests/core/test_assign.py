@@ -11,8 +11,8 @@ from cluewise import Clues, threads
 from cluewise.core import assign
 from cluewise.core.assign import others
 from cluewise.core.centers import tally
-from cluewise.core.pulls import broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows, rows_of
+from cluewise.core.views import broken_weight, build_forces, count_members
 from strategies import PAIR_KINDS, cases
 
 RNG = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_every_move_of_a_sweep_lowers_the_objective(case, penalty):
     rng = case.rng
     rows = Rows(X)
     centers = X[rng.choice(len(X), k, replace=False)]
-    pulls = pulls_of(case.clues, k)
+    pulls = build_forces(case.clues, k)
     labels = rng.integers(k, size=len(X)).astype(np.int32)
     counts = count_members(pulls, labels, k)
     value = objective(X, centers, case.clues, labels, penalty)
@@ -107,7 +107,7 @@ def test_the_penalty_depends_on_the_cluster_that_is_tried():
     """E16: with the printed 1[y_i ≠ y_j] the penalty would be the same for every cluster, and row 1 would stay."""
     rows = Rows(np.array([[0.0], [4.0], [10.0]]))
     centers = np.array([[0.0], [10.0]]) - rows.shift
-    pulls = pulls_of(Clues(3, must=[(1, 2)]), 2)
+    pulls = build_forces(Clues(3, must=[(1, 2)]), 2)
     labels = np.array([0, 0, 1], np.int32)
     counts = count_members(pulls, labels, 2)
     swept = assign.penalized(rows, centers, labels, np.array([0, 1]), pulls, counts, 11.0)
@@ -118,7 +118,7 @@ def test_the_penalty_depends_on_the_cluster_that_is_tried():
 def test_a_row_stays_on_ties():
     rows = Rows(np.array([[0.0], [1.0], [2.0]]))
     centers = np.array([[0.0], [2.0]]) - rows.shift
-    pulls = pulls_of(Clues(3, must=[(0, 1), (1, 2)]), 2)
+    pulls = build_forces(Clues(3, must=[(0, 1), (1, 2)]), 2)
     for old in (0, 1):
         labels = np.array([0, old, 1], np.int32)
         assign.penalized(rows, centers, labels, np.array([1]), pulls, count_members(pulls, labels, 2), 1.0)
@@ -127,7 +127,7 @@ def test_a_row_stays_on_ties():
 
 def test_sample_weight_counts_for_the_distance_not_for_the_clue():
     X = np.array([[0.0], [4.0], [10.0]])
-    pulls = pulls_of(Clues(3, must=[(1, 2)]), 2)
+    pulls = build_forces(Clues(3, must=[(1, 2)]), 2)
     for weight, expected in ((1.0, 1), (2.0, 0)):  # w·8 + 11 against w·18
         rows = Rows(X, np.array([1.0, weight, 1.0]))
         labels = np.array([0, 0, 1], np.int32)
@@ -168,7 +168,7 @@ def test_one_pass_in_storage_order_is_the_sweep_in_that_order(case, penalty, wei
     """Free rows first and tied rows after them, or all in one pass over X: the same labels, sums and price."""
     rows = Rows(case.X, case.rng.random(len(case.X)) if weighted else None)
     centers = case.X[: case.k] - rows.shift
-    pulls = pulls_of(case.clues, case.k)
+    pulls = build_forces(case.clues, case.k)
     free = others(pulls.rows, rows.n)
     old = case.rng.integers(case.k, size=rows.n).astype(np.int32)
     apart, once = old.copy(), old.copy()
@@ -187,7 +187,7 @@ def test_one_pass_in_storage_order_is_the_sweep_in_that_order(case, penalty, wei
 def test_threads_change_no_bit_of_a_sweep(order):
     X = RNG.normal(size=(40000, 12))
     clues = Clues.sample(np.arange(40000) % 9, pairs=5000, random_state=0)
-    rows, pulls = Rows(X), pulls_of(clues, 9)
+    rows, pulls = Rows(X), build_forces(clues, 9)
     places = np.arange(len(pulls.rows)) if order == "index" else RNG.permutation(len(pulls.rows))
     found = []
     for n in (1, 3):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 from cluewise.core import rows as module
-from cluewise.core.rows import Rows, SparseRows, coarse_mean, rows_of
+from cluewise.core.rows import Rows, SparseRows, coarse_mean, rows_of, squared_distances
 
 RNG = np.random.default_rng(0)
 TOLERANCE = {np.float32: {"rtol": 1e-4, "atol": 1e-6}, np.float64: {"rtol": 1e-12, "atol": 1e-14}}
@@ -160,3 +161,18 @@ def test_columns_of_the_smallest_numbers_are_moved_without_a_warning(dtype):
     with np.errstate(all="raise", under="ignore"):
         assert np.isfinite(coarse_mean(X)).all()
         assert np.isfinite(Rows(X).take(slice(0, 6))).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", [3, 20])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_distances_are_double_whatever_the_rows(dtype, columns, sparse):
+    rng = np.random.default_rng(0)
+    X = (100 + rng.normal(size=(300, columns))).astype(dtype)
+    rows = rows_of(csr_array(X) if sparse else X)
+    centers, which = rng.normal(size=(4, columns)), rng.permutation(300)[:100]
+    found = squared_distances(rows, centers, which)
+    expected = cdist((X.astype(float) - rows.shift)[which], centers, "sqeuclidean")
+    # Rows are moved to the origin in their own precision; sparse ones stay where they are.
+    np.testing.assert_allclose(found, expected, rtol=1e-9 if sparse or dtype == np.float64 else 1e-4)
+    assert found.dtype == np.float64

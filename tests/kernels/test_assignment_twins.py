@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.core.pulls import count_members, pulls_of
+from cluewise.core.views import build_forces, count_members
 from cluewise.kernels import assignment
 from strategies import PAIR_KINDS, blocks, cases
 from twins import assignment as reference_assignment
@@ -107,7 +107,7 @@ def test_read_ahead(block, first, count):
 def test_assign_penalized(case, weighted, penalty, dtype):
     """The sweep over all tied rows, in random order, with groups that are counted and groups that are walked."""
     rng, k = case.rng, case.k
-    pulls = pulls_of(case.clues, k)
+    pulls = build_forces(case.clues, k)
     labels = rng.integers(k, size=case.clues.n).astype(np.int32)
     places = rng.permutation(len(pulls.rows))
     rows = pulls.rows[places]

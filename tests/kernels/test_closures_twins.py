@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cluewise.centroid._exclusions import exclusions_of
-from cluewise.core.nodes import nodes_of
 from cluewise.core.rows import Rows
+from cluewise.core.views import contract
 from cluewise.kernels import closures
 from strategies import PAIR_KINDS, cases
 from twins import closures as reference_closures
@@ -17,7 +17,7 @@ BOTH = (closures, reference_closures)
 
 def problem(case):
     assume(not case.clues.contradictions)
-    nodes = nodes_of(Rows(case.X), case.clues)
+    nodes = contract(Rows(case.X), case.clues)
     net = exclusions_of(case.clues, nodes)
     for array in net:
         array.flags.writeable = False

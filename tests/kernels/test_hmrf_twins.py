@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.core.links import links_of
+from cluewise.core.views import build_pair_graph
 from cluewise.kernels import hmrf
 from twins import hmrf as reference_hmrf
 
@@ -23,7 +23,7 @@ def test_visit_linked(seed, k, m, shared):
         must_weight=2.0 * rng.integers(1, 4, size=kind.sum() + 1),
         cannot_weight=2.0 * rng.integers(1, 4, size=(~kind).sum() + 1),
     )
-    links = links_of(clues)
+    links = build_pair_graph(clues)
     t, g = len(links.rows), 1 if shared else k
     between = rng.integers(0, 4, size=(len(links), g)).astype(float)
     ceiling = 3.0 + rng.integers(0, 3, size=g)

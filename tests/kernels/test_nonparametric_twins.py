@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluewise.core.pulls import count_members, pulls_of
+from cluewise.core.views import build_forces, count_members
 from cluewise.kernels import nonparametric
 from strategies import PAIR_KINDS, cases
 from twins import nonparametric as reference_nonparametric
@@ -69,7 +69,7 @@ def test_sweep(case, code, weighted, gain, cluster_cost, last):
     """All rows in random order, with room for two new clusters; groups that are counted and groups that are walked."""
     rng, k, n = case.rng, case.k, len(case.X)
     room = k + 2
-    pulls = pulls_of(case.clues, room)
+    pulls = build_forces(case.clues, room)
     x = np.round(case.X)[rng.permutation(n)]  # whole numbers: ties, and exact sums
     begin = x[rng.choice(n, size=k, replace=False)]
     known = np.empty((k, n))

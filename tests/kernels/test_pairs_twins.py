@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.core.links import links_of, two_nearest
+from cluewise.centroid._link_steps import two_nearest
+from cluewise.core.views import build_pair_graph
 from cluewise.kernels import pairs
 from twins import pairs as reference_pairs
 
@@ -20,7 +21,7 @@ class Drawn:
         ends = np.sort([rng.choice(n, 2, replace=False) for _ in range(m)], axis=1)
         kind = rng.random(m) < 0.5
         again = ends[:2]  # told to be together and apart
-        self.links = links_of(
+        self.links = build_pair_graph(
             Clues(
                 n,
                 must=np.vstack([ends[kind], again]),

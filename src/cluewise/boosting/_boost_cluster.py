@@ -19,10 +19,10 @@ from cluewise.base import Attributes, Card, Clusterer, checked_data, generator
 from cluewise.boosting import _rounds as boosting
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
-from cluewise.core.links import Links, links_of
 from cluewise.core.loop import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
+from cluewise.core.views import PairGraph, build_pair_graph
 from cluewise.metrics import broken
 
 __all__ = ["BoostCluster"]
@@ -44,7 +44,7 @@ class State(NamedTuple):
 class Task(NamedTuple):
     """What all rounds have in common."""
 
-    links: Links
+    links: PairGraph
     seen: Floats  # (t, r) the linked rows
     axes: Floats | None  # (d, r) of their coordinates
     most: int | None  # directions
@@ -278,7 +278,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         scatter = max(centers.scatter(rows) - rows.n * float(mean @ mean), 0.0)
         # By a random direction: a start that is drawn by place then depends on the rows, not on how they are listed.
         order = np.argsort(boosting.projected(rows, mean, rng.normal(size=(rows.d, 1))).ravel(), kind="stable")
-        links = links_of(clues, np.argsort(order))
+        links = build_pair_graph(clues, np.argsort(order))
         cluster = partial(_cluster, base=base, order=order, rng=rng)
         state = State(np.zeros(rows.n, np.int32), [], [], np.zeros(len(links)), 0.0)
         trace = [0.0]

@@ -20,10 +20,10 @@ from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._rounds import SignedPairs, Weights
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.links import links_of
 from cluewise.core.loop import Progress
 from cluewise.core.probability import gaussians
 from cluewise.core.threads import one_blas_thread
+from cluewise.core.views import build_pair_graph
 from cluewise.exceptions import ClueError, SoftClueWarning
 from cluewise.mixture import EquivalenceGMM
 
@@ -255,7 +255,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
         if self.n_clusters > len(X):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={len(X)}.")
         known = self._check_clues(clues, len(X))
-        links = links_of(known)
+        links = build_pair_graph(known)
         if not len(links):
             raise ClueError(
                 f"DistBoost learns from pairs, and the clues about n_samples={len(X)} rows make none: "

@@ -15,9 +15,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
 from cluewise._typing import Array, Bools, Floats, Ints
-from cluewise.core.links import Links
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import PairGraph
 
 __all__ = [
     "SignedPairs",
@@ -72,7 +72,7 @@ def shares(weight: Floats, exponent: Floats) -> tuple[Floats, float]:
     return found / total, top + float(np.log(2 * total))
 
 
-def losses(links: Links, kernel: Floats, mean: float) -> float:
+def losses(links: PairGraph, kernel: Floats, mean: float) -> float:
     """Log of Eq. 38, (Σ S⁺e^−K)(Σ S⁻e^K); for a kind of links that is missing its mean over all pairs stands in."""
     together = shares(links.must, -kernel)[1] if links.must.any() else -mean
     return together + (shares(links.cannot, kernel)[1] if links.cannot.any() else mean)
@@ -148,13 +148,13 @@ def rescaled(table: Floats, scatter: float) -> Floats:
     return table
 
 
-def same_cluster(links: Links, labels: Ints) -> Bools:
+def same_cluster(links: PairGraph, labels: Ints) -> Bools:
     """Which links have both ends in one cluster; rows of noise (−1) are each alone."""
     first, second = labels[links.rows[links.ends]].T
     return (first == second) & (first >= 0)
 
 
-def agreement(links: Links, labels: Ints) -> float:
+def agreement(links: PairGraph, labels: Ints) -> float:
     """P₁ − Q₁ of the links as given: the share of must-links that hold less that of cannot-links that do not."""
     together = same_cluster(links, labels)
     p1, q1 = (weight[together].sum() / weight.sum() if weight.any() else chance(labels) for weight in links[2:4])
@@ -168,7 +168,7 @@ def chance(labels: Ints) -> float:
     return (float(counts @ counts) + noise) / len(labels) ** 2
 
 
-def step_size(links: Links, p: Floats, q: Floats, together: Bools, at_random: float) -> float:
+def step_size(links: PairGraph, p: Floats, q: Floats, together: Bools, at_random: float) -> float:
     """α = ½ log(P₁Q₀ / P₀Q₁), or 0 for a partition that is of no use.
 
     Odds are bounded, so that a partition without fault has a finite weight. Where one kind of links is missing all
@@ -235,7 +235,7 @@ class Weights(NamedTuple):
     other: float  # of every pair without a link
 
 
-def sign_pairs(links: Links, n: int) -> SignedPairs:
+def sign_pairs(links: PairGraph, n: int) -> SignedPairs:
     """Pairs with a sign; one that is linked both ways makes two of them."""
     must, cannot = np.flatnonzero(links.must), np.flatnonzero(links.cannot)
     which = np.concatenate([must, cannot])

@@ -18,8 +18,9 @@ from cluewise.centroid._ranking import Ranking, rank
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
-from cluewise.core.nodes import Nodes, node_order, nodes_of
+from cluewise.core.assign import order_nodes
 from cluewise.core.rows import Rows
+from cluewise.core.views import Nodes, contract
 from cluewise.exceptions import SoftClueWarning
 
 __all__ = ["ClosurePCKMeans"]
@@ -253,7 +254,7 @@ class ClosurePCKMeans(CentroidClusterer):
         return known
 
     def _prepare(self, problem: Problem) -> Shared:
-        nodes = nodes_of(problem.rows, problem.clues)
+        nodes = contract(problem.rows, problem.clues)
         links = _exclusions.exclusions_of(problem.clues, nodes)
         worst = _exclusions.ledger_of(nodes, links, np.zeros(nodes.rows.n, dtype=np.int32)).total(
             self.violations == "one"
@@ -289,7 +290,7 @@ class ClosurePCKMeans(CentroidClusterer):
     def _ranking(self, nodes: Nodes, links: Exclusions, problem: Problem) -> Ranking:
         none = np.empty(0, dtype=np.int64)
         if not isinstance(self.order, str) or self.order == "index":
-            return Ranking(nodes.bound[node_order(self.order, nodes, problem.rng)], none)
+            return Ranking(nodes.bound[order_nodes(self.order, nodes, problem.rng)], none)
         if self.order == "random":
             return Ranking(none, nodes.bound)
         return rank(
@@ -302,7 +303,7 @@ class ClosurePCKMeans(CentroidClusterer):
         )
 
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
-        rows, nodes = problem.rows, nodes_of(problem.rows, problem.clues)
+        rows, nodes = problem.rows, contract(problem.rows, problem.clues)
         found = _exclusions.ledger_of(nodes, _exclusions.exclusions_of(problem.clues, nodes), state.nodes)
         cost = 0.5 * self.penalty * found.total(self.violations == "one")
         spread = centers.distortion(rows, state.centers, state.labels) - inside(rows, nodes)

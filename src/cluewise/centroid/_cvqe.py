@@ -11,12 +11,14 @@ from scipy.spatial.distance import cdist
 from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
+from cluewise.centroid._link_steps import relaxed, spread
 from cluewise.centroid._linked import Given, given_of, links_in_order, step, warn_of_one_cluster
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
 from cluewise.core.centers import Tally
-from cluewise.core.links import Links, relaxed, spread, squared_distances
+from cluewise.core.rows import squared_distances
+from cluewise.core.views import PairGraph
 from cluewise.kernels import pairs
 
 __all__ = ["CVQE"]
@@ -28,7 +30,7 @@ class State(NamedTuple):
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     squared: Floats  # (tied rows, k) squared distances to the centers
-    links: Links
+    links: PairGraph
 
 
 def half_between(at: Floats) -> tuple[Floats, Floats, Ints]:
@@ -198,7 +200,7 @@ class CVQE(CentroidClusterer):
     def _check_clues(self, clues: Any, n: int) -> Clues:
         return warn_of_one_cluster(self, super()._check_clues(clues, n))
 
-    def _prepare(self, problem: Problem) -> Links:
+    def _prepare(self, problem: Problem) -> PairGraph:
         return links_in_order(problem, self.order)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:

@@ -9,8 +9,8 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core import assign
-from cluewise.core.nodes import Nodes
 from cluewise.core.threads import pieces
+from cluewise.core.views import Nodes
 from cluewise.kernels import closures
 
 __all__ = ["Exclusions", "Ledger", "degrees", "exclusions_of", "ledger_of", "masses", "sweep"]

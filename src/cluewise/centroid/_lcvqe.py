@@ -10,21 +10,14 @@ import numpy as np
 from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
+from cluewise.centroid._link_steps import part_of, pulled, relaxed, spread, torn, two_nearest
 from cluewise.centroid._linked import Given, given_of, links_in_order, step, warn_of_one_cluster
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
 from cluewise.core.centers import Tally
-from cluewise.core.links import (
-    Links,
-    part_of,
-    pulled,
-    relaxed,
-    spread,
-    squared_distances,
-    torn,
-    two_nearest,
-)
+from cluewise.core.rows import squared_distances
+from cluewise.core.views import PairGraph
 from cluewise.kernels import pairs
 
 __all__ = ["LCVQE"]
@@ -38,10 +31,10 @@ class State(NamedTuple):
     squared: Floats  # (tied rows, k) squared distances to the centers
     near: tuple[Ints, Ints]  # the nearest and the second nearest center of the tied rows
     charges: Floats  # (tied rows, k) weight with which a row pulls a center because of broken links
-    links: Links
+    links: PairGraph
 
 
-def charges_of(links: Links, labels: Ints, squared: Floats, near: tuple[Ints, Ints]) -> Floats:
+def charges_of(links: PairGraph, labels: Ints, squared: Floats, near: tuple[Ints, Ints]) -> Floats:
     """Who pulls whom: both rows of a broken must-link, the better row of a broken cannot-link."""
     charges = np.zeros_like(squared)
     tied = labels[links.rows]
@@ -227,7 +220,7 @@ class LCVQE(CentroidClusterer):
     def _check_clues(self, clues: Any, n: int) -> Clues:
         return warn_of_one_cluster(self, super()._check_clues(clues, n))
 
-    def _prepare(self, problem: Problem) -> Links:
+    def _prepare(self, problem: Problem) -> PairGraph:
         return links_in_order(problem, self.order)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:

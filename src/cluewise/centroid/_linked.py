@@ -14,8 +14,8 @@ from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
 from cluewise.core.assign import others, visiting_order
 from cluewise.core.centers import Tally
-from cluewise.core.links import Links, links_of
 from cluewise.core.rows import Rows
+from cluewise.core.views import PairGraph, build_pair_graph
 from cluewise.exceptions import UnusedClueWarning
 
 __all__ = ["Given", "given_of", "links_in_order", "step", "warn_of_one_cluster"]
@@ -28,7 +28,7 @@ class Given(NamedTuple):
     """What stays the same during a run."""
 
     rows: Rows
-    links: Links
+    links: PairGraph
     order: Ints  # in which links are visited
     free: Bools  # rows without links
     total: float  # scatter of the rows
@@ -86,14 +86,14 @@ def given_of(problem: Problem, order: Any) -> Given:
     return Given(problem.rows, links, visits, others(links.rows, problem.rows.n), problem.total)
 
 
-def links_in_order(problem: Problem, order: Any) -> Links:
+def links_in_order(problem: Problem, order: Any) -> PairGraph:
     """The links, in the order of the rows or of a given permutation; all starts share them."""
     if isinstance(order, str):
-        return links_of(problem.clues)
+        return build_pair_graph(problem.clues)
     n = problem.rows.n
     rank = np.empty(n, dtype=np.int64)
     rank[visiting_order(order, np.arange(n), n, problem.rng)] = np.arange(n)
-    return links_of(problem.clues, rank)
+    return build_pair_graph(problem.clues, rank)
 
 
 def warn_of_one_cluster(estimator: Any, known: Clues) -> Clues:

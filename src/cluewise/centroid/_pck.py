@@ -13,8 +13,8 @@ from cluewise.centroid._starts import neighborhood_centers
 from cluewise.core import assign, centers, loop
 from cluewise.core.assign import others, visiting_order
 from cluewise.core.price import typical_price
-from cluewise.core.pulls import Pulls, broken_weight, count_members, pulls_of
 from cluewise.core.rows import Rows
+from cluewise.core.views import Forces, broken_weight, build_forces, count_members
 
 __all__ = ["PCKMeans"]
 
@@ -29,7 +29,7 @@ class State(NamedTuple):
     penalty: float  # price of a broken link of weight 1
 
 
-def step(state: State, *, rows: Rows, free: Bools, pulls: Pulls, order: Ints, total: float) -> tuple[State, loop.Info]:
+def step(state: State, *, rows: Rows, free: Bools, pulls: Forces, order: Ints, total: float) -> tuple[State, loop.Info]:
     """Step 2a of the algorithm (assign, with the penalties of E16), then 2b (means)."""
     labels, counts, penalty = state.labels.copy(), state.counts.copy(), state.penalty
     swept = assign.sweep(rows, state.centers, labels, free, order, pulls, counts, penalty)
@@ -146,8 +146,8 @@ class PCKMeans(CentroidClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _prepare(self, problem: Problem) -> Pulls:
-        return pulls_of(problem.clues, problem.k)
+    def _prepare(self, problem: Problem) -> Forces:
+        return build_forces(problem.clues, problem.k)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, clues, pulls = problem.rows, problem.clues, problem.shared

@@ -455,7 +455,7 @@ class Clues(Record):
 
         return diagnosis.explain(self, k)
 
-    def pairs(self, *, expand: bool = False, limit: int = 10**7) -> _pairs.Pairs:
+    def pairs(self, *, expand: bool = False, limit: int = 10**7) -> Pairs:
         """Links as (must, must_weight, cannot, cannot_weight); ``expand`` adds those of labels and groups.
 
         Labels and groups that make more than ``limit`` links are refused.

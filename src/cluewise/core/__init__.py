@@ -5,7 +5,7 @@ What one family alone uses lives in that family; everything here serves at least
 ================= =======================================================================================
 for everybody     `loop`, `progress`, `threads`, `rows` (blocks of X), `order`
 k-means           `seeding`, `assign`, `centers`, `lloyd`, `objective`, `price` of a broken link
-clues as forces   `pulls` (on rows), `links` (pairs), `nodes` (what must-links join)
+clues as arrays   `views`: pairs, forces, groups and components, one for each way to use clues
 `distances`       `metric` (Mahalanobis), `distance_matrix`
 `probability`     `gaussians`, `doubt` about links
 `partitions`      `given` (clusterers), `labelings`, `utilities`, `consensus`

@@ -10,9 +10,9 @@ import numpy as np
 
 from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
 from cluewise.core.centers import Tally, empty_tally
-from cluewise.core.pulls import Pulls
 from cluewise.core.rows import Rows, Table
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import Forces, Nodes
 from cluewise.kernels import assignment
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "lead",
     "nearest",
     "nobody",
+    "order_nodes",
     "others",
     "penalized",
     "permutation",
@@ -91,7 +92,7 @@ class Swept(NamedTuple):
 
 
 def sweep(
-    rows: Rows, centers: Floats, labels: Ints, free: Bools, order: Ints, pulls: Pulls, counts: Ints, penalty: float
+    rows: Rows, centers: Floats, labels: Ints, free: Bools, order: Ints, pulls: Forces, counts: Ints, penalty: float
 ) -> Swept:
     """All rows: the free ones to their nearest centers, the tied ones as in `penalized`."""
     if not (order[1:] > order[:-1]).all():
@@ -122,7 +123,7 @@ def sweep(
 
 
 def penalized(
-    rows: Rows, centers: Floats, labels: Ints, order: Ints, pulls: Pulls, counts: Ints, penalty: float
+    rows: Rows, centers: Floats, labels: Ints, order: Ints, pulls: Forces, counts: Ints, penalty: float
 ) -> Swept:
     """One sweep over the tied rows in the given order (positions among the tied rows), each given all others."""
     table, k = rows.table(centers), len(centers)
@@ -197,6 +198,19 @@ def visiting_order(order: Any, rows: Ints, n: int, rng: np.random.Generator) -> 
     rank = np.empty(n, dtype=np.int64)
     rank[permutation(order, n, "'index', 'random'")] = np.arange(n)
     return np.argsort(rank[rows], kind="stable")
+
+
+def order_nodes(order: Any, nodes: Nodes, rng: np.random.Generator) -> Ints:
+    """Positions of the bound nodes in an order of the rows; a node stands where its first row stands."""
+    n = nodes.n
+    first = np.full(nodes.rows.n, n, dtype=np.int64)
+    if isinstance(order, str):
+        np.minimum.at(first, nodes.of_tied, nodes.tied)
+        return visiting_order(order, first[nodes.bound], n, rng)
+    place = np.empty(n, dtype=np.int64)
+    place[visiting_order(order, np.arange(n), n, rng)] = np.arange(n)
+    np.minimum.at(first, nodes.of_tied, place[nodes.tied])
+    return np.argsort(first[nodes.bound], kind="stable")
 
 
 def permutation(order: Any, n: int, names: str) -> Ints:

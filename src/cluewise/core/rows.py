@@ -14,7 +14,7 @@ import numpy as np
 from cluewise._typing import Array, Floats, Ints
 from cluewise.kernels import assignment
 
-__all__ = ["Rows", "SparseRows", "Table", "rows_of"]
+__all__ = ["Rows", "SparseRows", "Table", "rows_of", "squared_distances"]
 
 BLOCK_BYTES = 2**20
 """A block of rows with its scores: small enough for the caches, large enough to hide the call."""
@@ -206,3 +206,22 @@ def _close_to_origin(X: Array, mean: Floats) -> bool:
         x = X[start : start + 8192]
         square += np.einsum("ij,ij->j", x, x)
     return bool((mean**2 <= 16 * (square / len(X) - mean**2)).all())
+
+
+def squared_distances(rows: Rows, centers: Floats, which: Ints) -> Floats:
+    """(rows, k) squared distances of some rows to the centers, in double precision throughout."""
+    out = np.empty((len(which), len(centers)))
+    double, table = _double(rows, centers)
+    start = 0
+    for block in rows.blocks(2 * len(centers), which):
+        x = rows.take(block).astype(np.float64, copy=False)
+        out[start : start + len(block)] = double.squared(x, table).T
+        start += len(block)
+    return out
+
+
+def _double(rows: Rows, centers: Floats) -> tuple[Rows, Any]:
+    """What scores rows of the kind of ``rows``, in double precision."""
+    nothing = rows.X[:0].astype(np.float64)
+    double = SparseRows(nothing) if isinstance(rows, SparseRows) else Rows(nothing, None, np.zeros(rows.d))
+    return double, double.table(centers)

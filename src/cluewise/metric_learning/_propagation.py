@@ -16,6 +16,7 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import list_rows
 
 __all__ = ["Distance", "Hubs", "Sides", "all_pairs", "hubs_of", "members_of", "reach_of", "shortened"]
 
@@ -82,11 +83,7 @@ def _blocks(rows: Ints, width: int) -> list[Ints]:
 
 def members_of(clues: Clues) -> tuple[Ints, Ints]:
     """Rows of the components of two or more rows, and where each of these begins."""
-    several = np.bincount(clues.components)[clues.components] > 1
-    order = np.argsort(clues.components, kind="stable")
-    members = order[several[order]]
-    component = clues.components[members]
-    return members, np.flatnonzero(np.append(True, np.diff(component) > 0))[: len(members)]
+    return list_rows(clues, np.bincount(clues.components, minlength=clues.n_components) > 1)
 
 
 def reach_of(distance: Distance, rows: Ints, members: Ints, start: Ints, radius: float) -> Floats:

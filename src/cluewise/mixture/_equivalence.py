@@ -186,7 +186,7 @@ class EquivalenceGMM(MixtureClusterer):
         known.require(self.n_clusters)
         return known
 
-    def _prepare(self, problem: Problem) -> linked.Linked:
+    def _prepare(self, problem: Problem) -> linked.LinkedRows:
         ends = exclusions(problem.clues)
         never = np.full(len(ends), -np.inf)
         one_draw = self.prior == "chunklet"

@@ -13,9 +13,9 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.core import loop, seeding
 from cluewise.core.loop import Progress
-from cluewise.core.pulls import broken_weight
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import broken_weight
 from cluewise.mixture import _documents as documents
 from cluewise.mixture._base import MixtureClusterer, rounding
 

@@ -18,17 +18,17 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Problem
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, lloyd, loop
-from cluewise.core.nodes import Nodes, nodes_of
 from cluewise.core.probability import gaussians
 from cluewise.core.probability.gaussians import Gaussians
 from cluewise.core.rows import Rows
+from cluewise.core.views import Nodes, contract, list_rows
 from cluewise.mixture import _inference as inference
 from cluewise.mixture._base import MixtureClusterer, first_centers, first_labels
 
 __all__ = [
     "CONSTRAINTS",
     "Labelled",
-    "Linked",
+    "LinkedRows",
     "State",
     "describe",
     "expect",
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-class Linked(NamedTuple):
+class LinkedRows(NamedTuple):
     """The rows that clues speak of, gathered into nodes."""
 
     rows: Ints  # (t,) sorted by node
@@ -57,7 +57,7 @@ class State(NamedTuple):
 
     weights: Floats  # (k,) of the clusters
     gaussians: Gaussians
-    linked: Linked
+    linked: LinkedRows
     bound: float  # log-likelihood per row before the M-step
     nodes: inference.Inferred | None  # what was believed about the nodes, from which approximations go on
 
@@ -136,22 +136,20 @@ CONSTRAINTS: dict[str, list[Any]] = MixtureClusterer._parameter_constraints | {
 
 def link_nodes(
     model: Any, problem: Problem, certain: Clues, ends: Ints, weights: Floats, *, constant: float, one_draw: bool
-) -> Linked:
+) -> LinkedRows:
     """Nodes of the must-links of ``certain``, joined by ``ends`` (pairs of its components)."""
-    rows, component = problem.rows, certain.components
-    wanted = np.bincount(component, minlength=certain.n_components) > 1
+    rows = problem.rows
+    wanted = np.bincount(certain.components, minlength=certain.n_components) > 1
     wanted[ends.ravel()] = True
     number = np.cumsum(wanted) - 1
-    tied = np.flatnonzero(wanted[component])
-    tied = tied[np.argsort(number[component[tied]], kind="stable")]
-    sizes = np.bincount(number[component[tied]], minlength=np.count_nonzero(wanted))
-    starts = np.cumsum(sizes) - sizes
+    tied, starts = list_rows(certain, wanted)
+    sizes = np.diff(starts, append=len(tied))
     draws = np.ones(len(sizes))
     if not one_draw and len(sizes):
         draws = np.add.reduceat(np.ones(len(tied)) if rows.weight is None else rows.weights(tied), starts)
     net = inference.Couplings(len(sizes), number[ends], weights)
     how = inference.plan(net, problem.k, model.inference, model.exact_size)
-    return Linked(tied, starts, sizes, draws.astype(np.float64), how, constant, nodes_of(rows, certain))
+    return LinkedRows(tied, starts, sizes, draws.astype(np.float64), how, constant, contract(rows, certain))
 
 
 def solve(model: Any, problem: Problem) -> loop.Result[State]:

@@ -12,8 +12,8 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.clues import Clues
 from cluewise.core import loop
-from cluewise.core.links import links_of
 from cluewise.core.rows import Rows
+from cluewise.core.views import build_pair_graph
 from cluewise.mixture import _linked as linked
 from cluewise.mixture._base import MixtureClusterer
 
@@ -32,7 +32,7 @@ def weighted(clues: Clues, penalty: float) -> tuple[Ints, Floats]:
     A pair that is linked both ways is one pair with the sum. What is certainly together is so by `certain`, and only
     counts here for its other links.
     """
-    links = links_of(clues)
+    links = build_pair_graph(clues)
     must, cannot = (np.where(np.isinf(w), 0.0, w) for w in (links.must, links.cannot))
     weights = np.where(np.isinf(links.cannot), -np.inf, np.clip(penalty * (must - cannot), -HEAVIEST, HEAVIEST))
     return links.rows[links.ends].astype(np.int64), weights
@@ -222,7 +222,7 @@ class PenalizedGMM(MixtureClusterer):
         certain(known).require(self.n_clusters)
         return known
 
-    def _prepare(self, problem: Problem) -> linked.Linked:
+    def _prepare(self, problem: Problem) -> linked.LinkedRows:
         known = certain(problem.clues)
         ends, weights, constant = lifted(known.components, *weighted(problem.clues, self._price))
         return linked.link_nodes(self, problem, known, ends, weights, constant=constant, one_draw=False)

@@ -16,8 +16,9 @@ from cluewise.centroid._cop.conflicts import Conflicts, conflicts_of, place
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
-from cluewise.core.nodes import Nodes, node_order, nodes_of
+from cluewise.core.assign import order_nodes
 from cluewise.core.rows import Rows
+from cluewise.core.views import Nodes, contract
 
 __all__ = ["COPKMeans"]
 
@@ -182,7 +183,7 @@ class COPKMeans(CentroidClusterer):
         return known
 
     def _prepare(self, problem: Problem) -> tuple[Nodes, Conflicts]:
-        nodes = nodes_of(problem.rows, problem.clues)
+        nodes = contract(problem.rows, problem.clues)
         return nodes, conflicts_of(problem.clues, nodes.component[nodes.bound])
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
@@ -200,7 +201,7 @@ class COPKMeans(CentroidClusterer):
             nodes=nodes,
             conflicts=conflicts,
             free=nodes.free,
-            order=conflicts.order if by_degeneracy else node_order(self.order, nodes, problem.rng),
+            order=conflicts.order if by_degeneracy else order_nodes(self.order, nodes, problem.rng),
             total=problem.total,
             clock=Clock(self.time_limit / self._n_starts(problem)),
             clues=problem.clues,

@@ -13,8 +13,8 @@ import numpy as np
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.centroid._dp.divergences import Divergence, pairwise
 from cluewise.clues import Clues
-from cluewise.core.pulls import Pulls, count_members, pulls_of
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import Forces, build_forces, count_members
 from cluewise.kernels import assignment, nonparametric
 
 __all__ = ["Points", "Swept", "closest", "distortion", "furthest_first", "kth_from_mean", "mean", "sweep"]
@@ -199,7 +199,7 @@ class _Growing:
         self.views = np.pad(self.views, ((0, more), (0, 0)))
         self.sums = np.pad(self.sums, ((0, more), (0, 0)))
         self.mass = np.pad(self.mass, (0, more))
-        self.pulls: Pulls = pulls_of(self.clues, room)
+        self.pulls: Forces = build_forces(self.clues, room)
         self.places[self.pulls.rows] = np.arange(len(self.pulls.rows))
         self.counts = count_members(self.pulls, self.labels, room)
 

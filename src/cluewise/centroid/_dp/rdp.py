@@ -19,7 +19,7 @@ from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.assign import visiting_order
 from cluewise.core.probability.doubt import doubts, doubts_by, linked_rows
-from cluewise.core.pulls import broken_weight
+from cluewise.core.views import broken_weight
 
 __all__ = ["RDPMeans"]
 

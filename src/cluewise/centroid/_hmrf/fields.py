@@ -9,10 +9,9 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.centroid._hmrf.distortions import Broken, Distortion, Found, Metric, broken_links, none_broken
 from cluewise.clues import Clues
-from cluewise.core.links import Links
 from cluewise.core.price import LOG_ODDS, effective_dimension
-from cluewise.core.pulls import Pulls, broken_weight, count_members
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import Forces, PairGraph, broken_weight, count_members
 from cluewise.kernels import assignment, hmrf
 
 __all__ = ["ByDistance", "Constant", "UNIT_PRICE", "assign", "factors", "gather", "lead", "price", "refill", "spent"]
@@ -27,7 +26,7 @@ SLICE = 100_000
 class ByDistance(NamedTuple):
     """Links that cost by the distance of their rows."""
 
-    links: Links
+    links: PairGraph
     ends: Ints  # (m, 2) row numbers of the links
     must: Floats  # (m,) weights times the penalty
     cannot: Floats
@@ -73,7 +72,7 @@ class ByDistance(NamedTuple):
 class Constant(NamedTuple):
     """Links and groups that cost the same wherever their rows are, as in PCK-Means; groups are not written out."""
 
-    pulls: Pulls
+    pulls: Forces
     clues: Clues
     penalty: float
     order: Ints  # places of the tied rows, in the order of visit
@@ -225,7 +224,7 @@ def price(distortion: Distortion, centers: Floats, labels: Ints) -> float:
     return found if found > 0 else 1.0
 
 
-def factors(distortion: Distortion, links: Links, wanted: float) -> Floats:
+def factors(distortion: Distortion, links: PairGraph, wanted: float) -> Floats:
     """Factors for must-links and for cannot-links with which the average one costs as much as is wanted."""
     metric, ends = distortion.first_metric(), links.rows[links.ends]
     between = distortion.between(ends[:, 0], ends[:, 1], metric)[:, 0]

@@ -17,10 +17,9 @@ from cluewise.centroid._hmrf.learned import distortion_of, price_links
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.core import loop, seeding
 from cluewise.core.assign import nobody, others, visiting_order
-from cluewise.core.links import links_of
-from cluewise.core.pulls import pulls_of
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks, one_blas_thread
+from cluewise.core.views import build_forces, build_pair_graph
 
 __all__ = ["HMRFKMeans"]
 
@@ -272,7 +271,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         if constant and (self.use_clues == "metric" or self._published):
             raise ValueError("link_cost='constant' teaches no metric, nor is it published; use link_cost='distance'.")
         distortion = self._distortion(rows, k)
-        links: Any = pulls_of(clues, k) if constant else links_of(clues)
+        links: Any = build_forces(clues, k) if constant else build_pair_graph(clues)
         counted = np.ones(rows.n, dtype=bool) if rows.weight is None else rows.weight > 0
         counted[links.rows] = True
         distortion.prepare(problem.total, np.flatnonzero(counted), 0.0 if self._published else self.prior_rows)

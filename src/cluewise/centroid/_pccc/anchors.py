@@ -13,7 +13,7 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.centroid._pccc.bonds import Bonds
-from cluewise.core.nodes import Nodes
+from cluewise.core.views import Nodes
 
 __all__ = ["anchors", "merged"]
 

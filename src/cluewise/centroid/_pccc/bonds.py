@@ -13,7 +13,7 @@ import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core.pulls import broken_weight
+from cluewise.core.views import broken_weight, list_memberships
 from cluewise.exact.network import Network, busy
 
 __all__ = ["Bonds", "bonds_of", "fold", "hard_alone", "parts", "price_of", "priced", "troubled"]
@@ -95,17 +95,9 @@ def _network_of(hard: Clues, number: Ints, m: int) -> Network:
 
 def _groups(soft: Clues, node: Ints) -> tuple[Ints, Ints, Floats, Floats]:
     """(node, group, rows) of every membership, sorted by group and node, and the pull of every group."""
-    columns = [(g.codes, -g.weights) for g in soft.together] + [(g.codes, g.weights) for g in soft.apart]
-    keys, start = [np.empty(0, np.int64)], 0
-    strength: list[Floats] = [np.empty(0)]
-    for codes, weight in columns:
-        rows = np.flatnonzero(codes >= 0)
-        rows = rows[node[rows] >= 0]  # a group of one row ties nobody
-        keys.append((start + codes[rows].astype(np.int64)) * (len(node) + 1) + node[rows])
-        strength.append(weight)
-        start += len(weight)
-    key, shares = np.unique(np.concatenate(keys), return_counts=True)
-    return key % (len(node) + 1), key // (len(node) + 1), shares.astype(np.float64), np.concatenate(strength)
+    row, group, pull = list_memberships(soft)
+    key, shares = np.unique(group * (len(node) + 1) + node[row], return_counts=True)
+    return key % (len(node) + 1), key // (len(node) + 1), shares.astype(np.float64), pull
 
 
 def _csr(m: int, ends: Ints, pull: Floats, hard: tuple[Ints, Ints]) -> tuple[Ints, Ints, Floats]:

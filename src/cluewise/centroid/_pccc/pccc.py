@@ -15,14 +15,13 @@ from cluewise.centroid._clock import Clock
 from cluewise.centroid._pccc.anchors import anchors
 from cluewise.centroid._pccc.bonds import bonds_of, price_of, priced
 from cluewise.centroid._pccc.filling import limits_of
-from cluewise.centroid._pccc.nodes import bound_nodes
 from cluewise.centroid._pccc.placing import Frame, link_price, place, repositioned
 from cluewise.clues import Clues
 from cluewise.clues.certainty import divide
 from cluewise.core import centers, loop, seeding
 from cluewise.core.loop import Progress
 from cluewise.core.probability.doubt import doubts
-from cluewise.core.pulls import broken_weight
+from cluewise.core.views import broken_weight, contract
 
 __all__ = ["PCCC"]
 
@@ -238,7 +237,7 @@ class PCCC(CentroidClusterer):
         rows, clues = problem.rows, problem.clues
         hard, soft = divide(clues, every=self.hard == "all")
         limits = limits_of(clues, problem.k, rows)
-        nodes = bound_nodes(rows, hard, soft)
+        nodes = contract(rows, hard, soft)
         if limits is not None:  # then every node matters to every other
             nodes = nodes._replace(bound=np.arange(nodes.rows.n), loose=nodes.loose[:0])
         bonds = bonds_of(hard, soft, nodes.component[nodes.bound])

@@ -15,9 +15,9 @@ from cluewise.clues import Clues
 from cluewise.clues.diagnosis import infeasible
 from cluewise.core import assign, centers
 from cluewise.core.centers import Tally
-from cluewise.core.nodes import Nodes
 from cluewise.core.price import typical_price
 from cluewise.core.rows import Rows
+from cluewise.core.views import Nodes
 from cluewise.exact.feasibility import Witness
 from cluewise.exceptions import Infeasible
 

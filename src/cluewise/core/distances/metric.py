@@ -18,6 +18,7 @@ from cluewise.clues import Clues
 from cluewise.core import seeding
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import number_rows
 
 __all__ = [
     "Chunklets",
@@ -143,9 +144,7 @@ def differs(C: Floats, n: int) -> bool:
 def chunklets(rows: Rows, clues: Clues) -> Chunklets:
     """The chunklets of the clues with their means; one pass over their rows."""
     found, sizes = seeding.multiple(clues)
-    number = np.full(clues.n_components, -1, dtype=np.int32)
-    number[found] = np.arange(len(found), dtype=np.int32)
-    of_row = number[clues.components]
+    of_row = number_rows(clues, found)
     means, _ = seeding.group_means(rows, of_row, len(found))
     inside = np.flatnonzero(of_row >= 0)
     return Chunklets(inside, of_row[inside], means, sizes)

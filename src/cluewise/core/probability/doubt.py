@@ -24,9 +24,8 @@ from scipy.special import expit, logit, softmax
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.centers import distortion
-from cluewise.core.links import squared_distances
 from cluewise.core.price import effective_dimension
-from cluewise.core.rows import Rows
+from cluewise.core.rows import Rows, squared_distances
 
 __all__ = ["calibrated", "doubts", "doubts_by", "linked_rows"]
 
