@@ -216,10 +216,10 @@ class KCC(Clusterer):
         weights = _checked(self.weights, len(lines), "weights", "partition")
         if not weights.any():
             raise ValueError("weights are zero for every partition.")
-        told = _told(problem.clues)
-        trust = _checked(self.trust, len(told), "trust", "labeling")
+        known = _list_labelings(problem.clues)
+        trust = _checked(self.trust, len(known), "trust", "labeling")
         weight = np.concatenate([weights / weights.sum(), trust])
-        return basis_of([*lines, *told], weight, utility, self.normalized, problem.rng)
+        return basis_of([*lines, *known], weight, utility, self.normalized, problem.rng)
 
     def _made(self, problem: Problem) -> list[Array]:
         """The partitions beside the clues."""
@@ -269,7 +269,7 @@ class KCC(Clusterer):
         }
 
 
-def _told(clues: Clues) -> list[Array]:
+def _list_labelings(clues: Clues) -> list[Array]:
     """Labels and partitions among the clues."""
     lines: list[Array] = [clues.labels] if len(clues.classes_) else []
     return lines + [clues.partition_codes(t) for t in range(len(clues.partitions))]

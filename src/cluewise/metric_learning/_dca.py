@@ -102,7 +102,7 @@ class DCA(MetricLearner):
     Raises
     ------
     Contradiction
-        If two rows are told to be together and apart.
+        If two rows must be together and apart.
 
     See Also
     --------
