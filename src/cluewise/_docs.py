@@ -43,6 +43,17 @@ ENTRIES = {
         'order : {"index", "random"} or permutation of the rows, default="index"\n'
         "    Order in which rows with clues are visited."
     ),
+    # Parameters of strategies.
+    "questions": (
+        'questions : {"pair", "which", "label"}, default=@\n'
+        '    What people are asked about a row. "pair": whether it belongs to a neighborhood, one after another;\n'
+        '    "which": to which of the neighborhoods it belongs, if to any; "label": its class.'
+    ),
+    "infer_last": (
+        "infer_last : bool, default=True\n"
+        "    Whether a row that is apart from all but one of ``n_clusters`` neighborhoods joins that one without a\n"
+        "    question. Set it to False if there may be more classes than ``n_clusters``."
+    ),
     # Attributes of estimators.
     "labels_": "labels_ : ndarray of shape (n,)\n    Cluster of each row.",
     "cluster_centers_": "cluster_centers_ : ndarray of shape (n_clusters, d)\n    Means of the clusters.",

@@ -12,8 +12,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from cluewise import Clues
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active.strategies import _boundary as module
-from cluewise.active.strategies._boundary import BoundaryDBSCAN, knee, regions
+from cluewise.active import _boundary as module
+from cluewise.active._boundary import BoundaryDBSCAN, knee, regions
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])
 A8_TRUTH = [0, 0, 0, 1, 2, 2, 2, 1]

@@ -11,9 +11,17 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active._parts import imputed as module
-from cluewise.active._parts.imputed import Imputed, Sums, add_agreements, agreements, certainty, imputed_clues, limits
-from cluewise.active.strategies._committee import Committee
+from cluewise.active._committee import imputed as module
+from cluewise.active._committee.committee import Committee
+from cluewise.active._committee.imputed import (
+    Imputed,
+    Sums,
+    add_agreements,
+    agreements,
+    certainty,
+    imputed_clues,
+    limits,
+)
 
 # [committee] of the specification, section 10.8.
 BASES = np.array(
@@ -282,7 +290,7 @@ def test_labels_may_be_asked_for_before_any_is_known():
     strategy = Committee(3, n_partitions=20, questions="label")
     questions = strategy.ask(strategy.start(X, budget=20, random_state=0), X, size=10)
     assert len({question.rows for question in questions}) == 10
-    groups = strategy._kept[2].ready.imputed.representatives
+    groups = strategy._kept[2].ready.representatives
     assert [question.rows[0] for question in questions[:3]] == groups
 
 

@@ -16,9 +16,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, State, interview
-from cluewise.active._parts import pool as pool_module
-from cluewise.active._parts.utilities import UTILITIES, View, agreement, arms, chances, ranked
-from cluewise.active.strategies._composite import CompositeQuestions
+from cluewise.active._composite import pool as pool_module
+from cluewise.active._composite.composite import CompositeQuestions
+from cluewise.active._composite.utilities import UTILITIES, View, agreement, arms, chances, ranked
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
 # The committee of 10.8 of the specification.

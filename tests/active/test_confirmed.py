@@ -12,9 +12,8 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, State, interview
-from cluewise.active._dialog import INFERRED
-from cluewise.active.strategies._confirmed import MOST, Confirmed, posterior
-from cluewise.active.strategies._explore import ExploreConsolidate
+from cluewise.active._confirmed import MOST, Confirmed, posterior
+from cluewise.active._explore import ExploreConsolidate
 
 X, Y = make_blobs([20, 15, 10], n_features=3, cluster_std=2.0, center_box=(-5, 5), random_state=3)
 
@@ -216,5 +215,5 @@ def test_what_is_settled_out_of_order_is_inferred_from():
     state = strategy.start(x, Clues(6, labels=[0, -1, -1, -1, -1, 1]), budget=9, random_state=0)
     first, second = Question("pair", (1, 5)), Question("pair", (4, 0))
     said = [Answer(first, False), Answer(second, False), Answer(second, False), Answer(first, False)]
-    inferred = [answer.question.rows for answer in strategy.tell(state, said).answers if answer.who == INFERRED]
+    inferred = [answer.question.rows for answer in strategy.tell(state, said).answers if answer.inferred]
     assert inferred == [(4, 5), (1, 0)]

@@ -10,9 +10,9 @@ from scipy.spatial.distance import cdist
 
 from cluewise import Clues
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active.strategies import _dense as module
-from cluewise.active.strategies._dense import DenseSeeds, local_density
-from cluewise.active.strategies._minmax import ExploreMinMax
+from cluewise.active import _dense as module
+from cluewise.active._dense import DenseSeeds, local_density
+from cluewise.active._minmax import ExploreMinMax
 from cluewise.core.graphs.neighbors import nearest_rows
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])

@@ -11,8 +11,7 @@ from scipy.spatial.distance import cdist
 
 from cluewise import Clues
 from cluewise.active import Answer, Question, SimulatedOracle, State, interview
-from cluewise.active._dialog import INFERRED
-from cluewise.active.strategies._explore import ExploreConsolidate
+from cluewise.active._explore import ExploreConsolidate
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])
 TRUTH = [0, 0, 0, 1, 2, 2, 2, 1]
@@ -119,7 +118,7 @@ def test_the_last_neighborhood_is_inferred():
     clues = Clues(4, labels=[0, -1, 1, 2])
     state = interview(ExploreConsolidate(3), X, SimulatedOracle(y), budget=9, clues=clues, random_state=0)
     assert log(state) == [[1, 2, 0], [1, 3, 0], [1, 0, 1]]
-    assert [answer.who == INFERRED for answer in state.answers] == [False, False, True]
+    assert [answer.inferred for answer in state.answers] == [False, False, True]
     plain = ExploreConsolidate(3, infer_last=False)
     state = interview(plain, X, SimulatedOracle(y), budget=9, clues=clues, random_state=0)
     assert log(state) == [[1, 2, 0], [1, 3, 0], [1, 0, 1]]
@@ -175,7 +174,7 @@ def test_when_all_rows_are_placed_pairs_at_random_follow():
         (question,) = strategy.ask(state, X)
         state = strategy.tell(state, Answer(question, None))
     (question,) = strategy.ask(state, X)
-    assert question.why.startswith("nothing that the strategy looks for is left")
+    assert question.why.startswith("the strategy has no more questions")
 
 
 def test_a_draw_finds_the_last_rows():

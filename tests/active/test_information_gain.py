@@ -13,8 +13,8 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues
 from cluewise.active import Answer, Question, SimulatedOracle, interview
-from cluewise.active._known import Known
-from cluewise.active._parts.ig_kmeans import (
+from cluewise.active._information_gain import information_gain as module
+from cluewise.active._information_gain.ig_kmeans import (
     State,
     chances,
     cluster,
@@ -29,8 +29,8 @@ from cluewise.active._parts.ig_kmeans import (
     sums_of,
     unit_rows,
 )
-from cluewise.active.strategies import _information_gain as module
-from cluewise.active.strategies._information_gain import InformationGain
+from cluewise.active._information_gain.information_gain import InformationGain
+from cluewise.active._known import Known
 
 # [ig_kmeans] of the specification.
 X = np.array([[3, 0, 1], [2, 1, 0], [1, 2, 2], [0, 3, 1], [0, 2, 3], [1, 1, 3]], dtype=float)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.active import Answer, Question
-from cluewise.active._known import Known, resolved
+from cluewise.active._known import Known, resolve
 
 N = 7
 
@@ -134,5 +134,5 @@ def test_labels_join_and_part():
 def test_the_majority_counts():
     pair, other = Question("pair", (0, 1)), Question("pair", (1, 2))
     answers = [Answer(pair, True), Answer(other, False), Answer(pair, False), Answer(pair, None)]
-    assert [a.value for a in resolved(answers)] == [None, False]
-    assert [a.value for a in resolved([*answers, Answer(Question("pair", (1, 0)), False)])] == [False, False]
+    assert [a.value for a in resolve(answers)] == [None, False]
+    assert [a.value for a in resolve([*answers, Answer(Question("pair", (1, 0)), False)])] == [False, False]

@@ -11,11 +11,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
 from cluewise.active import Answer, FunctionOracle, Question, SimulatedOracle, State, interview
-from cluewise.active._parts import stakes
-from cluewise.active._parts.odds import Odds
-from cluewise.active._parts.stakes import Table
-from cluewise.active._parts.ward_groups import WardGroups
-from cluewise.active.strategies._pairs_at_stake import PairsAtStake
+from cluewise.active._pairs_at_stake import stakes
+from cluewise.active._pairs_at_stake.odds import Odds
+from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake
+from cluewise.active._pairs_at_stake.stakes import Table
+from cluewise.active._pairs_at_stake.ward_groups import WardGroups
 from cluewise.datasets import load
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])

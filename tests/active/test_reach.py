@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from cluewise import Clues
 from cluewise.active import Answer, Question, SimulatedOracle, interview
-from cluewise.active._parts.reach import Reach
-from cluewise.active.strategies._explore import ExploreConsolidate
+from cluewise.active._explore import ExploreConsolidate
+from cluewise.active._reach import Reach
 from cluewise.core.rows import rows_of
 
 A8 = np.array([[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]])

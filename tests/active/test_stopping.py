@@ -11,7 +11,6 @@ from sklearn.datasets import make_blobs
 from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, interview
 from cluewise.active import _stopping as module
-from cluewise.active._dialog import INFERRED
 from cluewise.active._stopping import settled
 
 X, Y = make_blobs([30, 30], n_features=2, centers=[[0, 0], [20, 0]], random_state=0)
@@ -78,7 +77,7 @@ def test_only_earlier_answers_are_learned_from():
 def test_unknown_and_inferred_answers_are_not_counted():
     labels = [0, 0, 1, 1] + [0] * (len(X) - 4)
     watch = settled(Fixed(labels), X, last=2, every=1)
-    assert watch(conversation(pair(0, 1, True), pair(0, 2, None), pair(0, 3, True, INFERRED), pair(0, 2, False)))
+    assert watch(conversation(pair(0, 1, True), pair(0, 2, None), pair(0, 3, True, Answer.INFERRED), pair(0, 2, False)))
 
 
 def test_labels_are_expected_where_rows_of_the_class_are_known():

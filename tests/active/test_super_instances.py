@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
 from cluewise.active import Answer, FunctionOracle, Question, SimulatedOracle, State, interview
-from cluewise.active.strategies._super_instances import DEEPEST, Procedure, SuperInstances
+from cluewise.active._super_instances import DEEPEST, Procedure, SuperInstances
 from cluewise.datasets import load
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])

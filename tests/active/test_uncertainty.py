@@ -13,8 +13,8 @@ from sklearn.datasets import make_blobs
 
 from cluewise import Clues, COPKMeans, PCKMeans
 from cluewise.active import Answer, SimulatedOracle, interview
-from cluewise.active.strategies import _uncertainty as module
-from cluewise.active.strategies._uncertainty import NeighborhoodUncertainty, _Forest, _renamed, membership, uncertainty
+from cluewise.active import _uncertainty as module
+from cluewise.active._uncertainty import NeighborhoodUncertainty, _Forest, _renamed, membership, uncertainty
 
 
 def line(*centers: float, each: int = 8) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +85,7 @@ def test_the_row_between_two_neighborhoods_is_asked_about():
     score = strategy._fit(scene, hoods).score
     assert score[16] == score.max()
     # The more likely neighborhood comes first.
-    order = strategy._order(scene, hoods, 16)
+    order = np.argsort(strategy._distances(scene, hoods, 16), kind="stable")
     p = strategy._fit(scene, hoods).p[:, 16]
     assert p[order[0]] >= p[order[1]]
     assert question.rows[1] in hoods.sets[order[0]]

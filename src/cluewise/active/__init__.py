@@ -1,26 +1,23 @@
 """Ask and tell: strategies that choose questions, and oracles that answer them."""
 
-from cluewise.active._card import StrategyCard
+from cluewise.active._boundary import BoundaryDBSCAN
+from cluewise.active._committee.committee import Committee
+from cluewise.active._composite.composite import CompositeQuestions
+from cluewise.active._confirmed import Confirmed
+from cluewise.active._dense import DenseSeeds
 from cluewise.active._dialog import Answer, Question
-from cluewise.active._interview import Oracle, interview
-from cluewise.active._list import strategies
-from cluewise.active._oracles import FunctionOracle, SimulatedOracle
+from cluewise.active._explore import ExploreConsolidate
+from cluewise.active._information_gain.information_gain import InformationGain
+from cluewise.active._interview import FunctionOracle, Oracle, SimulatedOracle, interview
+from cluewise.active._minmax import ExploreMinMax
+from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake
 from cluewise.active._project import Project
+from cluewise.active._random import RandomPairs
 from cluewise.active._state import State
 from cluewise.active._stopping import settled
-from cluewise.active._strategy import Strategy
-from cluewise.active.strategies._boundary import BoundaryDBSCAN
-from cluewise.active.strategies._committee import Committee
-from cluewise.active.strategies._composite import CompositeQuestions
-from cluewise.active.strategies._confirmed import Confirmed
-from cluewise.active.strategies._dense import DenseSeeds
-from cluewise.active.strategies._explore import ExploreConsolidate
-from cluewise.active.strategies._information_gain import InformationGain
-from cluewise.active.strategies._minmax import ExploreMinMax
-from cluewise.active.strategies._pairs_at_stake import PairsAtStake
-from cluewise.active.strategies._random import RandomPairs
-from cluewise.active.strategies._super_instances import SuperInstances
-from cluewise.active.strategies._uncertainty import NeighborhoodUncertainty
+from cluewise.active._strategy import Strategy, StrategyCard
+from cluewise.active._super_instances import SuperInstances
+from cluewise.active._uncertainty import NeighborhoodUncertainty
 
 __all__ = [
     "Answer",
@@ -48,3 +45,22 @@ __all__ = [
     "settled",
     "strategies",
 ]
+
+
+def strategies() -> tuple[type[Strategy], ...]:
+    """The strategies of the library, by name; without `Confirmed`, which needs another strategy.
+
+    Returns
+    -------
+    tuple of type
+        Classes; each has a ``card`` that says what it asks.
+
+    Examples
+    --------
+    >>> from cluewise.active import strategies
+    >>> [strategy.__name__ for strategy in strategies() if "label" not in strategy.card.asks]
+    ['InformationGain', 'PairsAtStake', 'RandomPairs', 'SuperInstances']
+    """
+    public = [globals()[name] for name in __all__]
+    found = [one for one in public if isinstance(one, type) and issubclass(one, Strategy)]
+    return tuple(one for one in found if one not in (Strategy, Confirmed))

@@ -6,14 +6,11 @@ import math
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-__all__ = ["INFERRED", "KINDS", "Answer", "Question"]
+__all__ = ["KINDS", "Answer", "Question"]
 
 KINDS = ("pair", "label", "which")
-
-INFERRED = "inferred"
-"""Who answers what follows without being asked; such answers cost nothing."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +110,8 @@ class Answer:
     [(4, 7, True), (4, 9, False)]
     """
 
+    INFERRED: ClassVar[str] = "inferred"  # who "says" what follows from other answers; it costs nothing
+
     question: Question
     value: Any
     who: str = ""
@@ -136,6 +135,11 @@ class Answer:
 
         if kind == "which" and value is not False:
             object.__setattr__(self, "value", rows[rows.index(value)])  # 7.0 is row 7
+
+    @property
+    def inferred(self) -> bool:
+        """Whether the answer follows from others, and nobody was asked."""
+        return self.who == self.INFERRED
 
     def links(self) -> Iterator[tuple[int, int, bool]]:
         """The pairs that the answer decides, each with whether they belong together; none for a label."""

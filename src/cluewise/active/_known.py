@@ -1,25 +1,32 @@
-"""What is known so far about which rows belong together: clues and answers, closed as they come."""
+"""What is known about which rows belong together: the closure of clues and answers, updated with each answer."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import combinations
 
 import numpy as np
 
-from cluewise.active._dialog import INFERRED, Answer, Question
+from cluewise.active._dialog import Answer, Question
 from cluewise.clues import Clues
 
-__all__ = ["Known", "resolved"]
+__all__ = ["Known", "open_pairs", "resolve"]
+
+TRIES = 1000
+"""Draws for each pair that is requested, before all open pairs are listed."""
+
+LISTED = 1500
+"""Maximum number of components whose pairs are listed."""
 
 
 class Known:
     """Components of rows known to belong together, and which of them are known to be apart.
 
     Answers that contradict what is known are set aside in `conflicts`; the earlier one counts until the question is
-    asked again. Only rows that somebody spoke of cost anything beyond one array of components.
+    asked again. Apart from one array of components, only rows that clues or answers mention cost anything.
     """
 
-    def __init__(self, given: Clues) -> None:
+    def __init__(self, given: Clues, answers: Iterable[Answer] = ()) -> None:
         self._component = given.components
         self._parent: dict[int, int] = {}
         self._apart: dict[int, set[int]] = {}
@@ -37,9 +44,12 @@ class Known:
                 self._cliques.setdefault(c, set()).add(q)
         rows = np.flatnonzero(given.labels >= 0)
         for row in rows[np.unique(given.labels[rows], return_index=True)[1]].tolist():
-            value = _plain(given.classes_[given.labels[row]])
+            value = given.classes_[given.labels[row]]
+            value = value.item() if isinstance(value, np.generic) else value
             self._label[int(self._component[row])] = value
             self._labelled[value] = row
+        for answer in answers:
+            self.learn(answer)
 
     def root(self, row: int) -> int:
         """The component of a row."""
@@ -57,7 +67,7 @@ class Known:
         return int(self._component[row])
 
     def same(self, i: int, j: int) -> bool | None:
-        """Whether two rows belong together; None when nothing says so."""
+        """Whether two rows belong together; None if that is not known."""
         a, b = self.root(i), self.root(j)
         if a == b:
             return True
@@ -82,16 +92,16 @@ class Known:
         return True not in said and None in said
 
     def learn(self, answer: Answer) -> None:
-        """Take in one answer."""
+        """Add one answer."""
         self.asked.add(answer.question.key)
         if answer.value is None:
-            for other in answer.question.rows[1:]:  # who cannot tell which will not be asked about each of them
+            for other in answer.question.rows[1:]:  # whoever cannot tell which is not asked about each of them
                 self.asked.add(Question("pair", (answer.question.rows[0], other)).key)
             return
         row = answer.question.rows[0]
         fits = self._name(row, answer.value) if answer.question.kind == "label" else True
         for i, j, together in answer.links():
-            # A "no" in a question of the kind "pair" may be asked as part of "which" again, and the other way round.
+            # Recorded as a pair whatever the kind of the question: neither "pair" nor "which" asks about it again.
             self.asked.add(("pair", (min(i, j), max(i, j))))
             known = self.same(i, j)
             if known is None:
@@ -118,7 +128,7 @@ class Known:
     def _join(self, i: int, j: int) -> None:
         a, b = self.root(i), self.root(j)
         if len(self._apart.get(a, ())) < len(self._apart.get(b, ())):
-            a, b = b, a  # the smaller set of enemies moves
+            a, b = b, a  # move the smaller set of enemies
         self._parent[b] = a
         for enemy in self._apart.pop(b, set()):
             self._apart[enemy].discard(b)
@@ -135,11 +145,7 @@ class Known:
         self._apart.setdefault(b, set()).add(a)
 
 
-def _plain(value: Hashable) -> Hashable:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def resolved(answers: Iterable[Answer]) -> list[Answer]:
+def resolve(answers: Iterable[Answer]) -> list[Answer]:
     """One answer per question, in the order of first asking: what most of them say; a draw counts as don't know.
 
     What was inferred counts only as long as every "no" about the row that was there before it still stands.
@@ -150,11 +156,11 @@ def resolved(answers: Iterable[Answer]) -> list[Answer]:
     for answer in answers:
         said.setdefault(answer.question.key, []).append(answer)
         row = answer.question.rows[0]
-        if answer.who == INFERRED:
+        if answer.inferred:
             premises[id(answer)] = list(refused.get(row, []))
         elif answer.value is False:
             refused.setdefault(row, []).append(answer.question.key)
-    settled = {key: _majority([vote for vote in votes if vote.who != INFERRED]) for key, votes in said.items()}
+    settled = {key: _majority([vote for vote in votes if not vote.inferred]) for key, votes in said.items()}
     for key, votes in said.items():
         if settled[key] is None:
             grounds = [settled[premise] for premise in premises[id(votes[0])]]
@@ -175,3 +181,27 @@ def _majority(votes: list[Answer]) -> Answer | None:
     if not ranked or (len(ranked) > 1 and len(ranked[0]) == len(ranked[1])):
         return Answer(votes[0].question, None)
     return ranked[0][0]
+
+
+def open_pairs(known: Known, n: int, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Up to ``size`` pairs drawn at random from those whose answer is not known."""
+    found: dict[tuple[str, tuple[int, ...]], tuple[int, int]] = {}
+    for _ in range(TRIES * size if n > 1 else 0):
+        i, j = (int(row) for row in rng.choice(n, 2, replace=False))
+        question = Question("pair", (i, j))
+        if known.open(question):
+            found[question.key] = (i, j)
+            if len(found) == size:
+                return list(found.values())
+    return _list_open_pairs(known, n, size, rng)
+
+
+def _list_open_pairs(known: Known, n: int, size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """The same when open pairs are rare: list all of them, one for each two components."""
+    first: dict[int, int] = {}
+    for row in range(n):
+        first.setdefault(known.root(row), row)
+    if len(first) > LISTED:
+        return []  # so many components, and yet nearly every pair is known or was asked in vain
+    pairs = [pair for pair in combinations(first.values(), 2) if known.open(Question("pair", pair))]
+    return [pairs[i] for i in rng.permutation(len(pairs))[:size]]

@@ -6,8 +6,8 @@ from collections import Counter, deque
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
-from cluewise.active._dialog import INFERRED, Answer, Question
-from cluewise.active._known import Known, resolved
+from cluewise.active._dialog import Answer, Question
+from cluewise.active._known import Known, resolve
 from cluewise.active._state import State
 
 __all__ = ["doubtful"]
@@ -24,13 +24,13 @@ def doubtful(state: State, known: Known) -> list[Question]:
         return []
     voices = Counter(answer.question.key for answer in state.answers)
     order = {answer.question.key: i for i, answer in enumerate(state.answers)}
-    standing = [answer for answer in resolved(state.answers) if answer.value is not None]
+    standing = [answer for answer in resolve(state.answers) if answer.value is not None]
     again: dict[Key, Question] = {}
     for conflict in known.conflicts:
         chain = [conflict, *_support(conflict, standing, known)]
         if any(answer.question.key in again for answer in chain):
             continue  # one of them is asked again already; that may settle this as well
-        weak = [a for a in chain if a.who != INFERRED and voices[a.question.key] < MOST]
+        weak = [a for a in chain if not a.inferred and voices[a.question.key] < MOST]
         if weak:
             chosen = min(weak, key=lambda a: (voices[a.question.key], -order[a.question.key])).question
             again[chosen.key] = replace(chosen, why="answers contradict each other; this one is asked again.")

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from cluewise._lazy import lazy
 from cluewise._typing import Array
-from cluewise.active._dialog import INFERRED, Answer
-from cluewise.active._known import resolved
+from cluewise.active._dialog import Answer
+from cluewise.active._known import resolve
 from cluewise.clues import Clues, files
 
 __all__ = ["State", "fingerprint"]
@@ -75,7 +75,7 @@ class State:
     @property
     def asked(self) -> int:
         """Questions that somebody was asked."""
-        return sum(answer.who != INFERRED for answer in self.answers)
+        return sum(not answer.inferred for answer in self.answers)
 
     @property
     def left(self) -> int:
@@ -107,7 +107,7 @@ class State:
         >>> later.undone() == state
         True
         """
-        last = max((i for i, answer in enumerate(self.answers) if answer.who != INFERRED), default=None)
+        last = max((i for i, answer in enumerate(self.answers) if not answer.inferred), default=None)
         if last is None:
             raise ValueError("there is no answer to take back.")
         return replace(self, answers=self.answers[:last])
@@ -180,7 +180,7 @@ def clues_of(answers: Iterable[Answer], n: int) -> Clues:
     sources: dict[bool, list[str]] = {True: [], False: []}
     labels: dict[int, Any] = {}
     label_source = np.full(n, "", dtype=object)
-    for answer in resolved(every):
+    for answer in resolve(every):
         if answer.value is None:
             continue
         source = f"answer {number[id(answer)] + 1}" + (f" ({answer.who})" if answer.who else "")

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from cluewise.active._dialog import INFERRED, Answer
+from cluewise.active._dialog import Answer
 from cluewise.active._state import State, clues_of
 from cluewise.clues import Clues
 
@@ -92,7 +92,7 @@ def settled(
         if before[0] == this and before[2] <= state.asked:
             since = before[2] if before[2] < state.asked else before[1]
         before = this, since, state.asked
-        said = [answer for answer in state.answers if answer.who != INFERRED and answer.value is not None]
+        said = [answer for answer in state.answers if not answer.inferred and answer.value is not None]
         if len(said) < last or state.asked // every == since // every:
             return False
         earlier, recent = said[:-last], said[-last:]

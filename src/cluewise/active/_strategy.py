@@ -1,32 +1,65 @@
-"""Strategies: what to ask next. They never call a person; somebody else carries questions and answers."""
+"""Strategies choose the next questions; they never talk to people themselves."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from cluewise._docs import documented
-from cluewise.active._card import StrategyCard
-from cluewise.active._dialog import INFERRED, Answer, Question
-from cluewise.active._known import Known, resolved
+from cluewise._lazy import lazy
+from cluewise.active._dialog import Answer, Question
+from cluewise.active._known import Known, open_pairs, resolve
 from cluewise.active._recheck import doubtful
 from cluewise.active._state import State, fingerprint
 from cluewise.base import as_clues, checked_data, generator
+from cluewise.core.rows import Rows, rows_of
 
-__all__ = ["Scene", "Strategy"]
+__all__ = ["Scene", "Strategy", "StrategyCard"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyCard:
+    """What a strategy is, asks and costs; read by tests, documentation and command line.
+
+    Parameters
+    ----------
+    paper : str
+        Key in ``references.bib``; "" for a strategy of our own.
+    title : str
+        The strategy in a few words.
+    asks : frozenset of str
+        The kinds of questions that it may ask.
+    cost : str
+        Cost of the next question, and of the preparation.
+    sparse : bool
+        Whether X may be sparse.
+
+    Examples
+    --------
+    >>> from cluewise.active import RandomPairs
+    >>> RandomPairs.card.title
+    'pairs drawn at random'
+    """
+
+    paper: str
+    title: str
+    asks: frozenset[str]
+    cost: str
+    sparse: bool = False
 
 
 class Scene:
     """What a strategy sees when it is asked for questions.
 
-    ``X`` is checked; ``known`` holds what clues and answers entail; ``answers`` are those that count (one per question,
-    by majority); ``ready`` is what the strategy prepared from X alone; ``memo`` is a place for what only saves time:
-    it may be empty at any call, and a question must not depend on whether it is.
+    ``X`` is validated; ``known`` holds what clues and answers entail; ``answers`` are those that count (one per
+    question, by majority); ``ready`` is what the strategy prepared from X alone. ``memo`` is a cache: it may be empty
+    at any call, and no question may depend on whether it is.
     """
 
     def __init__(self, X: Any, state: State, ready: Any) -> None:
@@ -35,23 +68,26 @@ class Scene:
         self.ready = ready
         self.start(state)
 
+    @lazy
+    def rows(self) -> Rows:
+        """X as the core reads it."""
+        return rows_of(self.X)
+
     def start(self, state: State) -> None:
-        """Begin with what is known before the first question, then take in all answers."""
-        self.known = Known(state.given)
-        self.memo: dict[str, Any] = {}
+        """Begin with what was known before the first question, then learn all answers."""
         self.state = state
-        self.answers = resolved(state.answers)
-        for answer in self.answers:
-            self.known.learn(answer)
+        self.memo: dict[str, Any] = {}
+        self.answers = resolve(state.answers)
+        self.known = Known(state.given, self.answers)
 
     def follow(self, state: State) -> None:
-        """Come to a later state; only what is new is taken in, unless an old question was answered again."""
+        """Advance to a later state: learn only the new answers, unless an old question was answered again."""
         seen = len(self.state.answers)
         new = state.answers[seen:]
         keys = [answer.question.key for answer in new]
         again = len(set(keys)) < len(keys) or any(key in self.known.asked for key in keys)
         if again or state.answers[:seen] != self.state.answers:
-            self.start(state)
+            self.start(state)  # a majority may have changed, and what was learned cannot be unlearned
             return
         self.state = state
         self.answers = [*self.answers, *new]
@@ -59,22 +95,22 @@ class Scene:
             self.known.learn(answer)
 
 
+@documented
 class Strategy(BaseEstimator, ABC):
     """Base of all strategies; a subclass says what it prepares from X and what it asks next.
 
-    Every strategy answers `start`, `ask` and `tell`. Questions whose answer is known or follows from others are never
-    asked; where a strategy has nothing more to ask, pairs drawn at random fill the budget, so that exactly as many
-    questions come as were paid for, as long as there is anything left to ask. When answers contradict each other, the
-    weakest of the answers in conflict is asked again before anything else, and the majority counts.
+    Every strategy has `start`, `ask` and `tell`. A question whose answer is known or follows from others is never
+    asked. When a strategy has nothing more to ask, pairs drawn at random use up the budget. When answers contradict
+    each other, the weakest of them is asked again before anything else, and the majority counts.
 
     See Also
     --------
     strategies : Those of the library.
-    interview : Carries questions to whoever answers.
+    interview : Takes questions to whoever answers them.
 
     Examples
     --------
-    A strategy of your own says what to ask next; here, always about the row that comes next in the file:
+    A strategy of your own implements ``_choose``; this one asks about one row after another:
 
     >>> from cluewise.active import Question, SimulatedOracle, Strategy, StrategyCard, interview
     >>> class InOrder(Strategy):
@@ -103,16 +139,16 @@ class Strategy(BaseEstimator, ABC):
         X : {array-like, sparse matrix} of shape (n, d)
             The data.
         clues : Clues or array-like of shape (n,), optional
-            What is known already.
+            What is known; an array is taken as partial labels.
         budget : int
-            How many questions may be asked.
+            Number of questions that may be asked.
         random_state : int, RandomState, Generator or None, default=None
-            Seed.
+            Seed of everything that is drawn at random. Pass an int for reproducible results.
 
         Returns
         -------
         State
-            To be handed to `ask`.
+            For `ask`.
         """
         self._validate_params()
         if isinstance(budget, bool) or not isinstance(budget, (int, np.integer)) or budget < 0:
@@ -137,15 +173,15 @@ class Strategy(BaseEstimator, ABC):
         state : State
             From `start` or `tell`.
         X : {array-like, sparse matrix} of shape (n, d)
-            The same data; they must not be changed while a conversation goes on.
+            The data that the conversation began with.
         size : int, default=1
-            How many questions to ask at once. Fewer come when the budget ends, or when there are no more that make
-            sense before one of these is answered; none when the conversation is over.
+            Number of questions to ask at once. There are fewer at the end of the budget, and when no other question
+            makes sense before one of these is answered; none when the conversation is over.
 
         Returns
         -------
         list of Question
-            Questions that do not follow from each other's answers as far as that can be seen.
+            As far as can be foreseen, no answer to one of them settles another.
         """
         if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
             raise ValueError(f"size={size}; at least one question is asked at a time.")
@@ -154,12 +190,13 @@ class Strategy(BaseEstimator, ABC):
         if not size:
             return []
         scene = self._scene(state, X)
-        # Of what was asked before, only the number counts: the same state always draws the same numbers.
+        # Seeded by the number of answers, not by how often anybody asked: the same state always draws the same.
         rng = np.random.default_rng([state.seed, len(state.answers)])
         questions = doubtful(state, scene.known)[:size]
         if len(questions) < size:
             questions += self._choose(scene, size - len(questions), rng)
-        return questions or _any_pairs(scene, size, rng)
+        why = "the strategy has no more questions; a pair drawn at random."
+        return questions or [Question("pair", pair, why) for pair in open_pairs(scene.known, scene.n, size, rng)]
 
     def tell(self, state: State, answers: Answer | Iterable[Answer]) -> State:
         """The state after some answers.
@@ -169,20 +206,20 @@ class Strategy(BaseEstimator, ABC):
         state : State
             From `start` or `tell`.
         answers : Answer or iterable of Answer
-            Answers to what `ask` asked, all or some of them, or whatever else somebody said on this occasion.
+            Answers to questions of `ask`, or to any other questions about the rows.
 
         Returns
         -------
         State
-            A new state; the old one stays as it is.
+            A new state; the old one is not changed.
         """
         self._check_state(state)
         new = [answers] if isinstance(answers, Answer) else list(answers)
         for answer in new:
             if not isinstance(answer, Answer):
                 raise TypeError(f"{answer!r} is not an Answer.")
-            if answer.who == INFERRED:
-                raise ValueError(f"who={INFERRED!r} is reserved for answers that were inferred; choose another name.")
+            if answer.inferred:
+                raise ValueError(f"who={answer.who!r} is reserved for answers that were inferred; choose another name.")
             if max(answer.question.rows) >= state.n:
                 raise ValueError(f"the answer speaks of row {max(answer.question.rows)}, but there are {state.n} rows.")
         if len(new) > state.left:
@@ -192,24 +229,24 @@ class Strategy(BaseEstimator, ABC):
             state = state.plus(self._infer(state))
         return state
 
-    # --- what a subclass says -----------------------------------------------------------------------------------
+    # --- for subclasses -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
         """Up to ``size`` open questions, the best first; none when the strategy has nothing more to ask."""
 
     def _prepare(self, X: Any, state: State) -> Any:
-        """What depends on X, what was known at the start, the budget, the seed and the parameters, but on no answer."""
+        """Whatever depends on X, the given clues, the budget, the seed and the parameters, but on no answer."""
         return None
 
     def _infer(self, state: State) -> list[Answer]:
-        """Answers that follow from the last one for reasons of the strategy's own; who = `INFERRED`."""
+        """Answers that the strategy infers from the last one; who = `Answer.INFERRED`."""
         return []
 
-    # --- what all share -----------------------------------------------------------------------------------------
+    # --- shared by all ------------------------------------------------------------------------------------------
 
     def _scene(self, state: State, X: Any) -> Scene:
-        """The scene of this state: the one of the last call if that has come further, or a new one."""
+        """The scene of this state: that of the last call, brought up to date, or a new one."""
         kept: tuple[Any, str, Scene] | None = getattr(self, "_kept", None)
         if kept is not None and kept[0] is X and kept[1] == _identity(state):
             given = kept[2].state.given
@@ -234,9 +271,8 @@ class Strategy(BaseEstimator, ABC):
             raise ValueError(f"this conversation was started by {state.strategy}({settings}), not by {self!r}.")
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Parameters as JSON gives them back; what is not JSON by its repr."""
-        plain = json.dumps(self.get_params(deep=False), default=_spelled)
-        return dict(json.loads(plain))
+        """Parameters as they come back from JSON; what JSON cannot hold is written as its repr."""
+        return dict(json.loads(json.dumps(self.get_params(deep=False), default=_json_value)))
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -249,17 +285,9 @@ class Strategy(BaseEstimator, ABC):
         return tags
 
 
-def _spelled(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else repr(value)
 
 
 def _identity(state: State) -> str:
     return f"{state.fingerprint} {state.seed} {state.budget} {state.parameters}"
-
-
-def _any_pairs(scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
-    """Open pairs drawn at random; none when everything is known."""
-    from cluewise.active.strategies._random import open_pairs
-
-    why = "nothing that the strategy looks for is left; a pair drawn at random."
-    return [Question("pair", pair, why) for pair in open_pairs(scene, size, rng)]

@@ -40,10 +40,10 @@ def strategy_of(name: str, parameters: dict[str, Any]) -> Strategy:
 
 def check_who(who: str) -> None:
     """Refuse a name that cannot be kept with an answer, or that means something else there."""
-    from cluewise.active._dialog import INFERRED
+    from cluewise.active import Answer
 
-    if who == INFERRED:
-        raise ValueError(f"--who {INFERRED} is kept for answers that nobody gave; choose another name.")
+    if who == Answer.INFERRED:
+        raise ValueError(f"--who {Answer.INFERRED} is kept for answers that nobody gave; choose another name.")
     if not who.isprintable():
         raise ValueError(f"--who {who!r} is not the name of a person.")
 

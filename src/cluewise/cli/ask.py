@@ -247,13 +247,12 @@ def _value(question: Question, word: str) -> Any:
 
 
 def _goodbye(talk: Project, data: Path, place: Path, target: Path, result: Path | None) -> None:
-    from cluewise.active._dialog import INFERRED
     from cluewise.cli import _asking, _show
 
     state = talk.state
     counts = {"yes": 0, "no": 0, "don't know": 0, "label": 0}
     for answer in state.answers:
-        if answer.who != INFERRED:
+        if not answer.inferred:
             kind, value = answer.question.kind, answer.value
             name = "don't know" if value is None else "label" if kind == "label" else "no" if value is False else "yes"
             counts[name] += 1

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.active._parts.utilities import View, agreement, chances
+from cluewise.active._composite.utilities import View, agreement, chances
 from cluewise.active._placing import Neighborhoods, first_row
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene

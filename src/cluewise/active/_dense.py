@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cluewise._sklearn import Interval, StrOptions
+from cluewise._sklearn import Interval
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.active._card import StrategyCard
-from cluewise.active._parts.reach import FarStrategy, Ready, to_members
-from cluewise.active._placing import Neighborhoods
+from cluewise.active._placing import Neighborhoods, PlacingStrategy
+from cluewise.active._reach import reach_of, to_members
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene
+from cluewise.active._strategy import Scene, StrategyCard
 from cluewise.core.graphs.neighbors import nearest_rows
 
 __all__ = ["DenseSeeds", "local_density"]
@@ -34,27 +33,14 @@ def local_density(neighbors: Ints) -> Floats:
     return score
 
 
-class _Ready(Ready):
-    """Rows, which of them are dense, and the densest."""
+class Ready(NamedTuple):
+    """What is prepared from X."""
 
-    dense: Bools
-    first: int
-
-    def __init__(self, X: Any, state: State, n_neighbors: int, threshold: float | None, most: int | None) -> None:
-        super().__init__(X)
-        n = state.n
-        some = np.arange(n)
-        if most is not None and n > most:
-            some = np.sort(np.random.default_rng([state.seed, 1]).choice(n, most, replace=False))
-        density = local_density(nearest_rows(X if len(some) == n else X[some], n_neighbors).rows)
-        middle = float(np.median(density))
-        bound = middle if threshold is None or not (density >= threshold).any() else threshold
-        self.dense = np.zeros(n, dtype=bool)
-        self.dense[some[density >= bound]] = True
-        self.first = int(some[np.argmax(density)])
+    dense: Bools  # (n,) which rows are dense
+    first: int  # the densest row
 
 
-class DenseSeeds(FarStrategy):
+class DenseSeeds(PlacingStrategy):
     r"""Ask about rows in dense regions that lie far from each other: good seeds, one for each class early on.
 
     Use it to get labels for the methods that start from seeds (`SeededKMeans`, `ConstrainedKMeans`), or where data hold
@@ -67,9 +53,7 @@ class DenseSeeds(FarStrategy):
         Neighbors of a row whose neighbors are compared with its own.
     threshold : float, optional
         Local density from which on a row is dense; the median by default, also where no row reaches the threshold.
-    questions : {"label", "pair", "which"}, default="label"
-        How people are asked: for the class of a row, about it and one member of a neighborhood after the other, or
-        about it and one member of each at once.
+    {questions "label"}
     sample_size : int or None, default=30000
         Where there are more rows, only so many, drawn at random, are compared and may be dense; None: all rows.
 
@@ -104,8 +88,7 @@ class DenseSeeds(FarStrategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import DenseSeeds
+    >>> from cluewise.active import DenseSeeds, SimulatedOracle, interview
     >>> X = [[0.0], [0.9], [2.0], [3.2], [8.0], [9.1], [10.0], [11.2], [30.0], [50.0], [90.0]]
     >>> state = interview(DenseSeeds(4), X, SimulatedOracle(list("aaaabbbbccc")), budget=2, random_state=0)
     >>> [(answer.question.rows[0], answer.value) for answer in state.answers]
@@ -120,14 +103,11 @@ class DenseSeeds(FarStrategy):
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **PlacingStrategy._parameter_constraints,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0, None, closed="left"), None],
-        "questions": [StrOptions({"label", "pair", "which"})],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
     }
-
-    n_clusters = None
-    infer_last = False
 
     def __init__(
         self,
@@ -142,22 +122,31 @@ class DenseSeeds(FarStrategy):
         self.questions = questions
         self.sample_size = sample_size
 
-    def _prepare(self, X: Any, state: State) -> Any:
-        return _Ready(X, state, self.n_neighbors, self.threshold, self.sample_size)
+    def _prepare(self, X: Any, state: State) -> Ready:
+        n, most, threshold = state.n, self.sample_size, self.threshold
+        some = np.arange(n)
+        if most is not None and n > most:
+            some = np.sort(np.random.default_rng([state.seed, 1]).choice(n, most, replace=False))
+        density = local_density(nearest_rows(X if len(some) == n else X[some], self.n_neighbors).rows)
+        if threshold is None or not (density >= threshold).any():
+            threshold = float(np.median(density))
+        dense = np.zeros(n, dtype=bool)
+        dense[some[density >= threshold]] = True
+        return Ready(dense, int(some[np.argmax(density)]))
 
     def _first(self, scene: Scene) -> int:
         first: int = scene.ready.first
         return first
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        reach = self._reach(scene, hoods, taken)
+        reach = reach_of(scene, hoods, taken)
         if reach.left.any() and not taken:
             return self._first(scene)
         dense = reach.farthest(scene.ready.dense)
         return reach.farthest() if dense is None else dense
 
-    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
-        return [int(t) for t in np.argsort(to_members(scene, hoods, row), kind="stable")]
+    def _distances(self, scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
+        return to_members(scene, hoods, row)
 
     def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
         dense = "in a dense region, " if scene.ready.dense[row] else ""

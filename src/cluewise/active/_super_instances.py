@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._typing import Floats, Ints
-from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene, Strategy
+from cluewise.active._strategy import Scene, Strategy, StrategyCard
 from cluewise.centroid import PCKMeans
 from cluewise.clues import Clues
 
@@ -214,8 +213,7 @@ class SuperInstances(Strategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import SuperInstances
+    >>> from cluewise.active import SimulatedOracle, SuperInstances, interview
     >>> X, y = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]], [0, 0, 0, 1, 1, 1]
     >>> strategy = SuperInstances()
     >>> state = interview(strategy, X, SimulatedOracle(y), budget=6, random_state=0)
@@ -227,7 +225,6 @@ class SuperInstances(Strategy):
         paper="VanCraenendonck2018",
         title="super-instances",
         asks=frozenset({"pair"}),
-        sparse=False,
         cost="k-means on one super-instance",
     )
 
@@ -238,8 +235,8 @@ class SuperInstances(Strategy):
         ----------
         state : State
             From `start` or `tell`.
-        X : array-like of shape (n, d)
-            The same data.
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data that the conversation began with.
 
         Returns
         -------

@@ -7,16 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import Array
-from cluewise.active._card import StrategyCard
-from cluewise.active._parts.imputed import Imputed, Sums, agreements, certainty, imputed_clues
-from cluewise.active._parts.reach import FarStrategy
-from cluewise.active._placing import Neighborhoods
+from cluewise._sklearn import Interval
+from cluewise._typing import Array, Floats
+from cluewise.active._committee.imputed import Imputed, Sums, agreements, certainty, imputed_clues
+from cluewise.active._placing import Neighborhoods, PlacingStrategy
+from cluewise.active._reach import reach_of
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene
+from cluewise.active._strategy import Scene, StrategyCard
 from cluewise.clues import Clues
-from cluewise.core.rows import rows_of
 from cluewise.ensemble import partitions
 
 __all__ = ["Committee"]
@@ -28,15 +26,7 @@ MANY = 20
 """Clusters of one clustering at most where their number is not known."""
 
 
-class _Ready:
-    """What is prepared from X: its rows, and what the committee agrees on."""
-
-    def __init__(self, X: Any, imputed: Imputed) -> None:
-        self.rows = rows_of(X)
-        self.imputed = imputed
-
-
-class Committee(FarStrategy):
+class Committee(PlacingStrategy):
     r"""Ask about the rows on which many clusterings disagree.
 
     Many quick clusterings of random parts of the data vote on which rows belong together. Where they agree, nobody
@@ -62,10 +52,8 @@ class Committee(FarStrategy):
         up to one half, while there are too few groups apart from each other.
     estimator : clusterer, optional
         Makes the clusterings instead of k-means; see `cluewise.ensemble.partitions`.
-    questions : {"pair", "which", "label"}, default="pair"
-        How people are asked: one pair after another, which of several rows, or for a class.
-    infer_last : bool, default=True
-        Whether a row that belongs to none but the last of ``n_clusters`` classes belongs to that without being asked.
+    {questions "pair"}
+    {infer_last}
 
     See Also
     --------
@@ -111,8 +99,7 @@ class Committee(FarStrategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import Committee
+    >>> from cluewise.active import Committee, SimulatedOracle, interview
     >>> X, y = [[0.0], [1.0], [2.0], [4.6], [7.0], [8.0], [9.0]], [0, 0, 0, 0, 1, 1, 1]
     >>> strategy = Committee(2, base_clusters=2)
     >>> state = interview(strategy, X, SimulatedOracle(y), budget=2, random_state=0)
@@ -129,15 +116,13 @@ class Committee(FarStrategy):
         cost="O(n τ); once O(n τ k d), and the nearest rows of all rows beyond 2000",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        **PlacingStrategy._parameter_constraints,
         "n_partitions": [Interval(Integral, 1, None, closed="left")],
         "base_clusters": [Interval(Integral, 1, None, closed="left"), tuple, list, None],
         "sample": [Interval(Real, 0, 1, closed="right")],
         "must_share": [Interval(Real, 0, 1, closed="right")],
         "cannot_share": [Interval(Real, 0, 1, closed="left")],
         "estimator": [None, object],
-        "questions": [StrOptions({"pair", "which", "label"})],
-        "infer_last": ["boolean"],
     }
 
     def __init__(
@@ -183,8 +168,8 @@ class Committee(FarStrategy):
         ----------
         state : State
             From `start` or `tell`.
-        X : array-like of shape (n, d)
-            The same data.
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data that the conversation began with.
         weight : float, default=0.01
             Weight of each pair; an answer has weight 1, and there may be thousands of guesses for each answer.
         limit : int, default=100_000
@@ -195,13 +180,12 @@ class Committee(FarStrategy):
         Clues
             Must-links and cannot-links, with the source "imputed".
         """
-        bases = self._scene(state, X).ready.imputed.bases
+        bases = self._scene(state, X).ready.bases
         shares = (self.must_share, self.cannot_share)
         return imputed_clues(bases, shares, weight, limit, np.random.default_rng([state.seed, 2**31 + 1]))
 
-    def _prepare(self, X: Any, state: State) -> _Ready:
-        shares = (self.must_share, self.cannot_share)
-        return _Ready(X, Imputed(self._bases(X, state), X, shares, self.n_clusters))
+    def _prepare(self, X: Any, state: State) -> Imputed:
+        return Imputed(self._bases(X, state), X, (self.must_share, self.cannot_share), self.n_clusters)
 
     def _bases(self, X: Any, state: State) -> Array:
         """Algorithm 20 of the survey: clusterings of random parts of the rows, which then label all of them."""
@@ -230,12 +214,12 @@ class Committee(FarStrategy):
         return min(low, n), min(high, n)
 
     def _first(self, scene: Scene) -> int:
-        first: int = scene.ready.imputed.representatives[0]
+        first: int = scene.ready.representatives[0]
         return first
 
     def _sums(self, scene: Scene, hoods: Neighborhoods) -> Sums:
         """The sets C_t and what the committee says about each row and set."""
-        imputed: Imputed = scene.ready.imputed
+        imputed: Imputed = scene.ready
         claim = np.full(len(imputed.size), -1)
         for row, t in reversed(hoods.placed.items()):  # the row that was placed first decides
             claim[imputed.component[row]] = t
@@ -246,8 +230,8 @@ class Committee(FarStrategy):
         return kept
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        imputed: Imputed = scene.ready.imputed
-        reach = self._reach(scene, hoods, taken)
+        imputed: Imputed = scene.ready
+        reach = reach_of(scene, hoods, taken)
         if self.n_clusters is None or len(hoods.sets) < self.n_clusters:
             for row in imputed.representatives:
                 if reach.left[row]:
@@ -260,18 +244,18 @@ class Committee(FarStrategy):
         sure = certainty(kept.sums[:, left])
         if (sure >= 1).all():
             return reach.farthest()
-        ahead = taken - {*hoods.placed, *hoods.placing, *hoods.lost}
+        ahead = taken - hoods.asked
         near = [agreements(imputed.bases, row, left) for row in sorted(ahead)]
         score = sure + (np.max(near, axis=0) / len(imputed.bases) if near else 0)
         return int(left[np.lexsort([-imputed.size[imputed.component[left]], score])[0]])
 
-    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
+    def _distances(self, scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
         kept = self._sums(scene, hoods)
         sizes = np.bincount(kept.home[kept.home >= 0], minlength=len(hoods.sets))
-        return [int(t) for t in np.argsort(-kept.sums[:, row] / sizes, kind="stable")]
+        return np.asarray(-kept.sums[:, row] / sizes)
 
     def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
-        if row in scene.ready.imputed.representatives:
+        if row in scene.ready.representatives:
             return "a typical row of a group on which the committee agrees.", None
         sure = float(certainty(self._sums(scene, hoods).sums[:, [row]])[0])
         if sure >= 1:

@@ -7,8 +7,8 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known
-from cluewise.active._parts.odds import Odds
-from cluewise.active._parts.ward_groups import WardGroups
+from cluewise.active._pairs_at_stake.odds import Odds
+from cluewise.active._pairs_at_stake.ward_groups import WardGroups
 from cluewise.clues import Clues
 
 __all__ = ["Table"]

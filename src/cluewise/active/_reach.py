@@ -1,47 +1,42 @@
-"""Reach: how far all rows lie from those that were asked about, kept up to date from question to question."""
+"""Reach: the distance of every row to those that were asked about, updated from question to question."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.active._dialog import Question
-from cluewise.active._placing import Neighborhoods, PlacingStrategy
-from cluewise.active._state import State
+from cluewise.active._placing import Neighborhoods
 from cluewise.active._strategy import Scene
 from cluewise.clues import Clues
-from cluewise.core.rows import Rows, rows_of
+from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
 
-__all__ = ["FarStrategy", "Reach", "centers_of", "squared_to", "to_members"]
+__all__ = ["Reach", "centers_of", "reach_of", "squared_to", "to_members"]
 
 MOST = 64
-"""Members of a component of the given clues that stand for all of it, evenly spread over their numbers."""
+"""Members of a given component that stand for all of it, evenly spread over their row numbers."""
 
 
 class Reach:
     """Squared distance of each row to the nearest one that was taken, and which rows are left.
 
-    What the given clues join to a row is taken with it. Each component is always compared in the same way, whenever
-    that is: the result does not depend on the order, to the last digit.
+    Rows that the given clues join to a row are taken with it. A component is always compared in the same way, so that
+    the result does not depend on the order, to the last digit.
     """
 
     def __init__(self, rows: Rows, given: Clues) -> None:
         self._rows = rows
         self._component = given.components
         self._joined = given.n_components < rows.n
-        self._waiting: list[Ints] = []  # members whose distances nobody has asked for yet
+        self._waiting: list[Ints] = []  # members whose distances were not needed yet
         self._closest = np.full(rows.n, np.inf, dtype=rows.dtype)
         self.taken: set[int] = set()  # components
         self.left: Bools = np.ones(rows.n, dtype=bool)
 
     def copy(self) -> Reach:
-        """Another one that goes its own way."""
+        """An independent copy."""
         other = object.__new__(Reach)
         other.__dict__.update(self.__dict__)
         other._waiting, other.taken = self._waiting.copy(), self.taken.copy()
@@ -56,7 +51,7 @@ class Reach:
     def take(self, components: Iterable[int]) -> None:
         """Take components that were left."""
         for c in sorted(components):
-            # Without given clues each row is a component, of its own number.
+            # Without given clues each row is a component with its own number.
             members = np.flatnonzero(self._component == c) if self._joined else np.array([c])
             self.left[members] = False
             self._waiting.append(members[:: -(-len(members) // MOST)])
@@ -90,61 +85,34 @@ def squared_to(rows: Rows, centers: Floats) -> Iterable[tuple[slice, Floats]]:
 
 def centers_of(scene: Scene, hoods: Neighborhoods) -> Floats:
     """Means of the neighborhoods, relative to the shift of the rows."""
-    rows: Rows = scene.ready.rows
+    rows = scene.rows
     means = [np.asarray(rows.take(np.array(members)).mean(axis=0, dtype=np.float64)).ravel() for members in hoods.sets]
     return np.array(means)
 
 
 def to_members(scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
     """Squared distance of a row to the nearest member of each neighborhood."""
-    rows: Rows = scene.ready.rows
+    rows = scene.rows
     table = rows.table(rows.dense(np.array([row])).astype(np.float64))
     return np.array([rows.squared(rows.take(np.array(members)), table).min() for members in hoods.sets])
 
 
-class Ready:
-    """What is prepared from X: its rows, as the core reads them."""
-
-    def __init__(self, X: Any) -> None:
-        self.rows = rows_of(X)
-
-
-class FarStrategy(PlacingStrategy):
-    """Base of strategies that look for rows far from those that were asked about."""
-
-    def _prepare(self, X: Any, state: State) -> Any:
-        return Ready(X)
-
-    def _founder(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        return self._pick(scene, hoods, taken, rng)
-
-    def _opening(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
-        return self._next(scene, hoods, row)
-
-    def _reach(self, scene: Scene, hoods: Neighborhoods, taken: set[int]) -> Reach:
-        """The reach of ``taken``: the rows of the neighborhoods, and those picked for the same batch."""
-        asked = {*hoods.placed, *hoods.placing, *hoods.lost}
-        settled: Reach = scene.memo.get("settled") or Reach(scene.ready.rows, scene.state.given)
-        wanted = settled.components(asked)
-        if not settled.taken <= wanted:
-            settled = Reach(scene.ready.rows, scene.state.given)
-        settled.take(wanted - settled.taken)
-        scene.memo["settled"] = settled
-        more = settled.components(taken - asked) - wanted
-        if not more:
-            return settled
-        # What a batch holds is not asked yet, and may never be answered: it must not stay.
-        ahead: Reach | None = scene.memo.get("ahead")
-        if ahead is None or not wanted <= ahead.taken <= wanted | more:
-            ahead = settled.copy()
-        ahead.take((wanted | more) - ahead.taken)
-        scene.memo["ahead"] = ahead
-        return ahead
-
-    def _next(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
-        why, score = self._reason(scene, hoods, row)
-        return [replace(question, why=why, score=score) for question in super()._next(scene, hoods, row)]
-
-    @abstractmethod
-    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
-        """Why a row is asked about, and a score."""
+def reach_of(scene: Scene, hoods: Neighborhoods, taken: set[int]) -> Reach:
+    """The reach of ``taken``: the rows that were asked about, and those picked for the same batch."""
+    asked = hoods.asked
+    settled: Reach = scene.memo.get("settled") or Reach(scene.rows, scene.state.given)
+    wanted = settled.components(asked)
+    if not settled.taken <= wanted:  # answers were taken back
+        settled = Reach(scene.rows, scene.state.given)
+    settled.take(wanted - settled.taken)
+    scene.memo["settled"] = settled
+    more = settled.components(taken - asked) - wanted
+    if not more:
+        return settled
+    # The questions of a batch may never be answered, so its rows go into a copy.
+    ahead: Reach | None = scene.memo.get("ahead")
+    if ahead is None or not wanted <= ahead.taken <= wanted | more:
+        ahead = settled.copy()
+    ahead.take((wanted | more) - ahead.taken)
+    scene.memo["ahead"] = ahead
+    return ahead

@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cluewise._typing import Ints
-from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import Question
-from cluewise.active._parts.stakes import Table
-from cluewise.active._parts.ward_groups import WardGroups
+from cluewise.active._pairs_at_stake.stakes import Table
+from cluewise.active._pairs_at_stake.ward_groups import WardGroups
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene, Strategy
+from cluewise.active._strategy import Scene, Strategy, StrategyCard
 
 __all__ = ["PairsAtStake"]
 
@@ -78,8 +77,7 @@ class PairsAtStake(Strategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import PairsAtStake
+    >>> from cluewise.active import PairsAtStake, SimulatedOracle, interview
     >>> X, y = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]], [0, 0, 0, 1, 1, 1]
     >>> strategy = PairsAtStake()
     >>> state = interview(strategy, X, SimulatedOracle(y), budget=3, random_state=0)
@@ -91,7 +89,6 @@ class PairsAtStake(Strategy):
         paper="",
         title="most pairs of rows at stake",
         asks=frozenset({"pair"}),
-        sparse=False,
         cost="O(m²) for m super-instances; Ward's tree once: O(n²d), above 12 000 rows O(nd)",
     )
 
@@ -102,8 +99,8 @@ class PairsAtStake(Strategy):
         ----------
         state : State
             From `start` or `tell`.
-        X : array-like of shape (n, d)
-            The same data.
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data that the conversation began with.
 
         Returns
         -------

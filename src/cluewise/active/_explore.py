@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import Ints
-from cluewise.active._card import StrategyCard
-from cluewise.active._parts.reach import FarStrategy, Reach, centers_of, squared_to
-from cluewise.active._placing import Neighborhoods, first_row
-from cluewise.active._strategy import Scene
+from cluewise._typing import Floats, Ints
+from cluewise.active._placing import Neighborhoods, PlacingStrategy, first_row
+from cluewise.active._reach import Reach, centers_of, reach_of, squared_to
+from cluewise.active._strategy import Scene, StrategyCard
 
 __all__ = ["ExploreConsolidate"]
 
@@ -21,7 +20,7 @@ TRIES = 100
 """Rows drawn in vain before those that are left are listed."""
 
 
-class ExploreConsolidate(FarStrategy):
+class ExploreConsolidate(PlacingStrategy):
     r"""Find a row of each class, as far apart as can be, then put one row after another beside one of them.
 
     Use it as a first choice when questions are about pairs and the classes are not too unequal: after *Explore* every
@@ -39,12 +38,8 @@ class ExploreConsolidate(FarStrategy):
         Explore pauses when, for each neighborhood that was found, so many rows in succession came to known ones; it
         begins again when Consolidate meets a class that is new. None: it never does, as in the paper, so that
         without ``n_clusters`` all rows are far ones.
-    questions : {"pair", "which", "label"}, default="pair"
-        How people are asked: about a row and one member of a neighborhood after the other, about a row and one member
-        of each at once, or for its class.
-    infer_last : bool, default=True
-        Whether a row that belongs to none but one of ``n_clusters`` neighborhoods is put into the last one without a
-        question. Switch it off if there may be more classes than ``n_clusters``.
+    {questions "pair"}
+    {infer_last}
 
     See Also
     --------
@@ -81,8 +76,7 @@ class ExploreConsolidate(FarStrategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import ExploreConsolidate
+    >>> from cluewise.active import ExploreConsolidate, SimulatedOracle, interview
     >>> X, y = [[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]
     >>> state = interview(ExploreConsolidate(2), X, SimulatedOracle(y), budget=3, random_state=0)
     >>> [(answer.question.rows, answer.value) for answer in state.answers]
@@ -98,11 +92,9 @@ class ExploreConsolidate(FarStrategy):
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        **PlacingStrategy._parameter_constraints,
         "order": [StrOptions({"random", "index", "smallest"})],
         "patience": [Interval(Real, 0, None, closed="left"), None],
-        "questions": [StrOptions({"pair", "which", "label"})],
-        "infer_last": ["boolean"],
     }
 
     def __init__(
@@ -121,7 +113,7 @@ class ExploreConsolidate(FarStrategy):
         self.infer_last = infer_last
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        reach = self._reach(scene, hoods, taken)
+        reach = reach_of(scene, hoods, taken)
         if not reach.left.any():
             return None
         if not taken:
@@ -146,10 +138,9 @@ class ExploreConsolidate(FarStrategy):
         since = sum(row in asked for row in takewhile(lambda row: row not in founders, reversed(hoods.placed)))
         return since < self.patience * len(hoods.sets)
 
-    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
-        x = scene.ready.rows.dense(np.array([row]))[0].astype(np.float64)
-        squared = ((centers_of(scene, hoods) - x) ** 2).sum(axis=1)
-        return [int(t) for t in np.argsort(squared, kind="stable")]
+    def _distances(self, scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
+        x = scene.rows.dense(np.array([row]))[0].astype(np.float64)
+        return np.asarray(((centers_of(scene, hoods) - x) ** 2).sum(axis=1))
 
     def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
         if self._exploring(scene, hoods):
@@ -169,7 +160,5 @@ def _nearest_to_smallest(scene: Scene, hoods: Neighborhoods, reach: Reach, ahead
     """The row that is nearest to the center of the smallest neighborhood; later rows of a batch go to the next."""
     order = sorted(range(len(hoods.sets)), key=lambda t: len(hoods.sets[t]))
     t = order[ahead % len(order)]
-    squared = np.concatenate(
-        [found[0] for _, found in squared_to(scene.ready.rows, centers_of(scene, hoods)[t : t + 1])]
-    )
+    squared = np.concatenate([found[0] for _, found in squared_to(scene.rows, centers_of(scene, hoods)[t : t + 1])])
     return int(np.argmin(np.where(reach.left, squared, np.inf)))

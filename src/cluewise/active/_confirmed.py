@@ -8,13 +8,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from cluewise.active._card import StrategyCard
-from cluewise.active._dialog import INFERRED, KINDS, Answer, Question
-from cluewise.active._known import resolved
+from cluewise._sklearn import Interval
+from cluewise.active._dialog import KINDS, Answer, Question
+from cluewise.active._known import resolve
 from cluewise.active._state import State, clues_of
-from cluewise.active._strategy import Scene, Strategy
+from cluewise.active._strategy import Scene, Strategy, StrategyCard
 from cluewise.base import checked_data
 from cluewise.clues import Clues
 
@@ -121,13 +120,13 @@ class Confirmed(Strategy):
             Those that were given, and the answers with confidences. Answers that are as likely wrong are left out.
         """
         self._check_state(state)
-        standing = [answer for answer in resolved(state.answers) if answer.value is not None]
+        standing = [answer for answer in resolve(state.answers) if answer.value is not None]
         sure = self._sureness(state)
         pairs: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         confidences: dict[bool, list[float]] = {True: [], False: []}
         sources: dict[bool, list[str]] = {True: [], False: []}
         for t, answer in enumerate(standing):
-            row, inferred = answer.question.rows[0], answer.who == INFERRED
+            row, inferred = answer.question.rows[0], answer.inferred
             about = [one for one in standing[:t] if one.question.rows[0] == row] if inferred else [answer]
             confidence = float(np.prod([sure[one.question.key] for one in about]))
             for i, j, together in answer.links() if confidence > 0.5 else ():
@@ -174,7 +173,7 @@ class Confirmed(Strategy):
             state,
             strategy=type(self.strategy).__name__,
             parameters=self.strategy._plain_parameters(),
-            answers=tuple(resolved(answer for answer in state.answers if answer.question.key not in pending)),
+            answers=tuple(resolve(answer for answer in state.answers if answer.question.key not in pending)),
         )
 
     def _pending(self, state: State) -> dict[Key, Question]:
@@ -196,7 +195,7 @@ class Confirmed(Strategy):
         for answer in state.answers:
             key = answer.question.key
             said = votes.setdefault(key, Counter())
-            if answer.who == INFERRED:
+            if answer.inferred:
                 sure[key] = 1.0
             elif answer.value is not None:
                 said[repr(answer.value)] += 1

@@ -6,17 +6,15 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.active._card import StrategyCard
-from cluewise.active._dialog import INFERRED, Question
-from cluewise.active._parts.pool import Pool, pool_of, view_of
-from cluewise.active._parts.utilities import (
+from cluewise.active._composite.pool import Pool, pool_of, view_of
+from cluewise.active._composite.utilities import (
     PHRASES,
     UTILITIES,
     Utility,
@@ -28,9 +26,10 @@ from cluewise.active._parts.utilities import (
     spelled,
     valued,
 )
+from cluewise.active._dialog import Question
 from cluewise.active._placing import Neighborhoods, PlacingStrategy
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene
+from cluewise.active._strategy import Scene, StrategyCard
 from cluewise.centroid import PCKMeans
 
 __all__ = ["CompositeQuestions"]
@@ -65,12 +64,8 @@ class CompositeQuestions(PlacingStrategy):
         Your own: functions from a `View` to one number per candidate, larger is better.
     rate : float, default=0.1
         Learning rate of EXP3, and the share of its draws that are made at random.
-    questions : {"pair", "which", "label"}, default="pair"
-        How people are asked: about a row and one member of a neighborhood after the other, about a row and one member
-        of each at once, or for its class.
-    infer_last : bool, default=True
-        Whether a row that belongs to none but one of ``n_clusters`` neighborhoods is put into the last one without a
-        question. Switch it off if there may be more classes than ``n_clusters``.
+    {questions "pair"}
+    {infer_last}
 
     See Also
     --------
@@ -125,13 +120,11 @@ class CompositeQuestions(PlacingStrategy):
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        **PlacingStrategy._parameter_constraints,
         "weights": [dict, StrOptions({"adapt"}), None],
         "combine": [StrOptions({"sum", "product"})],
         "utilities": [dict, None],
         "rate": [Interval(Real, 0, 1, closed="right")],
-        "questions": [StrOptions({"pair", "which", "label"})],
-        "infer_last": ["boolean"],
     }
 
     def __init__(
@@ -161,6 +154,11 @@ class CompositeQuestions(PlacingStrategy):
         return pool_of(X, state, self.n_clusters)
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
+        if not hoods.sets:  # no class is known yet: there is nothing to weigh
+            if (first := self._first(scene)) not in taken:
+                return first
+            free = np.setdiff1d(np.arange(scene.n), list(taken))
+            return int(rng.choice(free)) if len(free) else None
         pool, view = scene.ready, self._view(scene, hoods)
         ahead = pool.places(taken - hoods.placed.keys() - set(hoods.lost))
         left = ~np.isin(view.pairs[:, 0], ahead) & ~(np.isin(view.pairs[:, 1], ahead) & ~view.placing)
@@ -174,25 +172,34 @@ class CompositeQuestions(PlacingStrategy):
 
     def _next(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
         questions = super()._next(scene, hoods, row)
-        view = self._view(scene, hoods)
-        mine = np.flatnonzero(view.pairs[:, 0] == scene.ready.place[row])
-        if not len(mine):
-            return questions
-        score, names = self._scores(scene, view, 0)
-        c = mine[np.argmax(score[mine])]
-        if not view.placing[c] and self.questions == "pair":
-            other = Question("pair", (row, int(scene.ready.rows[view.pairs[c, 1]])))
-            questions = [other] if scene.known.open(other) else questions
-        why = f"a row {PHRASES.get(names[c], f'that is high in {names[c]}')}."
-        return [replace(question, why=why, score=round(float(score[c]), 6)) for question in questions]
+        if self.questions == "pair":
+            best = self._best(scene, hoods, row)
+            view = self._view(scene, hoods)
+            if best is not None and not view.placing[best]:
+                other = int(scene.ready.rows[view.pairs[best, 1]])
+                across = Question("pair", (row, other), *self._reason(scene, hoods, row))
+                return [across] if scene.known.open(across) else questions
+        return questions
 
-    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
+    def _distances(self, scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
         place = scene.ready.place[row]
-        likely = self._view(scene, hoods).chances[place, :-1] if place >= 0 else np.zeros(len(hoods.sets))
-        return [int(t) for t in np.argsort(-likely, kind="stable")]
+        return -self._view(scene, hoods).chances[place, :-1] if place >= 0 else np.zeros(len(hoods.sets))
 
-    def _why(self, scene: Scene, row: int) -> str:
-        return "a row that was asked about before and has no place yet."
+    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
+        if not hoods.sets:
+            return "no class is known yet.", None
+        best = self._best(scene, hoods, row)
+        if best is None:
+            return "a row that was asked about before and has no place yet.", None
+        score, names = self._scores(scene, self._view(scene, hoods), 0)
+        name = names[best]
+        return f"a row {PHRASES.get(name, f'that is high in {name}')}.", round(float(score[best]), 6)
+
+    def _best(self, scene: Scene, hoods: Neighborhoods, row: int) -> int | None:
+        """The candidate of a row with the highest score; None for a row that is not among the candidates."""
+        view = self._view(scene, hoods)
+        own = np.flatnonzero(view.pairs[:, 0] == scene.ready.place[row])
+        return int(own[np.argmax(self._scores(scene, view, 0)[0][own])]) if len(own) else None
 
     # --- candidates and their scores ----------------------------------------------------------------------------
 
@@ -229,7 +236,7 @@ class CompositeQuestions(PlacingStrategy):
         rewards = [
             float(any(self._surprising(scene, t, *link) for link in answer.links()))
             for t, answer in enumerate(scene.state.answers)
-            if answer.who != INFERRED
+            if not answer.inferred
         ]
         return arms(rewards, count, ahead + 1, self.rate, np.random.default_rng([scene.state.seed, 13]))[-1]
 

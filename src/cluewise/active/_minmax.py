@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from cluewise._sklearn import Interval, StrOptions
-from cluewise.active._card import StrategyCard
-from cluewise.active._parts.reach import FarStrategy, Ready, to_members
-from cluewise.active._placing import Neighborhoods, first_row
+from cluewise._typing import Floats
+from cluewise.active._placing import Neighborhoods, PlacingStrategy, first_row
+from cluewise.active._reach import reach_of, to_members
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene
-from cluewise.core.rows import Rows
+from cluewise.active._strategy import Scene, StrategyCard
+from cluewise.core.rows import rows_of
 
 __all__ = ["ExploreMinMax"]
 
@@ -25,20 +23,7 @@ SHARE = 20
 """Percentile of the distances that is the width."""
 
 
-class _Ready(Ready):
-    """Rows, and the width of the Gaussian."""
-
-    def __init__(self, X: Any, state: State) -> None:
-        super().__init__(X)
-        n = state.n
-        some = np.arange(n)
-        if n > SAMPLE:
-            some = np.sort(np.random.default_rng([state.seed, SAMPLE]).choice(n, SAMPLE, replace=False))
-        distances = euclidean_distances(self.rows.take(some))[np.triu_indices(len(some), 1)]
-        self.width = float(np.percentile(distances, SHARE)) if len(distances) else 0.0
-
-
-class ExploreMinMax(FarStrategy):
+class ExploreMinMax(PlacingStrategy):
     r"""Put one row after another into a neighborhood, each time the one that is least similar to all placed before.
 
     Use it when few questions must reach all of the data: the rows asked about are spread out evenly, small classes on
@@ -49,12 +34,8 @@ class ExploreMinMax(FarStrategy):
     ----------
     n_clusters : int, optional
         Number of classes; used by ``infer_last`` only.
-    questions : {"pair", "which", "label"}, default="pair"
-        How people are asked: about a row and one member of a neighborhood after the other, about a row and one member
-        of each at once, or for its class.
-    infer_last : bool, default=True
-        Whether a row that belongs to none but one of ``n_clusters`` neighborhoods is put into the last one without a
-        question. Switch it off if there may be more classes than ``n_clusters``.
+    {questions "pair"}
+    {infer_last}
 
     See Also
     --------
@@ -89,8 +70,7 @@ class ExploreMinMax(FarStrategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import ExploreMinMax
+    >>> from cluewise.active import ExploreMinMax, SimulatedOracle, interview
     >>> X, y = [[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]
     >>> state = interview(ExploreMinMax(2), X, SimulatedOracle(y), budget=3, random_state=0)
     >>> [(answer.question.rows, answer.value) for answer in state.answers]
@@ -105,41 +85,41 @@ class ExploreMinMax(FarStrategy):
         cost="O(nd)",
     )
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "questions": [StrOptions({"pair", "which", "label"})],
-        "infer_last": ["boolean"],
-    }
-
     def __init__(self, n_clusters: int | None = None, *, questions: str = "pair", infer_last: bool = True) -> None:
         self.n_clusters = n_clusters
         self.questions = questions
         self.infer_last = infer_last
 
-    def _prepare(self, X: Any, state: State) -> Any:
-        return _Ready(X, state)
+    def _prepare(self, X: Any, state: State) -> float:
+        """The width σ of the Gaussian."""
+        n = state.n
+        some = np.arange(n)
+        if n > SAMPLE:
+            some = np.sort(np.random.default_rng([state.seed, SAMPLE]).choice(n, SAMPLE, replace=False))
+        distances = euclidean_distances(rows_of(X).take(some))[np.triu_indices(len(some), 1)]
+        return float(np.percentile(distances, SHARE)) if len(distances) else 0.0
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        reach = self._reach(scene, hoods, taken)
+        reach = reach_of(scene, hoods, taken)
         if not reach.left.any():
             return None
         row = reach.farthest() if taken else first_row(scene.state)
         scene.memo["picked"] = row, float(reach.closest()[row])
         return row
 
-    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
-        return [int(t) for t in np.argsort(to_members(scene, hoods, row), kind="stable")]
+    def _distances(self, scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
+        return to_members(scene, hoods, row)
 
     def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
         why = "the row that is least like all that were asked about."
-        return why, 1 - _similarity(self._away(scene, hoods, row), scene.ready.width)
+        return why, 1 - _similarity(self._away(scene, hoods, row), scene.ready)
 
     def _away(self, scene: Scene, hoods: Neighborhoods, row: int) -> float:
         """Squared distance of a row to all others that were asked about, or come before it in the same batch."""
         if row not in hoods.placing:
-            return float(scene.memo["picked"][1])  # the row was picked a moment ago
-        asked = np.array(sorted({*hoods.placed, *hoods.placing, *hoods.lost} - {row}), dtype=np.int64)
-        rows: Rows = scene.ready.rows
+            return float(scene.memo["picked"][1])  # `_pick` has just left it there
+        asked = np.array(sorted(hoods.asked - {row}), dtype=np.int64)
+        rows = scene.rows
         table = rows.table(rows.dense(np.array([row])).astype(np.float64))
         return float(rows.squared(rows.take(asked), table).min()) if len(asked) else np.inf
 

@@ -11,17 +11,15 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import ExtraTreeClassifier
 
-from cluewise._sklearn import Interval, StrOptions
+from cluewise._sklearn import Interval
 from cluewise._typing import Array, Floats, Ints
-from cluewise.active._card import StrategyCard
-from cluewise.active._parts.reach import FarStrategy
-from cluewise.active._placing import Neighborhoods
+from cluewise.active._placing import Neighborhoods, PlacingStrategy
+from cluewise.active._reach import reach_of
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene
+from cluewise.active._strategy import Scene, StrategyCard
 from cluewise.centroid import PCKMeans
 from cluewise.clues import Clues
 from cluewise.core.partitions.given import told
-from cluewise.core.rows import rows_of
 
 __all__ = ["NeighborhoodUncertainty"]
 
@@ -66,10 +64,9 @@ class _Forest:
 
 
 class _Ready:
-    """What is prepared from X: its rows, those that the forest learns from, and seeds."""
+    """What is prepared from X: the columns that trees compare, the rows that the forest learns from, and a seed."""
 
     def __init__(self, X: Floats, seed: int) -> None:
-        self.rows = rows_of(X)
         self.narrow = _narrow(X)
         rng = np.random.default_rng([seed, 2**31])
         self.seed = int(rng.integers(2**31))
@@ -89,7 +86,7 @@ class _Fit:
         self.score = 1 - shares[0] if len(sets) == 1 else entropy if whole else entropy / questions
 
 
-class NeighborhoodUncertainty(FarStrategy):
+class NeighborhoodUncertainty(PlacingStrategy):
     r"""Ask about the row whose neighborhood is least certain, per question that it takes to find it.
 
     After each row that is placed, the data are clustered with what is known, and a random forest that is fitted to the
@@ -108,8 +105,7 @@ class NeighborhoodUncertainty(FarStrategy):
     questions : {"pair", "which", "label"}, default="pair"
         How people are asked: one pair after another, which of several rows, or for a class. The last two place a row
         by one question, so that only its uncertainty counts.
-    infer_last : bool, default=True
-        Whether a row that belongs to none but the last of ``n_clusters`` classes belongs to that without being asked.
+    {infer_last}
 
     See Also
     --------
@@ -148,8 +144,7 @@ class NeighborhoodUncertainty(FarStrategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import NeighborhoodUncertainty
+    >>> from cluewise.active import NeighborhoodUncertainty, SimulatedOracle, interview
     >>> X, y = [[0.0], [1.0], [2.0], [4.6], [7.0], [8.0], [9.0]], [0, 0, 0, 0, 1, 1, 1]
     >>> state = interview(NeighborhoodUncertainty(2), X, SimulatedOracle(y), budget=3, random_state=0)
     >>> state.asked
@@ -163,11 +158,9 @@ class NeighborhoodUncertainty(FarStrategy):
         cost="a clustering and O(n trees (log n + l)) after each row that is placed",
     )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        **PlacingStrategy._parameter_constraints,
         "estimator": [None, object],
         "n_trees": [Interval(Integral, 1, None, closed="left")],
-        "questions": [StrOptions({"pair", "which", "label"})],
-        "infer_last": ["boolean"],
     }
 
     def __init__(
@@ -208,19 +201,19 @@ class NeighborhoodUncertainty(FarStrategy):
         return fit
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        left = self._reach(scene, hoods, taken).left
+        left = reach_of(scene, hoods, taken).left
         if not left.any():
             return None
         if not hoods.sets:
             return int(rng.choice(np.flatnonzero(left)))
         fit = self._fit(scene, hoods)
-        ahead = taken - {*hoods.placed, *hoods.placing, *hoods.lost}
+        ahead = taken - hoods.asked
         score = fit.score * (1 - fit.forest.to(sorted(ahead))) if ahead else fit.score
         best = score[left].max()
         return int(rng.choice(np.flatnonzero(left & (score >= best - SLACK * abs(best)))))
 
-    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
-        return [int(t) for t in np.argsort(-self._fit(scene, hoods).p[:, row], kind="stable")]
+    def _distances(self, scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
+        return -self._fit(scene, hoods).p[:, row]
 
     def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
         if not hoods.sets:

@@ -12,13 +12,12 @@ from scipy import sparse
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.active._card import StrategyCard
-from cluewise.active._dialog import INFERRED, Answer, Question
-from cluewise.active._known import Known, resolved
-from cluewise.active._parts import ig_kmeans as ig
+from cluewise.active._dialog import Answer, Question
+from cluewise.active._information_gain import ig_kmeans as ig
+from cluewise.active._known import Known, resolve
 from cluewise.active._placing import neighborhoods
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene, Strategy
+from cluewise.active._strategy import Scene, Strategy, StrategyCard
 from cluewise.clues import Clues
 from cluewise.core.threads import one_blas_thread
 
@@ -176,12 +175,12 @@ class InformationGain(Strategy):
         return Ready(rows, place, unit, min(found, key=lambda one: one[1])[0].centers)
 
     def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
-        said = [answer for answer in scene.state.answers if answer.who != INFERRED]
+        said = [answer for answer in scene.state.answers if not answer.inferred]
         per = -(-scene.state.budget // self.n_rounds)
         number = len(said) // per
         if scene.memo.get("number") != number:
             with one_blas_thread():
-                plan = self._round(scene, resolved(said[: number * per]), per, number)
+                plan = self._round(scene, resolve(said[: number * per]), per, number)
             scene.memo.update(number=number, plan=plan)
         left = filter(scene.known.open, scene.memo["plan"])
         return list(islice(left, min(size, (number + 1) * per - len(said))))

@@ -10,11 +10,10 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.active._card import StrategyCard
 from cluewise.active._dialog import Question
 from cluewise.active._placing import Neighborhoods, PlacingStrategy
 from cluewise.active._state import State
-from cluewise.active._strategy import Scene
+from cluewise.active._strategy import Scene, StrategyCard
 from cluewise.core.graphs.neighbors import nearest_rows
 
 __all__ = ["BoundaryDBSCAN"]
@@ -67,8 +66,7 @@ class BoundaryDBSCAN(PlacingStrategy):
         but no more than a tenth of the rows and no less than 4.
     second : {"next", "farthest"}, default="next"
         The border rows of a core row are its nearest one and the next one, or the farthest one within ``eps``.
-    questions : {"pair", "which", "label"}, default="pair"
-        How people are asked: about pairs, about a row and one row of each neighborhood, or for the class of a row.
+    {questions "pair"}
 
     See Also
     --------
@@ -102,8 +100,7 @@ class BoundaryDBSCAN(PlacingStrategy):
 
     Examples
     --------
-    >>> from cluewise.active import SimulatedOracle, interview
-    >>> from cluewise.active import BoundaryDBSCAN
+    >>> from cluewise.active import BoundaryDBSCAN, SimulatedOracle, interview
     >>> X = [[0, 0.2], [1, 0], [0.1, 1.1], [1.6, 1.4], [4, 4.1], [5, 3.9], [4.2, 5], [2.4, 2.7]]
     >>> oracle = SimulatedOracle([0, 0, 0, 1, 2, 2, 2, 1])
     >>> strategy = BoundaryDBSCAN(eps=1.3, min_samples=3)
@@ -118,16 +115,12 @@ class BoundaryDBSCAN(PlacingStrategy):
         asks=frozenset({"pair", "which", "label"}),
         cost="O(min(n, 20000) d) a question; once the nearest rows of so many rows",
     )
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **PlacingStrategy._parameter_constraints,
         "eps": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "min_samples": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "second": [StrOptions({"next", "farthest"})],
-        "questions": [StrOptions({"pair", "which", "label"})],
     }
-
-    # The number of clusters is not known to this strategy, so that nothing follows from it.
-    n_clusters = None
-    infer_last = False
 
     def __init__(
         self,
@@ -173,7 +166,7 @@ class BoundaryDBSCAN(PlacingStrategy):
         questions: dict[Any, Question] = {}
         for row in taken:
             questions.update({question.key: question for question in self._about(scene, hoods, row)})
-        placed = core & {*hoods.placed, *hoods.placing, *hoods.lost}
+        placed = core & hoods.asked
         while len(questions) < size:
             picked = self._pick(scene, hoods, {*taken, *placed}, rng)
             if picked is None:
@@ -204,10 +197,8 @@ class BoundaryDBSCAN(PlacingStrategy):
         best = int(np.argmax(near))
         return int(core[best]) if near[best] > 0 else None
 
-    def _order(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[int]:
-        """Nearest neighborhoods first, by the row that is shown."""
-        shown = np.array([members[0] for members in hoods.sets])
-        return [int(t) for t in np.argsort(_squared(scene.X, shown, row), kind="stable")]
+    def _distances(self, scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
+        return _squared(scene.X, np.array([members[0] for members in hoods.sets]), row)
 
     def _beside(self, scene: Scene, row: int) -> list[int]:
         """The two border rows of a core row."""
@@ -222,8 +213,8 @@ class BoundaryDBSCAN(PlacingStrategy):
             kept[row] = [int(z) for z in border[order[:2]]]
         return list(kept[row])
 
-    def _why(self, scene: Scene, row: int) -> str:
-        return "the dense row farthest from those asked about."
+    def _reason(self, scene: Scene, hoods: Neighborhoods, row: int) -> tuple[str, float | None]:
+        return "the dense row farthest from those asked about.", None
 
 
 def _squared(X: Floats, rows: Ints, row: int) -> Floats:

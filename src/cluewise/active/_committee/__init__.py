@@ -1,0 +1,1 @@
+"""Committee: rows on which many clusterings disagree, and what they agree on."""

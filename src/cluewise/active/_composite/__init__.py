@@ -1,0 +1,1 @@
+"""CompositeQuestions: several utilities of a question in one score."""

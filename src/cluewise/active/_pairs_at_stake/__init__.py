@@ -1,0 +1,1 @@
+"""PairsAtStake: ask where most pairs of rows are likely to change sides."""

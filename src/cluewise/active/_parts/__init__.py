@@ -1,1 +1,0 @@
-"""What strategies are made of: distances to what was asked, groups, odds, utilities."""

@@ -1,1 +1,0 @@
-"""The strategies, one to a file."""
