@@ -394,3 +394,24 @@ def test_interviews_need_a_beginning(pairs):
         interview(pairs, X, oracle, state=state, random_state=1)
     assert interview(pairs, X, oracle, state=state).asked == 6
     assert interview(pairs, X, lambda questions: [], budget=6).asked == 0
+
+
+def test_a_state_of_an_earlier_version_goes_on():
+    """Written by version 0 of November 2026; the numbers of the text and the next question must stay what they are."""
+    head = '{"format": 1, "strategy": "ExploreConsolidate", "parameters": {"infer_last": true, "n_clusters": 3, '
+    head += '"order": "random", "patience": 1.0, "questions": "pair"}, "n": 6, '
+    head += '"fingerprint": "b78025275ce63a373ae2aaf43bc5d101", "budget": 6, "seed": 1826701615, '
+    given = (
+        '"given": {"a": ["*", "0", "1", "0"], "b": ["6", "1", "3", "a"], "kind": ["rows", "must", "cannot", "label"], '
+    )
+    given += '"source": ["", "given", "given", "given"]}, '
+    said = [([5, 0], "false"), ([4, 0], "false"), ([4, 5], "false"), ([2, 0], "true")]
+    answers = [
+        f'{{"question": {{"kind": "pair", "rows": {rows}, "why": "far."}}, "value": {value}, "who": "ann"}}'
+        for rows, value in said
+    ]
+    text = f'{head}{given}"answers": [{", ".join(answers)}]}}'
+    state = State.from_json(text)
+    assert state.to_json() == text
+    data = [[0.0], [1.0], [4.6], [8.0], [9.0], [20.0]]
+    assert [question.rows for question in active.ExploreConsolidate(3).ask(state, data)] == [(3, 4)]

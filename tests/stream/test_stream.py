@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 from cluewise import Clues
-from cluewise.ensemble import _state
 from cluewise.ensemble._scsc import SCSC
-from cluewise.ensemble._state import StateError
 from cluewise.exceptions import ClueWarning
 from cluewise.stream import Aside, StreamingClues, rescue
 from cluewise.stream._journal import Journal, Line
-from cluewise.tables import FileError, TableError
+from cluewise.tables import FileError, TableError, folders
+from cluewise.tables.folders import StateError
 
 RAW = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [1, 1, 1, 0, 0, 0]])
 NAMES = ["ann", "bob", "cat", "dan", "eve", "fay"]
@@ -282,7 +281,7 @@ def test_a_failed_save_applies_nothing(folder, monkeypatch):
     with StreamingClues(folder) as stream:
         stream.append(["ann,bob,must"])
         with monkeypatch.context() as patch:
-            patch.setattr(_state, "_sync", lambda _: 1 / 0)
+            patch.setattr(folders, "sync", lambda _: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 list(stream.apply())
         assert SCSC.load(folder).n_iter_ == stream.model.n_iter_ == 0

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cluewise._typing import Ints
@@ -272,9 +271,7 @@ class Project:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

@@ -94,14 +94,13 @@ def _begin(
 ) -> None:
     """Cluster the rows of a file into a new model."""
     from cluewise.cli._data import names_in, open_data, scaled
-    from cluewise.ensemble._scsc import SCSC
-    from cluewise.ensemble._state import INDEX
+    from cluewise.ensemble import SCSC
+    from cluewise.ensemble.scsc_folder import refuse_model
     from cluewise.stream import StreamingClues
 
     if clusters is None:
         raise ValueError("a new model needs the number of clusters: -k.")
-    if (state / INDEX).exists():  # before the work, not after it
-        raise ValueError(f"'{state}' holds a model already.")
+    refuse_model(state)  # before the work, not after it
     opened = open_data(data, None, id_column=id_column, columns=columns, ignore=names_in(ignore))
     X = opened.X if raw else scaled(opened.X)
     model = SCSC(clusters, n_partitions=partitions, random_state=seed).fit(X)

@@ -339,10 +339,10 @@ class SCSC(Voted):
         path : str or path
             The folder; it is made if it is not there. The labels of the partitions are written only once.
         """
-        from cluewise.ensemble import _state
+        from cluewise.ensemble import scsc_folder
 
         check_is_fitted(self, "gamma_")
-        _state.save(self, path)
+        scsc_folder.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> SCSC:
@@ -358,6 +358,6 @@ class SCSC(Voted):
         SCSC
             As it was saved.
         """
-        from cluewise.ensemble import _state
+        from cluewise.ensemble import scsc_folder
 
-        return _state.load(path)[0]
+        return scsc_folder.load(path)[0]

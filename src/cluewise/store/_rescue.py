@@ -17,6 +17,7 @@ from cluewise.store._entries import add
 from cluewise.store._json import checksum, moment_of, value_of
 from cluewise.store._store import Store
 from cluewise.tables import FileError
+from cluewise.tables.folders import refuse_existing
 
 __all__ = ["rescue"]
 
@@ -58,8 +59,7 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
     path, out = Path(path), Path(out)
     if not path.is_file():
         raise FileError(f"there is no project '{path}'.")
-    if out.exists():
-        raise FileError(f"'{out}' is there already; choose the name of a new file.")
+    refuse_existing(out)
     with TemporaryDirectory() as folder:  # a copy, because opening a database may write to it
         copy = Path(folder) / "copy"
         shutil.copyfile(path, copy)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from types import TracebackType
 from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, Row, delete, insert
@@ -238,9 +237,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from zlib import crc32
 
 from cluewise import tables
 from cluewise.exceptions import ClueWarning
+from cluewise.tables.folders import sync
 
 __all__ = ["Journal", "Line", "Record", "records"]
 
@@ -73,8 +74,7 @@ class Journal:
             with path.open("rb+") as stream:
                 stream.seek(self.size - 1)
                 stream.write(b"\n")
-                stream.flush()
-                os.fsync(stream.fileno())
+                sync(stream)
             self._warn("before its line break, which was added")
         elif self.size < size:
             self._warn(f"before it was complete; its {size - self.size} bytes were moved to '{self._cut()}'")
@@ -95,7 +95,7 @@ class Journal:
             with tables.atomic(torn) as aside, tables.writing(torn):
                 aside.write_bytes((torn.read_bytes() if torn.exists() else b"") + stream.read())
             stream.truncate(self.size)
-            os.fsync(stream.fileno())
+            sync(stream)
         return torn
 
     def append(self, lines: Sequence[Line]) -> list[tuple[Line, int]]:
@@ -117,7 +117,7 @@ class Journal:
                     rest = memoryview(b"".join(written))
                     while rest:
                         rest = rest[stream.write(rest) :]
-                    os.fsync(stream.fileno())
+                    sync(stream)
                 except BaseException:
                     stream.truncate(self.size)
                     raise

@@ -12,7 +12,7 @@ from cluewise import tables
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.clues.files import FIELDS, Names, parse_clues, split_kind
-from cluewise.ensemble._reports import Reports
+from cluewise.ensemble.scsc_folder import Reports
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import Line
 from cluewise.tables._formulas import unguard

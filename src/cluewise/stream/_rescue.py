@@ -10,12 +10,13 @@ from typing import Any
 from cluewise import tables
 from cluewise._typing import Array
 from cluewise.clues.files import FIELDS, split_kind, tabulate
-from cluewise.ensemble import _state
+from cluewise.ensemble import scsc_folder
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import records
 from cluewise.stream._lines import cells_of
 from cluewise.stream._lock import locked_as_found
 from cluewise.stream._stream import JOURNAL, read_ids
+from cluewise.tables.folders import refuse_existing
 
 __all__ = ["rescue"]
 
@@ -56,11 +57,10 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     '1,2,must,,,ann:1'
     """
     folder, out = Path(path), Path(out)
-    if out.exists():
-        raise tables.FileError(f"'{out}' is there already; choose the name of a new file.")
+    refuse_existing(out)
     with locked_as_found(folder):
         try:
-            log, kept = _state.load_log(folder)
+            log, kept = scsc_folder.load_log(folder)
             applied = tabulate(log.clues(), read_ids(folder, kept)).columns
         except ValueError:  # then the journal has to tell all of it
             kept, applied = {}, {}

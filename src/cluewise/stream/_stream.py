@@ -9,19 +9,18 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from operator import itemgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from cluewise import tables
 from cluewise._interrupts import deferred
 from cluewise._typing import Ints
-from cluewise.ensemble import _state
-from cluewise.ensemble._scsc import SCSC
+from cluewise.ensemble import SCSC, scsc_folder
 from cluewise.exceptions import ClueWarning
 from cluewise.stream._journal import Journal, Line
 from cluewise.stream._lines import Aside, Reader, Understood
 from cluewise.stream._lock import locked
 from cluewise.tables._files import read_bytes
+from cluewise.tables.folders import checksum
 
 __all__ = ["Batch", "StreamingClues"]
 
@@ -91,8 +90,8 @@ class StreamingClues:
         self._lock = locked(self.path)
         try:
             try:
-                self.model, self._kept = _state.load(self.path)
-            except _state.DamagedWeights as problem:
+                self.model, self._kept = scsc_folder.load(self.path)
+            except scsc_folder.DamagedWeights as problem:
                 self.model, self._kept = self._rebuilt(problem)
             self._journal = Journal(self.path / JOURNAL, self._applied)
             self.ids = read_ids(self.path, self._kept)
@@ -122,8 +121,7 @@ class StreamingClues:
             Names of the rows, by which clues call them; by default rows are called by their numbers.
         """
         folder = Path(path)
-        if (folder / _state.INDEX).exists():
-            raise ValueError(f"'{folder}' holds a model already.")
+        scsc_folder.refuse_model(folder)
         folder.mkdir(parents=True, exist_ok=True)
         kept = {}
         if ids is not None:
@@ -131,12 +129,12 @@ class StreamingClues:
             Reader(model._ensemble.n, names, SCSC.card.accepts)  # refuses names that are missing or not unique
             with tables.atomic(folder / IDS) as aside:
                 aside.write_text(json.dumps(names), "utf-8")
-            kept["ids"] = _state.checksum(folder / IDS)
-        _state.save(model, folder, kept)
+            kept["ids"] = checksum(folder / IDS)
+        scsc_folder.save(model, folder, kept)
 
-    def _rebuilt(self, problem: _state.DamagedWeights) -> tuple[SCSC, dict[str, Any]]:
+    def _rebuilt(self, problem: scsc_folder.DamagedWeights) -> tuple[SCSC, dict[str, Any]]:
         """The model that its clues lead to once more, batch by batch; only if the journal holds all of them."""
-        model, kept, seen = _state.load_unlearned(self.path)
+        model, kept, seen = scsc_folder.load_unlearned(self.path)
         reader = Reader(model._ensemble.n, read_ids(self.path, kept), SCSC.card.accepts)
         lines = Journal(self.path / JOURNAL).lines
         ends, first = kept.get("ends", []), 0
@@ -236,7 +234,7 @@ class StreamingClues:
                 kept["headers"] = self._reader.headers
                 kept["positions"] = kept.get("positions", {}) | {line.key: [line.end, line.number] for line, _ in some}
                 kept["aside"] = [*kept.get("aside", []), *told.aside]
-                _state.save(self.model, self.path, kept)
+                scsc_folder.save(self.model, self.path, kept)
             except BaseException:
                 self.model, self._reader.headers = before, headers  # the batch still waits
                 raise
@@ -251,16 +249,14 @@ class StreamingClues:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
 def read_ids(folder: Path, kept: dict[str, Any]) -> Any:
     """Names of the rows, None where they have none; refused unless they are those that the stream began with."""
     path = folder / IDS
-    if "ids" in kept and (not path.exists() or _state.checksum(path) != kept["ids"]):
+    if "ids" in kept and (not path.exists() or checksum(path) != kept["ids"]):
         raise tables.FileError(
             f"'{path}' is damaged: it is not what was saved; 'cluewise rescue' saves the clues in '{folder}'."
         )

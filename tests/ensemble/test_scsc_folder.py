@@ -9,9 +9,10 @@ import pytest
 
 from cluewise import Clues, tables
 from cluewise.datasets import load as load_data
-from cluewise.ensemble import _state
+from cluewise.ensemble import scsc_folder
 from cluewise.ensemble._scsc import SCSC
-from cluewise.ensemble._state import StateError
+from cluewise.tables import folders
+from cluewise.tables.folders import StateError
 
 RAW = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [1, 1, 1, 0, 0, 0]])
 
@@ -108,11 +109,11 @@ def test_an_interrupted_save_leaves_the_earlier_model(tmp_path, monkeypatch, mom
     model.update(Clues(6, must=[(0, 1)], cannot=[(2, 3)]))
     _ = model.labels_
     with monkeypatch.context() as patch:
-        patch.setattr(_state, "_sync", fails(_state._sync))
-        patch.setattr(_state, "_fresh", fails(_state._fresh))
-        patch.setattr(_state.json, "dumps", fails(json.dumps))
-        patch.setattr(_state.os, "fsync", fails(_state.os.fsync))
-        patch.setattr(_state.np, "savez", fails(np.savez))
+        patch.setattr(folders, "sync", fails(folders.sync))
+        patch.setattr(folders.Folder, "new_name", fails(folders.Folder.new_name))
+        patch.setattr(folders.json, "dumps", fails(json.dumps))
+        patch.setattr(folders.os, "fsync", fails(folders.os.fsync))
+        patch.setattr(folders.np, "savez", fails(np.savez))
         with pytest.raises(KeyboardInterrupt):
             model.save(tmp_path)
     np.testing.assert_array_equal(SCSC.load(tmp_path).gamma_, before)
@@ -153,7 +154,7 @@ def test_a_failed_save_beside_an_index_that_cannot_be_read_deletes_nothing(tmp_p
         (tmp_path / "state.json").write_text("{")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_state, "_sync", fails)
+    monkeypatch.setattr(folders, "sync", fails)
     with pytest.raises(KeyboardInterrupt):
         model.save(tmp_path)
     assert before <= {file.name for file in tmp_path.iterdir()}
@@ -183,9 +184,9 @@ def test_ctrl_c_while_an_archive_is_opened(tmp_path, monkeypatch, write):
 
 def test_what_is_kept_beside_the_model_stays(tmp_path):
     model = SCSC.from_partitions(RAW)
-    _state.save(model, tmp_path, {"place": 3})
+    scsc_folder.save(model, tmp_path, {"place": 3})
     model.save(tmp_path)
-    assert _state.load(tmp_path)[1] == {"place": 3}
+    assert scsc_folder.load(tmp_path)[1] == {"place": 3}
     with pytest.raises(StateError, match="holds another model and the clues"):
         SCSC.from_partitions(RAW[:2]).save(tmp_path)
     np.testing.assert_array_equal(SCSC.load(tmp_path).gamma_, model.gamma_)
