@@ -35,10 +35,15 @@ def test_a_save_replaces_all_and_sweeps_only_its_own_files(tmp_path):
 
 def test_an_error_on_the_way_leaves_the_old_content(tmp_path):
     folder = saved(tmp_path, [1, 2])
-    with pytest.raises(ZeroDivisionError), folder.save() as (old, new):
-        assert old["size"] == 2
-        new["x"] = folder.write_arrays("x", {"numbers": np.array([3])})
-        new["size"] = 1 / 0
+
+    def fail():
+        with folder.save() as (old, new):
+            assert old["size"] == 2
+            new["x"] = folder.write_arrays("x", {"numbers": np.array([3])})
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert numbers_in(folder) == [1, 2]
     assert len(list(tmp_path.iterdir())) == 2
 

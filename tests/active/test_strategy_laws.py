@@ -397,7 +397,7 @@ def test_interviews_need_a_beginning(pairs):
 
 
 def test_a_state_of_an_earlier_version_goes_on():
-    """Written by version 0 of November 2026; the numbers of the text and the next question must stay what they are."""
+    """The text is that of November 2026, with shorter reasons and another name; what it asks next was noted then."""
     head = '{"format": 1, "strategy": "ExploreConsolidate", "parameters": {"infer_last": true, "n_clusters": 3, '
     head += '"order": "random", "patience": 1.0, "questions": "pair"}, "n": 6, '
     head += '"fingerprint": "b78025275ce63a373ae2aaf43bc5d101", "budget": 6, "seed": 1826701615, '
