@@ -417,7 +417,7 @@ def test_a_step_that_fails_leaves_the_old_file(path, monkeypatch):
     by_hand(path, VERSION_1)
 
     def half(connection):
-        _schema._undo_is_an_entry(connection)
+        _schema._add_undo(connection)
         raise RuntimeError("in the middle")
 
     before = shape(path)

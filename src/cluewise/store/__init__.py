@@ -1,4 +1,4 @@
-"""The project store: who answered which question what and when, kept safe in one file; undoing is one more entry."""
+"""The project store: who gave which answer to which question, and when, in one file that survives crashes."""
 
 from __future__ import annotations
 

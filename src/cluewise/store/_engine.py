@@ -1,4 +1,4 @@
-"""Connections: everything in which SQLite and PostgreSQL differ, and what their errors mean in a sentence."""
+"""Connections: all differences of SQLite and PostgreSQL, and their errors in one sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROJECT = 0x636C7565  # names our lock in PostgreSQL
 
 
 def name_of(path: str | os.PathLike[str]) -> str:
-    """How messages call the project; never with a password."""
+    """The name of a project in messages, without a password."""
     if _is_url(path):
         try:
             return make_url(str(path)).render_as_string()
@@ -32,18 +32,18 @@ def name_of(path: str | os.PathLike[str]) -> str:
 
 
 def connect(path: str | os.PathLike[str], *, create: bool, timeout: float) -> Engine:
-    """An engine for a file or a postgresql:// address, or a refusal; nothing is created yet."""
+    """An engine for a file or a postgresql:// address; nothing is created yet."""
     return _postgresql(str(path), timeout) if _is_url(path) else _sqlite(Path(path), create, timeout)
 
 
 def lock(connection: Connection) -> None:
-    """Begin to write: others wait here, so that entries are seen in the order of their numbers."""
+    """Make other writers wait, so that entries become visible in the order of their numbers."""
     if connection.dialect.name == "postgresql":  # SQLite has done it in _begin
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": PROJECT})
 
 
 def last_id(connection: Connection, name: str) -> int:
-    """The number of the last entry. SQLite counts entries apart from the table, so that a lost end is noticed."""
+    """The number of the last entry; SQLite also counts entries outside of the table, so that a lost end is found."""
     top = connection.execute(text("SELECT max(id) FROM answers")).scalar() or 0
     if connection.dialect.name == "sqlite":
         given = connection.execute(text("SELECT seq FROM sqlite_sequence WHERE name = 'answers'")).scalar() or 0
@@ -53,7 +53,7 @@ def last_id(connection: Connection, name: str) -> int:
 
 
 def damaged(name: str, how: str) -> FileError:
-    """The error that names the project and says how to save what is whole."""
+    """The error for a damaged project, with advice on how to save what is whole."""
     advice = "." if _is_url(name) else f"; {_RESCUE}"  # a rescue needs the file
     return FileError(f"'{name}' is damaged: {how}{advice}")
 
@@ -95,17 +95,17 @@ def _sqlite(path: Path, create: bool, timeout: float) -> Engine:
 
 
 def _prepare(connection: Any, record: Any) -> None:
-    """Settings that SQLite keeps per connection."""
+    """Apply the settings that SQLite keeps per connection."""
     connection.isolation_level = None  # _begin begins transactions, not the driver
     for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {setting}").close()
 
 
 def use_wal(engine: Engine) -> None:
-    """Let SQLite keep a write-ahead log, so that nobody who reads waits; it stays so in the file.
+    """Switch a file to a write-ahead log, so that readers never wait.
 
-    Two processes that open a new file at once may both want to change it, which SQLite refuses without waiting.
-    Where a file system cannot do it the old journal stays, which is as safe.
+    Two processes may try to switch a new file at the same time, which SQLite refuses without waiting. On a file system
+    that does not support it the old kind of journal stays, which is as safe.
     """
     if engine.dialect.name != "sqlite":
         return
@@ -124,7 +124,7 @@ def use_wal(engine: Engine) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """A writer takes the lock at once: one that reads first could no longer get it and would fail instead of wait."""
+    """Begin a transaction. A writer takes the lock at once: after a read it would fail instead of wait."""
     writes = connection.get_execution_options().get(WRITES, False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -144,7 +144,7 @@ _SENTENCES |= {"53100": _SENTENCES["SQLITE_FULL"], "55P03": _SENTENCES["SQLITE_B
 
 @contextmanager
 def clearly(name: str) -> Iterator[None]:
-    """Errors of the database as one sentence."""
+    """Turn errors of the database into one sentence."""
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:

@@ -1,7 +1,8 @@
-"""Entries of the append-only list: on their way in, and as they come out."""
+"""Entries of the append-only list, as they are written and as they are read."""
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from sqlalchemy import Connection, Row, insert
 from sqlalchemy import select as pick
 
 from cluewise.store._engine import damaged, last_id
-from cluewise.store._json import checksum, moment_of, moment_text, person, text_of, value_of
+from cluewise.store._json import checksum, moment_text, person, text_of
 from cluewise.store._ledger import Ledger
 from cluewise.store._schema import answers
 
@@ -17,7 +18,7 @@ __all__ = ["Record", "Entry", "Snapshot", "add", "entry_of", "ledger_of", "row",
 
 
 class Record(NamedTuple):
-    """An answer on its way into the store (`Store.extend`).
+    """An answer to be stored by `Store.extend`.
 
     Examples
     --------
@@ -33,10 +34,10 @@ class Record(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One line of the append-only list.
+    """One entry of the append-only list.
 
-    An answer has ``takes_back=None``. An entry that undoes has neither question nor answer, and ``takes_back`` is the
-    id of the entry that it makes void: an answer, or (a redo) an earlier entry that undid.
+    An answer has ``takes_back=None``. An entry that takes back another has neither question nor answer, and
+    ``takes_back`` is the id of the other one: an answer (undo), or an entry that took back an answer (redo).
 
     Examples
     --------
@@ -69,7 +70,7 @@ class Snapshot(NamedTuple):
 
 
 def row(some: Record) -> dict[str, Any]:
-    """What the table of answers holds of one."""
+    """An answer as a row of the table, without id and checksum."""
     return {
         "who": person(some.who),
         "at": moment_text(some.when),
@@ -88,7 +89,7 @@ def add(connection: Connection, name: str, rows: list[dict[str, Any]]) -> int:
 
 
 def rows_of(connection: Connection, name: str, after: int = 0) -> list[Row[Any]]:
-    """The rows behind an entry, all of them as they were saved; otherwise the project is refused."""
+    """The rows after an entry; refused unless all of them are there and as they were saved."""
     rows = list(connection.execute(pick(answers).where(answers.c.id > after).order_by(answers.c.id)))
     for row in rows:
         if row.crc32 != checksum(*row[:-1]):
@@ -106,8 +107,9 @@ def ledger_of(rows: list[Row[Any]]) -> Ledger:
 
 
 def entry_of(row: Row[Any], name: str) -> Entry:
-    """A row as people read it."""
+    """A row of the table as an entry."""
     try:
-        return Entry(row.id, row.who, moment_of(row.at), value_of(row.question), value_of(row.answer), row.takes_back)
+        question, answer = json.loads(row.question), json.loads(row.answer)
+        return Entry(row.id, row.who, datetime.fromisoformat(row.at), question, answer, row.takes_back)
     except (TypeError, ValueError):  # damaged before there were checksums
         raise damaged(name, f"entry {row.id} is not what was saved") from None

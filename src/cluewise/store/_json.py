@@ -1,4 +1,4 @@
-"""Values as JSON text that comes back as the same value, or a sentence that says why it would not."""
+"""Values as JSON text that reads back as the same value, or an error that says why it would not."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
 
-__all__ = ["checksum", "moment_of", "moment_text", "person", "text_of", "value_of"]
+__all__ = ["checksum", "moment_text", "person", "text_of"]
 
 
 def checksum(*values: Any) -> str:
-    """What must be found beside values when they are read again; damaged ones may be of any type."""
+    """The checksum stored beside values; damaged values may be of any type."""
     return f"{crc32(json.dumps(values, default=repr).encode()):08x}"
 
 
 def text_of(value: Any, what: str) -> str:
-    """A value as JSON text; the message calls it by what it is."""
+    """A value as JSON text; ``what`` names it in errors."""
     wrong = _wrong_key(value)
     if wrong is not None:
         raise ValueError(f"the {what} has the key {wrong!r}, but keys in JSON are text.")
@@ -26,13 +26,8 @@ def text_of(value: Any, what: str) -> str:
         raise ValueError(f"the {what} cannot be written as JSON: {error}.") from None
 
 
-def value_of(text: str) -> Any:
-    """The value of a JSON text."""
-    return json.loads(text)
-
-
 def _wrong_key(value: Any) -> Any:
-    """A key that JSON would silently turn into text, or None; without recursion, for a state may be deep."""
+    """A key that JSON would silently turn into text, or None; without recursion, as a state may be deep."""
     waiting, seen = [value], set()
     while waiting:
         item = waiting.pop()
@@ -51,7 +46,7 @@ def _wrong_key(value: Any) -> Any:
 
 
 def moment_text(when: datetime | None) -> str:
-    """A moment as text in UTC; without one, now."""
+    """A moment as text in UTC; now by default."""
     if when is None:
         when = datetime.now(UTC)
     elif not isinstance(when, datetime) or when.tzinfo is None:
@@ -59,13 +54,8 @@ def moment_text(when: datetime | None) -> str:
     return when.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def moment_of(text: str) -> datetime:
-    """The moment of a text."""
-    return datetime.fromisoformat(text)
-
-
 def person(who: str) -> str:
-    """The name of a person, if it can be stored."""
+    """The name of a person; refused if it cannot be stored."""
     if not isinstance(who, str) or not who.isprintable():  # surrogates and control characters are not printable
         raise ValueError(f"who={who!r} is not the name of a person.")
     return who

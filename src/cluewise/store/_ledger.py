@@ -1,4 +1,4 @@
-"""What still stands: the append-only list read from its beginning, where undoing is one more entry."""
+"""Which answers stand, as the append-only list says: undoing is one more entry."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["Ledger"]
 
 @dataclass
 class Ledger:
-    """The answers of a project, which of them stand, and how each came to that.
+    """The answers of a project, and which of them stand.
 
-    An entry that takes back an answer may itself be taken back, which is a redo. So every answer has a chain of entries
-    above it, each naming the one before, and stands when an even number of them follow. Each entry is named at
-    most once: two processes cannot take back the same thing twice.
+    An entry that takes back an answer may itself be taken back, which is a redo. So every answer has a chain of later
+    entries, each naming the one before, and stands when their number is even. An entry is named at most once: two
+    processes cannot take back the same thing twice.
     """
 
     tip: dict[int, int] = field(default_factory=dict)  # answer: the last entry of its chain
     void: set[int] = field(default_factory=set)  # answers that do not stand
-    undone: list[int] = field(default_factory=list)  # answers that a redo would bring back, the next one last
+    undone: list[int] = field(default_factory=list)  # answers that a redo would restore, the next one last
     turns: list[tuple[int, int]] = field(default_factory=list)  # (entry, the answer that it turned)
 
     @classmethod
@@ -31,7 +31,7 @@ class Ledger:
         for entry, back in links:
             if back is None:
                 answer_of[entry] = ledger.tip[entry] = entry
-                ledger.undone.clear()  # as in every editor: after something new there is nothing to redo
+                ledger.undone.clear()  # as in every editor, a new entry ends what can be redone
                 continue
             answer = answer_of[entry] = answer_of[back]
             ledger.tip[answer] = entry

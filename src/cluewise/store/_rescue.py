@@ -1,48 +1,50 @@
-"""What is whole in a damaged project, written into a new one."""
+"""Save what is whole in a damaged project into a new one."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from cluewise.exceptions import ClueWarning
 from cluewise.store._entries import add
-from cluewise.store._json import checksum, moment_of, value_of
+from cluewise.store._json import checksum
 from cluewise.store._store import Store
 from cluewise.tables import FileError
 from cluewise.tables.folders import refuse_existing
 
 __all__ = ["rescue"]
 
-LEAST = 32  # bytes that a row takes at least; so the size of a file bounds how many numbers a damaged part can hide
+LEAST = 32  # least bytes of a row: the size of a file bounds how many rows a damaged part can hide
 
 
 def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[int, int]:
     """Write what is whole in a damaged project into a new one; the damaged file is left as it is.
 
-    Entries get new numbers without gaps. An entry that took back a lost one is lost with it. A lost entry may have
-    taken back one that was saved, which then stands again.
+    Entries get new numbers without gaps. An entry that took back a lost one is lost, too. If a lost entry took back one
+    that was saved, the latter stands again.
 
     Parameters
     ----------
     path : str or path
         The damaged file.
     out : str or path
-        The new file; there must be none.
+        The new file; it must not exist.
 
     Returns
     -------
     saved : int
-        Entries that were saved.
+        Saved entries.
     lost : int
-        Entries that are lost, as far as that can be known.
+        Lost entries, as far as can be known.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
             )
     try:
         with Store.open(out, create=True) as store:
-            store.settings.claim("", {name: value_of(text) for name, text in settings.items()})
+            store.settings.claim("", {name: json.loads(text) for name, text in settings.items()})
             if rows:
                 with store._write() as connection:
                     add(connection, store.name, rows)
@@ -99,7 +101,7 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
 
 
 def _read(path: Path, gap: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], Any]:
-    """Entries that are whole, all settings, and how many entries there should be."""
+    """Whole entries, all settings, and the number of entries that there should be."""
     with closing(sqlite3.connect(path)) as old:
         given = _fetch(old, "SELECT seq FROM sqlite_sequence WHERE name = 'answers'")
         entries = [(*row, None)[:6] for row in _rows(old, "answers", gap, given) if _is_entry(row)]
@@ -108,7 +110,7 @@ def _read(path: Path, gap: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, 
 
 
 def _mend(path: Path) -> None:
-    """Give a file the first page of a new project, whose tables begin on the same pages, and its own true length."""
+    """Replace a damaged first page by that of a new project, whose tables begin on the same pages."""
     fresh = path.with_name("fresh")
     Store.open(fresh, create=True).close()
     first = bytearray(fresh.read_bytes())
@@ -120,10 +122,10 @@ def _mend(path: Path) -> None:
 
 
 def _rows(old: sqlite3.Connection, table: str, gap: int, last: Any) -> Iterator[tuple[Any, ...]]:
-    """Each row that can be read, one by one, because a damaged page ends a query.
+    """Every row that can be read, each by a query of its own, because a damaged page ends a query.
 
-    They end with the last one where the table agrees with ``last``, which is kept in another place, and otherwise after
-    a long gap.
+    Where the table agrees with ``last``, which is stored elsewhere, that is the last row; otherwise rows end with a
+    long gap.
     """
     known = last is not None and last == _fetch(old, f"SELECT max(rowid) FROM {table}")
     number = missing = 0
@@ -143,11 +145,11 @@ def _fetch(old: sqlite3.Connection, query: str, *values: int) -> Any:
 
 
 def _is_entry(row: tuple[Any, ...]) -> bool:
-    """Whether an entry is what was saved; of older versions, which have fewer columns, whether it can be read."""
+    """Whether an entry is what was saved or, in an older version without checksums, whether it can be read."""
     if len(row) > 6:
         return bool(row[6] == checksum(*row[:6]))
     try:
-        moment_of(row[2])
+        datetime.fromisoformat(row[2])
     except (TypeError, ValueError):
         return False
     return isinstance(row[1], str) and _is_json(row[3]) and _is_json(row[4])
@@ -160,7 +162,7 @@ def _is_setting(row: tuple[Any, ...]) -> bool:
 
 def _is_json(text: Any) -> bool:
     try:
-        value_of(text)
+        json.loads(text)
     except (TypeError, ValueError):
         return False
     return True

@@ -1,4 +1,4 @@
-"""The tables of a project, their version, and the steps from older versions to this one."""
+"""The tables of a project, their version, and the migrations from older versions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ answers = Table(
     Column("id", Integer, primary_key=True),
     Column("who", Text, nullable=False),
     Column("at", Text, nullable=False),  # ISO 8601 in UTC: SQLite has no type for moments
-    Column("question", Text, nullable=False),  # JSON as text: comes back to the letter from either database
+    Column("question", Text, nullable=False),  # JSON as text: either database returns it unchanged
     Column("answer", Text, nullable=False),
     Column("takes_back", Integer, ForeignKey("answers.id")),
     Column("crc32", Text),  # of all columns before it
@@ -65,14 +65,14 @@ snapshots = Table(
 )
 
 
-def _undo_is_an_entry(connection: Connection) -> None:
-    """From version 1, which could only add answers."""
+def _add_undo(connection: Connection) -> None:
+    """Migrate version 1, which could only add answers."""
     connection.execute(text("ALTER TABLE answers ADD COLUMN takes_back INTEGER REFERENCES answers (id)"))
     connection.execute(text("CREATE UNIQUE INDEX answers_takes_back ON answers (takes_back)"))
 
 
-def _everything_has_a_checksum(connection: Connection) -> None:
-    """From version 2, which believed whatever it read."""
+def _add_checksums(connection: Connection) -> None:
+    """Migrate version 2, which had no checksums."""
     for table, key, columns in (
         ("answers", "id", "id, who, at, question, answer, takes_back"),
         ("settings", "name", "name, value"),
@@ -85,19 +85,19 @@ def _everything_has_a_checksum(connection: Connection) -> None:
             connection.execute(text(f"UPDATE {table} SET crc32 = :sum WHERE {key} = :key"), sums)
 
 
-# Steps are written out in SQL and never changed: the tables above will move on, old files will not.
-STEPS: dict[int, Callable[[Connection], None]] = {1: _undo_is_an_entry, 2: _everything_has_a_checksum}
+# Written out in SQL and never changed: the tables above will change, old files will not.
+STEPS: dict[int, Callable[[Connection], None]] = {1: _add_undo, 2: _add_checksums}
 
 
 def is_current(connection: Connection) -> bool:
-    """Whether the tables are there, in this version."""
+    """Whether the tables exist, in this version."""
     if not inspect(connection).has_table(about.name):
         return False
     return connection.execute(pick(about.c.version)).scalar() == VERSION
 
 
 def bring_up_to_date(connection: Connection, name: str, *, create: bool) -> None:
-    """Make the tables in an empty database, or take those of an older version to this one; all in one transaction."""
+    """Create the tables in an empty database, or migrate those of an older version, in one transaction."""
     found = inspect(connection).get_table_names()
     if about.name not in found:
         if found or not create:

@@ -1,7 +1,8 @@
-"""Settings of a project: a mapping that is kept in its tables."""
+"""The settings of a project: a mapping that is stored with it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any
@@ -10,16 +11,16 @@ from sqlalchemy import Connection, delete, insert, update
 from sqlalchemy import select as pick
 
 from cluewise.store._engine import damaged
-from cluewise.store._json import checksum, text_of, value_of
+from cluewise.store._json import checksum, text_of
 from cluewise.store._schema import settings
 
 __all__ = ["Settings"]
 
-Door = Callable[[], AbstractContextManager[Connection]]
+Transaction = Callable[[], AbstractContextManager[Connection]]
 
 
 class Settings(MutableMapping[str, Any]):
-    """JSON values by name; every change is saved at once, and changes of other processes are seen at once.
+    """JSON values by name. Changes are saved at once, and those of other processes are seen at once.
 
     Examples
     --------
@@ -31,13 +32,13 @@ class Settings(MutableMapping[str, Any]):
     {'budget': 50}
     """
 
-    def __init__(self, name: str, read: Door, write: Door) -> None:
+    def __init__(self, name: str, read: Transaction, write: Transaction) -> None:
         self._name, self._read, self._write = name, read, write
 
     def claim(self, name: str, values: Mapping[str, Any]) -> bool:
-        """Save several values at once, unless ``name`` is there; whether they were saved.
+        """Save several values in one step unless ``name`` exists; return whether they were saved.
 
-        Of several processes that try, one is told True.
+        Of several processes that try, one gets True.
         """
         texts = {key: _text(key, value) for key, value in values.items()}
         with self._write() as connection:
@@ -48,7 +49,7 @@ class Settings(MutableMapping[str, Any]):
         return free
 
     def _texts(self, connection: Connection) -> dict[str, str]:
-        """All values. They are few, and a table that is read whole needs no index that may be damaged."""
+        """All values. They are few, and reading the whole table avoids an index that may be damaged."""
         found = {}
         for row in connection.execute(pick(settings)):
             if row.crc32 != checksum(row.name, row.value):
@@ -60,7 +61,7 @@ class Settings(MutableMapping[str, Any]):
         with self._read() as connection:
             text = self._texts(connection)[name]
         try:
-            return value_of(text)
+            return json.loads(text)
         except (TypeError, ValueError):  # damaged before there were checksums
             raise damaged(self._name, f"the setting '{name}' is not what was saved") from None
 

@@ -1,7 +1,8 @@
-"""The project store: one file with every answer that was ever given, and what is needed to go on from there."""
+"""The project store: every answer that was ever given, and what is needed to continue from there."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +14,7 @@ from sqlalchemy import select as pick
 
 from cluewise.store._engine import WRITES, clearly, connect, last_id, lock, name_of, use_wal
 from cluewise.store._entries import Entry, Record, Snapshot, add, entry_of, ledger_of, row, rows_of
-from cluewise.store._json import checksum, moment_text, text_of, value_of
+from cluewise.store._json import checksum, moment_text, text_of
 from cluewise.store._schema import bring_up_to_date, is_current, snapshots
 from cluewise.store._settings import Settings
 from cluewise.tables import FileError
@@ -24,23 +25,22 @@ __all__ = ["Store"]
 class Store:
     """A project: the answers that people gave, its settings, and snapshots of the strategy that asks.
 
-    Open one with `Store.open`. Nothing is ever deleted from the list of answers: undoing is one more entry. When
-    `append` returns, the answer is on disk and survives a kill and a power cut. Several processes and threads may use
-    one project at once. Questions, answers and states are any JSON; a tuple comes back as a list. Everything is read
-    with its checksum: an answer that was damaged or lost is an error, never another answer (`cluewise.store.rescue`
-    saves the others).
+    Open one with `Store.open`. Answers are never deleted: undoing is one more entry. When `append` returns, the answer
+    is on disk and survives a kill or a power cut. Several processes and threads may use a project at the same time.
+    Questions, answers and states are any JSON; a tuple comes back as a list. Everything is read with its checksum: a
+    damaged or lost answer is an error, never another answer (`cluewise.store.rescue` saves the others).
 
     Parameters
     ----------
     engine : sqlalchemy.Engine
         The database, with its tables.
     name : str
-        How messages call it.
+        Its name in messages.
 
     Attributes
     ----------
     name : str
-        How messages call it.
+        Its name in messages.
     settings : Settings
         JSON values by name, such as the data file, the strategy or the budget.
 
@@ -66,26 +66,26 @@ class Store:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, create: bool = False, timeout: float = 30.0) -> Self:
-        """Open a project; files of older versions are brought up to date, all at once or not at all.
+        """Open a project; a file of an older version is brought up to date, completely or not at all.
 
         Parameters
         ----------
         path : str or path
             A file, or a ``postgresql://user@host/database`` address (extra ``postgres``).
         create : bool
-            Make it if it is not there.
+            Whether to create a project that does not exist.
         timeout : float
             Seconds to wait while another process writes.
 
         Returns
         -------
         Store
-            To be closed, best by ``with``.
+            Close it after use, best by ``with``.
 
         Raises
         ------
         cluewise.tables.FileError
-            (Both ValueError and OSError.) The file is not there, not a project, of a newer version, write-protected...
+            (A ValueError and an OSError.) The file is missing, not a project, of a newer version, write-protected...
         """
         name = name_of(path)
         store = cls(connect(path, create=create, timeout=timeout), name)
@@ -103,19 +103,19 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Let go of the file; what was acknowledged is on disk already."""
+        """Close the file; everything that was acknowledged is on disk already."""
         if self._engine is not None:
             self._engine.dispose()
             self._engine = None
 
     def append(self, question: Any, answer: Any, *, who: str = "", when: datetime | None = None) -> int:
-        """Save one answer and wait until the disk has it; its id (ids grow)."""
+        """Save one answer, wait until it is on disk, and return its id (ids grow)."""
         new = row(Record(question, answer, who, when))
         with self._write() as connection:
             return add(connection, self.name, [new])
 
     def extend(self, many: Iterable[Record]) -> int:
-        """Save many answers in one transaction, all or none; how many there were."""
+        """Save answers in one transaction, all or none, and return their number."""
         rows = [row(Record(*some)) for some in many]
         if rows:
             with self._write() as connection:
@@ -125,7 +125,7 @@ class Store:
     def undo(
         self, id: int | None = None, *, of: str | None = None, who: str = "", when: datetime | None = None
     ) -> Entry | None:
-        """Take back the last answer that stands, or the one called ``id``; works across restarts.
+        """Take back the last answer that stands, or the one with a given id; works across restarts.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Store:
             return self._turn(connection, standing[-1], ledger.tip, who, when) if standing else None
 
     def redo(self, *, who: str = "", when: datetime | None = None) -> Entry | None:
-        """Let the answer that was taken back last stand again; None if there is none or a new answer came since."""
+        """Restore the answer that was taken back last; None if there is none or a new answer came since."""
         with self._write() as connection:
             rows = rows_of(connection, self.name)
             ledger = ledger_of(rows)
@@ -164,17 +164,17 @@ class Store:
     def _turn(
         self, connection: Connection, answer: Row[Any], tip: dict[int, int], who: str, when: datetime | None
     ) -> Entry:
-        """Append the entry that takes back an answer or lets it stand again; the answer."""
+        """Append the entry that takes back an answer or restores it, and return the answer."""
         add(connection, self.name, [{**row(Record(None, None, who, when)), "takes_back": tip[answer.id]}])
         return entry_of(answer, self.name)
 
     def entries(self, after: int = 0) -> list[Entry]:
-        """Everything behind the entry ``after``, in order: answers, taken back or not, and what took them back."""
+        """All entries after the entry ``after``, in order: answers, standing or not, and what took them back."""
         with self._read() as connection:
             return [entry_of(one, self.name) for one in rows_of(connection, self.name, after)]
 
     def standing(self, after: int = 0) -> list[Entry]:
-        """The answers behind the entry ``after`` that nobody has taken back, in order."""
+        """The answers after the entry ``after`` that nobody has taken back, in order."""
         with self._read() as connection:
             rows = rows_of(connection, self.name)
         ledger = ledger_of(rows)
@@ -182,9 +182,9 @@ class Store:
         return [entry_of(answer, self.name) for answer in behind]
 
     def snapshot(self, state: Any, upto: int, *, keep: int = 10) -> None:
-        """Save a state that has heard all standing answers up to the entry ``upto`` (0: none).
+        """Save a state that includes all standing answers up to the entry ``upto`` (0: none).
 
-        Snapshots only save the time of hearing the answers again; all but the newest ``keep`` are thrown away.
+        A snapshot only saves the time of replaying the answers; all but the newest ``keep`` are deleted.
         """
         new = {"at": moment_text(None), "upto": upto, "state": text_of(state, "state")}
         if keep < 1:
@@ -198,20 +198,20 @@ class Store:
             connection.execute(delete(snapshots).where(snapshots.c.id.not_in(newest.scalar_subquery())))
 
     def last_snapshot(self) -> Snapshot | None:
-        """The newest snapshot whose answers still stand as they did; go on with ``standing(after=upto)``.
+        """The newest snapshot whose answers still stand as they did; continue with ``standing(after=upto)``.
 
-        None when there is none, or none that is whole: then all of `standing` has to be heard again.
+        None if there is none, or none that is whole: then all of `standing` has to be replayed.
         """
         with self._read() as connection:
             ledger = ledger_of(rows_of(connection, self.name))
         with suppress(FileError), self._read() as connection:
             for found in connection.execute(pick(snapshots).order_by(snapshots.c.upto.desc(), snapshots.c.id.desc())):
                 if found.crc32 == checksum(*found[1:-1]) and ledger.same_since(found.upto):
-                    return Snapshot(value_of(found.state), found.upto)
+                    return Snapshot(json.loads(found.state), found.upto)
         return None
 
     def _live(self) -> Engine:
-        """The engine; a forked child must not speak through its parent's connections."""
+        """The engine; a forked child must not use its parent's connections."""
         if self._engine is None:
             raise ValueError(f"'{self.name}' is closed.")
         if self._process != os.getpid():
@@ -221,13 +221,13 @@ class Store:
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        """One transaction that sees one moment."""
+        """A transaction that sees the project at one moment."""
         with clearly(self.name), self._live().begin() as connection:
             yield connection
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
-        """One transaction that nobody else writes beside; undone whole on any error."""
+        """A transaction with no other writer, rolled back on any error."""
         with clearly(self.name), self._live().connect() as connection:
             connection.execution_options(**{WRITES: True})
             with connection.begin():
