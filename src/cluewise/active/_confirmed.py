@@ -12,7 +12,7 @@ import numpy as np
 from cluewise._sklearn import Interval
 from cluewise.active._dialog import KINDS, Answer, Question
 from cluewise.active._known import resolve
-from cluewise.active._state import State, clues_of
+from cluewise.active._state import Link, State, arguments_of, clues_of
 from cluewise.active._strategy import Scene, Strategy, StrategyCard
 from cluewise.base import checked_data
 from cluewise.clues import Clues
@@ -122,27 +122,16 @@ class Confirmed(Strategy):
         self._check_state(state)
         standing = [answer for answer in resolve(state.answers) if answer.value is not None]
         sure = self._sureness(state)
-        pairs: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
-        confidences: dict[bool, list[float]] = {True: [], False: []}
-        sources: dict[bool, list[str]] = {True: [], False: []}
+        links: list[Link] = []
         for t, answer in enumerate(standing):
-            row, inferred = answer.question.rows[0], answer.inferred
-            about = [one for one in standing[:t] if one.question.rows[0] == row] if inferred else [answer]
+            row = answer.question.rows[0]
+            about = [one for one in standing[:t] if one.question.rows[0] == row] if answer.inferred else [answer]
             confidence = float(np.prod([sure[one.question.key] for one in about]))
-            for i, j, together in answer.links() if confidence > 0.5 else ():
-                pairs[together].append((i, j))
-                confidences[together].append(confidence)
-                sources[together].append(f"question {t + 1} ({answer.who})" if answer.who else f"question {t + 1}")
-        links = Clues(
-            state.n,
-            must=pairs[True] or None,
-            cannot=pairs[False] or None,
-            must_confidence=confidences[True] or None,
-            cannot_confidence=confidences[False] or None,
-            must_source=sources[True] or None,
-            cannot_source=sources[False] or None,
-        )
-        return state.given | clues_of((a for a in standing if a.question.kind == "label"), state.n) | links
+            source = f"question {t + 1} ({answer.who})" if answer.who else f"question {t + 1}"
+            if confidence > 0.5:
+                links += [Link(*link, source, confidence) for link in answer.links()]
+        labels = clues_of((answer for answer in standing if answer.question.kind == "label"), state.n)
+        return state.given | labels | Clues(state.n, **arguments_of(links))
 
     def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
         pending = self._pending(scene.state)

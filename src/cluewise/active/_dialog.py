@@ -1,4 +1,4 @@
-"""Questions to a person, and their answers: plain values that go into JSON and come back."""
+"""Questions and answers: plain values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = ("pair", "label", "which")
 
 @dataclass(frozen=True)
 class Question:
-    """Something to ask about rows.
+    """A question about rows.
 
     Parameters
     ----------
@@ -23,12 +23,12 @@ class Question:
         "pair": do these two rows belong together? "label": which class is this row of? "which": to which of the
         other rows does the first one belong, if to any?
     rows : tuple of int
-        The rows; in "which" the first is the one asked about, and the others are of different classes as far as is
+        The rows; in "which", the row in question comes first, and the others are of different classes as far as is
         known.
     why : str, default=""
-        Why this is asked, for people.
+        Why the question is asked, for people.
     score : float, optional
-        How useful the strategy thinks the answer is; comparable within one strategy only.
+        How useful the strategy expects the answer to be; comparable within one strategy only.
 
     See Also
     --------
@@ -51,7 +51,7 @@ class Question:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"a question is of the kind {', '.join(KINDS)}, not {self.kind!r}.")
-        object.__setattr__(self, "rows", _whole(self.rows))
+        object.__setattr__(self, "rows", _row_numbers(self.rows))
         count = len(self.rows)
         if {"pair": count != 2, "label": count != 1, "which": count < 2}[self.kind]:
             raise ValueError(f"a question of the kind {self.kind} about {count} rows makes no sense.")
@@ -60,7 +60,7 @@ class Question:
 
     @property
     def key(self) -> tuple[str, tuple[int, ...]]:
-        """What makes two questions the same: the order of a pair does not matter, nor that of the choices."""
+        """Equal for questions that ask the same: the order of a pair and of choices does not matter."""
         head = 1 if self.kind == "which" else 0
         return self.kind, (*self.rows[:head], *sorted(self.rows[head:]))
 
@@ -74,7 +74,7 @@ class Question:
         return f"Row {self.rows[0]}: does it belong to {choices}?"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; what is not there is left out."""
+        """Plain values; empty ones are left out."""
         more = {"why": self.why or None, "score": self.score}
         plain = {name: value for name, value in more.items() if value is not None}
         return {"kind": self.kind, "rows": list(self.rows), **plain}
@@ -87,7 +87,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What somebody said to a question.
+    """An answer to a question.
 
     Parameters
     ----------
@@ -95,12 +95,12 @@ class Answer:
         The question.
     value : bool, int, float, str or None
         None: don't know. To a "pair" True (yes) or False (no); to a "label" the class; to "which" the row that it
-        belongs to, or False for none of them. A row says no to all other choices: where two of them are right
-        although they were thought to be of different classes, such a no is a mistake, like any wrong answer.
+        belongs to, or False for none of them. A row also says no to all other choices: if one of them belongs to it,
+        too, that no is an error, like any wrong answer.
     who : str, default=""
-        Who said so.
+        Who gave the answer.
     when : str, default=""
-        When, as a text such as "2026-11-15T20:00:00+00:00".
+        When, as text such as "2026-11-15T20:00:00+00:00".
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Answer:
         return self.who == self.INFERRED
 
     def links(self) -> Iterator[tuple[int, int, bool]]:
-        """The pairs that the answer decides, each with whether they belong together; none for a label."""
+        """The pairs that the answer decides, each with whether the rows belong together; none for a label."""
         rows, kind = self.question.rows, self.question.kind
         if self.value is None or kind == "label":
             return
@@ -165,8 +165,8 @@ class Answer:
         return cls(question, value["value"], value.get("who", ""), value.get("when", ""))
 
 
-def _whole(rows: Any) -> tuple[int, ...]:
-    """Row numbers as whole numbers; what would only look like one is refused."""
+def _row_numbers(rows: Any) -> tuple[int, ...]:
+    """Row numbers as ints; booleans, text and fractions are refused."""
     try:
         if not any(isinstance(row, (bool, str)) for row in rows):
             return tuple(operator.index(row) for row in rows)

@@ -82,7 +82,7 @@ class Known:
         return self._label.get(self.root(row))
 
     def open(self, question: Question) -> bool:
-        """Whether a question is worth asking: not asked before, and its answer does not follow from others."""
+        """Whether to ask a question: it was not asked before, and its answer does not follow from others."""
         if question.key in self.asked:
             return False
         first = question.rows[0]
@@ -146,9 +146,9 @@ class Known:
 
 
 def resolve(answers: Iterable[Answer]) -> list[Answer]:
-    """One answer per question, in the order of first asking: what most of them say; a draw counts as don't know.
+    """One answer per question, in the order in which they were first asked: the majority; a tie is a "don't know".
 
-    What was inferred counts only as long as every "no" about the row that was there before it still stands.
+    An inferred answer counts only as long as every "no" about its row that came before still stands.
     """
     said: dict[tuple[str, tuple[int, ...]], list[Answer]] = {}
     refused: dict[int, list[tuple[str, tuple[int, ...]]]] = {}  # by row: questions that somebody answered "no"
@@ -160,17 +160,17 @@ def resolve(answers: Iterable[Answer]) -> list[Answer]:
             premises[id(answer)] = list(refused.get(row, []))
         elif answer.value is False:
             refused.setdefault(row, []).append(answer.question.key)
-    settled = {key: _majority([vote for vote in votes if not vote.inferred]) for key, votes in said.items()}
+    counted = {key: _majority([vote for vote in votes if not vote.inferred]) for key, votes in said.items()}
     for key, votes in said.items():
-        if settled[key] is None:
-            grounds = [settled[premise] for premise in premises[id(votes[0])]]
+        if counted[key] is None:
+            grounds = [counted[premise] for premise in premises[id(votes[0])]]
             if all(ground is not None and ground.value is False for ground in grounds):
-                settled[key] = votes[0]
-    return [answer for answer in settled.values() if answer is not None]
+                counted[key] = votes[0]
+    return [answer for answer in counted.values() if answer is not None]
 
 
 def _majority(votes: list[Answer]) -> Answer | None:
-    """What most of the people say who were asked; None if nobody was."""
+    """The answer of most people who were asked; None if nobody was."""
     if len(votes) < 2:
         return votes[0] if votes else None
     counts: dict[str, list[Answer]] = {}

@@ -1,4 +1,4 @@
-"""A conversation kept in a file: every answer is on disk before the next question is asked."""
+"""A conversation in a file: every answer is on disk before the next question is asked."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ BEGINNING, BUDGET = "beginning", "budget"
 
 
 class Project:
-    """A conversation that survives: closed, killed or carried on by somebody else, it goes on with the same question.
+    """A conversation in a file: after a crash, or on another day, it continues with the same question.
 
-    Begin one with `Project.begin`, go on with `Project.open`. Several people may answer in one project at the same
-    time; each sees what the others have said before the next question.
+    Begin one with `Project.begin` and continue it with `Project.open`. Several people may answer at the same time; the
+    next question takes account of all answers.
 
     Parameters
     ----------
     store : Store
-        Where answers are kept.
+        Holds the answers.
     strategy : Strategy
-        What to ask.
+        Chooses the questions.
     X : {array-like, sparse matrix} of shape (n, d)
         The data; they are not in the file.
 
     Attributes
     ----------
     store : Store
-        Where answers are kept; ``store.entries()`` is the whole history.
+        Holds the answers; ``store.entries()`` is the whole history.
     strategy : Strategy
-        What to ask.
+        Chooses the questions.
 
     See Also
     --------
@@ -69,9 +69,9 @@ class Project:
         self.strategy = strategy
         self._X = X
         self._heard: tuple[int, ...] = ()
-        self._state = self._beginning()
-        self._budget = self._state.budget  # counts where the setting was lost with a part of the file
-        self._told = False
+        self._state = _begun(store)
+        self._budget = self._state.budget  # in case the setting was lost with a part of the file
+        self._unsaved = False  # whether there is no snapshot of the last answers
         snapshot = store.last_snapshot()
         if snapshot is not None:
             self._state = State.from_json(json.dumps(snapshot.state["state"]))
@@ -94,31 +94,31 @@ class Project:
         Parameters
         ----------
         path : str or path
-            The file; there must be no conversation in it.
+            The file; it must not hold a conversation.
         strategy : Strategy
-            What to ask.
+            Chooses the questions.
         X : {array-like, sparse matrix} of shape (n, d)
             The data.
         clues : Clues or array-like of shape (n,), optional
-            What is known already.
+            What is known; an array is taken as partial labels.
         budget : int
-            How many questions may be asked; `grow` changes it.
+            Number of questions that may be asked; `grow` changes it.
         random_state : int, RandomState, Generator or None, default=None
-            Seed.
+            Seed of everything that is drawn at random.
         settings : mapping of str to JSON values, optional
-            What else is to be kept in ``store.settings``.
+            More values for ``store.settings``.
 
         Returns
         -------
         Project
-            To be closed, best by ``with``.
+            Close it after use, best by ``with``.
         """
         from cluewise.store import Store
 
         state = strategy.start(X, clues, budget=budget, random_state=random_state)  # before anything is written
         store = Store.open(path, create=True)
         try:
-            # All of it or nothing: of several people who begin at once one does, and a kill leaves a file to begin in.
+            # In one step: of several people who begin at once one does, and after a kill it can begin again.
             new = {**(settings or {}), BUDGET: state.budget, BEGINNING: json.loads(state.to_json())}
             if not store.settings.claim(BEGINNING, new):
                 found = _begun(store)
@@ -133,7 +133,7 @@ class Project:
 
     @classmethod
     def open(cls, path: str | PathLike[str], strategy: Strategy, X: Any) -> Self:
-        """Go on with the conversation in a file.
+        """Continue the conversation in a file.
 
         Parameters
         ----------
@@ -142,12 +142,12 @@ class Project:
         strategy : Strategy
             The strategy that began it, with the same parameters.
         X : {array-like, sparse matrix} of shape (n, d)
-            The same data.
+            The data that it began with.
 
         Returns
         -------
         Project
-            To be closed, best by ``with``.
+            Close it after use, best by ``with``.
         """
         from cluewise.store import Store
 
@@ -202,19 +202,16 @@ class Project:
         with Store.open(path) as store:
             return _begun(store)
 
-    def _beginning(self) -> State:
-        return _begun(self.store)
-
     @property
     def state(self) -> State:
-        """Everything that was said and not taken back, by whomever; read from the file."""
+        """All answers that stand, whoever gave them; read from the file."""
         budget = int(self.store.settings.get(BUDGET, self._budget))
         standing = self.store.standing()
         ids = tuple(entry.id for entry in standing)
         known = len(self._heard)
         if ids[:known] != self._heard:
-            self._state, known = self._beginning(), 0
-        # Two people may have answered the last question at the same time: both count.
+            self._state, known = _begun(self.store), 0
+        # Two people may have answered the last question at the same time: both answers count.
         self._state = replace(self._state, budget=max(budget, len(ids)))
         for entry in standing[known:]:
             self._state = self.strategy.tell(self._state, _answer(entry))
@@ -226,7 +223,7 @@ class Project:
         return self.strategy.ask(self.state, self._X, size=size)
 
     def clustering(self) -> Ints:
-        """The clusters that the strategy itself has found, for strategies that have a ``clustering``."""
+        """The clusters that the strategy has found, for strategies with a method ``clustering``."""
         if not hasattr(self.strategy, "clustering"):
             name = type(self.strategy).__name__
             raise ValueError(f"{name} finds no clusters itself; fit a clusterer to state.clues.")
@@ -237,13 +234,13 @@ class Project:
         """Save answers, one by one; when this returns they are on disk."""
         for answer in [answers] if isinstance(answers, Answer) else answers:
             state = self.state
-            # Somebody else may have spent the budget since the question was asked; this answer counts all the same.
-            self.strategy.tell(replace(state, budget=state.asked + 1), answer)  # refuses what makes no sense
+            # Somebody else may have used up the budget since the question was asked; this answer counts all the same.
+            self.strategy.tell(replace(state, budget=state.asked + 1), answer)  # refuses invalid answers
             self.store.append(answer.question.to_json(), answer.value, who=answer.who)
-            self._told = True
+            self._unsaved = True
 
     def undo(self, *, of: str | None = None, who: str = "") -> Answer | None:
-        """Take back the last answer (``of`` one person); it stays in the history. None if there is none."""
+        """Take back the last answer (``of`` one person) and return it, or None; it stays in the history."""
         entry = self.store.undo(of=of, who=who)
         return None if entry is None else _answer(entry)
 
@@ -254,12 +251,12 @@ class Project:
         self.store.settings[BUDGET] = int(budget)
 
     def close(self) -> None:
-        """Leave the file; what was said is there already."""
-        if self._told:  # so that whoever comes next need not hear all answers again
-            self._told = False
+        """Close the file; all answers are in it already."""
+        if self._unsaved:  # a snapshot, so that the next session need not replay all answers
+            self._unsaved = False
             try:
                 state = self.state
-                # Which answers it has heard is in the snapshot itself: undo and redo may change which of them stand.
+                # The snapshot says which answers it includes, because undo and redo may change which of them stand.
                 kept = {"state": json.loads(state.to_json()), "heard": list(self._heard)}
                 self.store.snapshot(kept, upto=max(self._heard, default=0), keep=1)
             except FileError as error:

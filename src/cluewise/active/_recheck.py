@@ -1,4 +1,4 @@
-"""When answers contradict each other: which of them to ask again (12.2 of the specification)."""
+"""Which questions to ask again when answers contradict each other (12.2 of the specification)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known, resolve
 from cluewise.active._state import State
 
-__all__ = ["doubtful"]
+__all__ = ["doubtful_questions"]
 
 MOST = 3
-"""Answers to one question; when the majority of so many still contradicts others, the question is not asked again."""
+"""Maximum number of answers to one question; after that it is not asked again, even if it contradicts others."""
 
 Key = tuple[str, tuple[int, ...]]
 
 
-def doubtful(state: State, known: Known) -> list[Question]:
-    """Questions to be asked again: of each conflict the answer with the fewest voices, the latest of these."""
+def doubtful_questions(state: State, known: Known) -> list[Question]:
+    """The questions to ask again: for each conflict the one with the fewest answers, the latest of these."""
     if not known.conflicts:
         return []
     voices = Counter(answer.question.key for answer in state.answers)
@@ -29,7 +29,7 @@ def doubtful(state: State, known: Known) -> list[Question]:
     for conflict in known.conflicts:
         chain = [conflict, *_support(conflict, standing, known)]
         if any(answer.question.key in again for answer in chain):
-            continue  # one of them is asked again already; that may settle this as well
+            continue  # one of them is asked again already, which may settle this, too
         weak = [a for a in chain if not a.inferred and voices[a.question.key] < MOST]
         if weak:
             chosen = min(weak, key=lambda a: (voices[a.question.key], -order[a.question.key])).question
@@ -38,7 +38,7 @@ def doubtful(state: State, known: Known) -> list[Question]:
 
 
 def _support(conflict: Answer, standing: list[Answer], known: Known) -> list[Answer]:
-    """Answers that together say the opposite: a shortest chain of "yes", with one "no" where the conflict says yes."""
+    """Answers that together say the opposite: a shortest chain of "yes", with one "no" if the conflict says yes."""
     joined: dict[Hashable, list[tuple[Hashable, Answer]]] = {}
     parted: dict[Hashable, list[tuple[Hashable, Answer]]] = {}
     for answer in standing:
@@ -52,11 +52,11 @@ def _support(conflict: Answer, standing: list[Answer], known: Known) -> list[Ans
         chain = _chain(a, b, joined, parted if together else None)
         if chain is not None:
             return chain
-    return []  # clues that were given contradict the answer, not other answers
+    return []  # the given clues contradict the answer, not other answers
 
 
 def _edges(answer: Answer, known: Known) -> Iterator[tuple[Hashable, Hashable, bool]]:
-    """Pairs of nodes that an answer joins or parts: components of the given clues, and classes."""
+    """Pairs of nodes (components of the given clues, and classes) that an answer joins or separates."""
     if answer.question.kind == "label":
         yield known.given(answer.question.rows[0]), ("class", answer.value), True
     for i, j, together in answer.links():
@@ -69,7 +69,7 @@ def _chain(
     joined: dict[Hashable, list[tuple[Hashable, Answer]]],
     parted: dict[Hashable, list[tuple[Hashable, Answer]]] | None,
 ) -> list[Answer] | None:
-    """Answers along a shortest way, which uses exactly one "no" if ``parted`` is given."""
+    """Answers along a shortest path, which has exactly one "no" if ``parted`` is given."""
     goal = (end, parted is not None)
     came: dict[tuple[Hashable, bool], tuple[tuple[Hashable, bool], Answer] | None] = {(start, False): None}
     queue = deque([(start, False)])

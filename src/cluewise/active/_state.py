@@ -1,47 +1,46 @@
-"""The state of a conversation: who asks, about which data, and everything that was said so far."""
+"""The state of a conversation: the strategy, a hash of the data, and all answers so far (decision 0011)."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from cluewise._lazy import lazy
-from cluewise._typing import Array
 from cluewise.active._dialog import Answer
 from cluewise.active._known import resolve
 from cluewise.clues import Clues, files
 
-__all__ = ["State", "fingerprint"]
+__all__ = ["Link", "State", "arguments_of", "clues_of", "fingerprint"]
 
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class State:
-    """Everything a strategy needs to go on asking; JSON holds all of it, and the data are not in it.
+    """Everything but the data that a strategy needs to continue; it can be written as JSON.
 
-    A state is immutable: `Strategy.tell` returns a new one. Two equal states lead to the same next question.
+    A state is immutable: `Strategy.tell` returns a new one. Equal states lead to the same next question.
 
     Attributes
     ----------
     strategy : str
-        Name of the strategy, as its class is called.
+        Name of the class of the strategy.
     parameters : dict
-        Its parameters.
+        Parameters of the strategy.
     n : int
         Number of rows.
     fingerprint : str
         Hash of the data.
     budget : int
-        Questions that may be asked.
+        Number of questions that may be asked.
     seed : int
-        What all random choices follow from.
+        Seed of all random choices.
     given : Clues
         What was known before the first question.
     answers : tuple of Answer
@@ -49,7 +48,7 @@ class State:
 
     See Also
     --------
-    Strategy : Asks and is told.
+    Strategy : Chooses questions and records answers.
 
     Examples
     --------
@@ -74,20 +73,20 @@ class State:
 
     @property
     def asked(self) -> int:
-        """Questions that somebody was asked."""
+        """Number of questions that somebody answered."""
         return sum(not answer.inferred for answer in self.answers)
 
     @property
     def left(self) -> int:
-        """Questions that may still be asked."""
+        """Number of questions that may still be asked."""
         return max(self.budget - self.asked, 0)
 
     @lazy
     def clues(self) -> Clues:
-        """What was known before together with what the answers say.
+        """The given clues and those of the answers.
 
-        Of several answers to one question the majority counts. The source of a clue is the number of its answer and
-        who gave it.
+        If a question has several answers, the majority counts. The source of a clue is the number of its answer and who
+        gave it.
         """
         return self.given | clues_of(self.answers, self.n)
 
@@ -113,7 +112,7 @@ class State:
         return replace(self, answers=self.answers[:last])
 
     def to_json(self) -> str:
-        """All of the state as a text; equal states give equal texts.
+        """The state as text; equal states give equal texts.
 
         Examples
         --------
@@ -124,12 +123,7 @@ class State:
         return json.dumps(
             {
                 "format": FORMAT,
-                "strategy": self.strategy,
-                "parameters": self.parameters,
-                "n": self.n,
-                "fingerprint": self.fingerprint,
-                "budget": self.budget,
-                "seed": self.seed,
+                **{one.name: getattr(self, one.name) for one in fields(self)},
                 "given": _columns(self.given),
                 "answers": [answer.to_json() for answer in self.answers],
             },
@@ -138,71 +132,63 @@ class State:
 
     @classmethod
     def from_json(cls, text: str) -> State:
-        """The state that `to_json` wrote.
-
-        Parameters
-        ----------
-        text : str
-            The text.
-
-        Returns
-        -------
-        State
-            Equal to the one that was written.
-        """
+        """The state that `to_json` wrote."""
         try:
             value = json.loads(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"this is not the state of a conversation: {error}.") from None
-        if not isinstance(value, dict) or value.get("format") != FORMAT:
-            found = value.get("format") if isinstance(value, dict) else None
+        found = value.get("format") if isinstance(value, dict) else None
+        if found != FORMAT:
             raise ValueError(f"this is not the state of a conversation in format {FORMAT} (format: {found}).")
-        missing = {"strategy", "parameters", "n", "fingerprint", "budget", "seed", "given", "answers"} - value.keys()
+        missing = {one.name for one in fields(cls)} - value.keys()
         if missing:
             raise ValueError(f"this is not the state of a conversation: there is no {', '.join(sorted(missing))}.")
-        return cls(
-            value["strategy"],
-            value["parameters"],
-            value["n"],
-            value["fingerprint"],
-            value["budget"],
-            value["seed"],
-            Clues(**files.parse(value["given"], n=value["n"])),
-            tuple(Answer.from_json(answer) for answer in value["answers"]),
-        )
+        plain = {name: value[name] for name in ("strategy", "parameters", "n", "fingerprint", "budget", "seed")}
+        given = Clues(**files.parse(value["given"], n=value["n"]))
+        return cls(**plain, given=given, answers=tuple(map(Answer.from_json, value["answers"])))
 
 
 def clues_of(answers: Iterable[Answer], n: int) -> Clues:
-    """What answers say, as clues."""
+    """The clues in answers; of several answers to one question the majority counts."""
     every = list(answers)
-    number = {id(answer): i for i, answer in enumerate(every)}
-    pairs: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
-    sources: dict[bool, list[str]] = {True: [], False: []}
-    labels: dict[int, Any] = {}
-    label_source = np.full(n, "", dtype=object)
+    number = {id(answer): i for i, answer in enumerate(every, 1)}
+    links: list[Link] = []
+    labels: dict[int, tuple[Any, str]] = {}
     for answer in resolve(every):
         if answer.value is None:
             continue
-        source = f"answer {number[id(answer)] + 1}" + (f" ({answer.who})" if answer.who else "")
+        source = f"answer {number[id(answer)]}" + (f" ({answer.who})" if answer.who else "")
         if answer.question.kind == "label":
-            labels[answer.question.rows[0]] = answer.value
-            label_source[answer.question.rows[0]] = source
-        for i, j, together in answer.links():
-            pairs[together].append((i, j))
-            sources[together].append(source)
-    column: Array | None = None
+            labels[answer.question.rows[0]] = answer.value, source
+        links += [Link(i, j, together, source) for i, j, together in answer.links()]
+    arguments = arguments_of(links)
     if labels:
-        column = np.full(n, None, dtype=object)
-        column[list(labels)] = list(labels.values())
-    return Clues(
-        n,
-        labels=column,
-        must=pairs[True] or None,
-        cannot=pairs[False] or None,
-        must_source=sources[True] or None,
-        cannot_source=sources[False] or None,
-        label_source=label_source if labels else None,
-    )
+        for name, empty, cells in zip(("labels", "label_source"), (None, ""), zip(*labels.values())):
+            arguments[name] = np.full(n, empty, dtype=object)
+            arguments[name][list(labels)] = cells
+    return Clues(n, **arguments)
+
+
+class Link(NamedTuple):
+    """A pair that an answer decides."""
+
+    i: int
+    j: int
+    together: bool
+    source: str
+    confidence: float | None = None
+
+
+def arguments_of(links: list[Link]) -> dict[str, Any]:
+    """Links as arguments of `Clues`."""
+    found: dict[str, Any] = {}
+    for kind, together in (("must", True), ("cannot", False)):
+        if own := [link for link in links if link.together == together]:
+            found[kind] = [(link.i, link.j) for link in own]
+            found[f"{kind}_source"] = [link.source for link in own]
+            if own[0].confidence is not None:
+                found[f"{kind}_confidence"] = [link.confidence for link in own]
+    return found
 
 
 def _columns(clues: Clues) -> dict[str, list[Any]]:

@@ -1,4 +1,4 @@
-"""When to stop asking: the answers tell nothing new any more (12.2 of the specification)."""
+"""When to stop asking: the answers bring nothing new (12.2 of the specification)."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ def settled(
 ) -> Callable[[State], bool]:
     """A rule that ends an `interview` when the last answers were all expected.
 
-    Use it where questions cost more than computing: after every few answers the clusterer is fitted to earlier answers
-    only, and the conversation ends if it would have predicted each of the last ones.
+    Use it when questions cost more than computing: every few answers, the clusterer is fitted to earlier answers only,
+    and the conversation ends if it would have predicted each of the last ones.
 
     Parameters
     ----------
     estimator : clusterer
-        What the clues are for; fitted to ``X`` and clues.
+        The clusterer that the clues are for.
     X : {array-like, sparse matrix} of shape (n, d)
         The data.
     last : int, default=20
-        Answers that have to be predicted.
+        Number of answers that have to be predicted.
     probability : float, default=0.9
-        With at least this probability each of them.
+        Least probability with which each of them has to be predicted.
     n_fits : int, default=10
-        Fits, each with a random start and four fifths of the earlier answers, that vote. Of n votes v for an answer
-        give it the probability (v + 1) / (n + 2), so that 10 fits have to agree for 0.9.
+        Number of fits that vote, each with a random start and four fifths of the earlier answers. If v of n fits
+        predict an answer, its probability is (v + 1) / (n + 2), so that 10 fits have to agree for 0.9.
     every : int, default=5
-        Answers between two looks; where several come at once, it looks when as many or more have come.
+        Number of answers between two checks; there may be more where answers come in batches.
 
     Returns
     -------
     callable
-        To be given to `interview` as ``watch``: from a state to whether to stop.
+        For the parameter ``watch`` of `interview`: takes a state, returns whether to stop.
 
     See Also
     --------
@@ -58,9 +58,9 @@ def settled(
 
     Notes
     -----
-    A strategy that asks what is hardest to predict goes on for long; one that asks at random stops soon, since most
-    pairs drawn at random are obviously apart, whatever is left to learn elsewhere. "Don't know" is not counted, nor is
-    what was inferred. A class that appears for the first time was not expected.
+    A strategy that asks what is hardest to predict continues for long. One that asks at random stops soon, because most
+    random pairs are obviously apart, whatever else is left to learn. "Don't know" and inferred answers do not count. A
+    class that appears for the first time was not expected.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def settled(
 
 
 def _pairs(given: Clues, earlier: list[Answer], recent: list[Answer]) -> list[tuple[int, int, bool]] | None:
-    """What recent answers say about pairs; a class as one with a row known before. None: a class is new."""
+    """The pairs that recent answers decide; for a label, with an earlier row of its class. None if a class is new."""
     rows = np.flatnonzero(given.labels >= 0)
     first = rows[np.unique(given.labels[rows], return_index=True)[1]].tolist()
     known: dict[Any, int] = dict(zip(given.classes_[given.labels[first]].tolist(), first)) if first else {}
@@ -130,5 +130,5 @@ def _labels(estimator: Any, X: Any, state: State, answers: list[Answer], seed: i
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about clues that it has no use for, in every fit
+        warnings.simplefilter("ignore")  # every fit would warn of clues that the clusterer cannot use
         return model.fit(X, clues=state.given | clues_of(answers, state.n)).labels_

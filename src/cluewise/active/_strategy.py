@@ -15,7 +15,7 @@ from cluewise._docs import documented
 from cluewise._lazy import lazy
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known, open_pairs, resolve
-from cluewise.active._recheck import doubtful
+from cluewise.active._recheck import doubtful_questions
 from cluewise.active._state import State, fingerprint
 from cluewise.base import as_clues, checked_data, generator
 from cluewise.core.rows import Rows, rows_of
@@ -192,7 +192,7 @@ class Strategy(BaseEstimator, ABC):
         scene = self._scene(state, X)
         # Seeded by the number of answers, not by how often anybody asked: the same state always draws the same.
         rng = np.random.default_rng([state.seed, len(state.answers)])
-        questions = doubtful(state, scene.known)[:size]
+        questions = doubtful_questions(state, scene.known)[:size]
         if len(questions) < size:
             questions += self._choose(scene, size - len(questions), rng)
         why = "the strategy has no more questions; a pair drawn at random."

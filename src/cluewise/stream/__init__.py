@@ -1,4 +1,4 @@
-"""Clues that keep coming: kept in a journal, applied in batches, each exactly once."""
+"""Clues that arrive over time: written to a journal, applied in batches, each exactly once."""
 
 from cluewise.stream._lines import Aside
 from cluewise.stream._rescue import rescue

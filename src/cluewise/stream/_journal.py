@@ -1,4 +1,4 @@
-"""The journal: every line that came in, on disk with a checksum before anybody acts on it."""
+"""The journal: every line that arrives is on disk, with a checksum, before it is used."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ class Line(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells this source from others; two files may have one name."""
+        """What identifies the source; two files may have the same name."""
         return self.file or self.source
 
 
 class Record(NamedTuple):
-    """What stands on one line of a journal."""
+    """One record of a journal."""
 
-    line: Line | None  # None where it is damaged
-    left: int  # lines of the same append that follow
-    end: int  # offset of the next
+    line: Line | None  # None if it is damaged
+    left: int  # number of lines of the same append that follow
+    end: int  # offset of the next record
     complete: bool  # it has a line break; only the last may have none
 
 
 class Journal:
-    """An append-only file of lines, for one process at a time; an append is kept whole or not at all.
+    """An append-only file of lines, for one process at a time; an append is kept completely or not at all.
 
-    A record is a checksum and a JSON list: the line, and how many more lines belong to the same append. So a reader
-    knows where an append was cut off by a kill or a full disk. Damage at the end of the file looks the same, so such a
-    tail is moved into a file beside the journal, with a warning. Records of older versions are JSON lists of the line
-    alone.
+    A record is a checksum and a JSON list: the line, and how many more lines belong to the same append. So a reader can
+    tell where a kill or a full disk cut an append off. Damage at the end of the file looks the same, so such a tail is
+    not deleted but moved into a file beside the journal, with a warning. Records of older versions are JSON lists of
+    the line alone.
     """
 
     def __init__(self, path: Path, start: int = 0) -> None:
         self.path = path
         self.size = start
-        self.lines: list[tuple[Line, int]] = []  # those behind start, each with the offset of the next
+        self.lines: list[tuple[Line, int]] = []  # those after start, each with the offset of the next
         if not path.exists() and not start:
             with tables.atomic(path):  # syncs the folder too, so that the file survives a power cut
                 pass
@@ -88,7 +88,7 @@ class Journal:
         )
 
     def _cut(self) -> Path:
-        """Move what stands behind the last whole append to the end of another file."""
+        """Move everything after the last complete append to the end of another file."""
         torn = self.path.with_suffix(".torn")
         with self.path.open("rb+") as stream:
             stream.seek(self.size)
@@ -99,7 +99,7 @@ class Journal:
         return torn
 
     def append(self, lines: Sequence[Line]) -> list[tuple[Line, int]]:
-        """Write lines and wait until the disk has them all; the lines, each with the offset of the next."""
+        """Write lines, wait until they are on disk, and return each with the offset of the next."""
         end, taken, written = self.size, [], []
         for left, line in zip(range(len(lines) - 1, -1, -1), lines):
             text = json.dumps([*line, left]).encode()
@@ -130,35 +130,35 @@ class Journal:
         return taken
 
     def damaged(self, how: str) -> tables.FileError:
-        """The error that names the file and says how to save what is whole."""
+        """The error for a damaged journal, with advice on how to save what is whole."""
         saves = f"'cluewise rescue' saves the clues in '{self.path.parent}' that are whole"
         return tables.FileError(f"'{self.path}' is damaged: {how}; {saves}.")
 
 
 def records(path: Path, start: int = 0) -> Iterator[Record]:
-    """What a journal holds behind an offset."""
+    """The records of a journal after an offset."""
     with path.open("rb") as stream:
         stream.seek(start)
         for data in stream:
             complete = data.endswith(b"\n")
-            record = data if complete else _mended(data)
+            record = data if complete else _mend(data)
             start += len(record)
-            yield Record(*_parsed(record), start, complete)
+            yield Record(*_parse(record), start, complete)
 
 
-def _mended(data: bytes) -> bytes:
-    """The last record with its line break, if nothing else is wrong with it."""
-    for text in (data, data[:-1]):  # it is missing, or another byte stands in its place
+def _mend(data: bytes) -> bytes:
+    """The last record with its line break restored, if nothing else is wrong with it."""
+    for text in (data, data[:-1]):  # the line break is missing, or another byte is in its place
         if text[:9] == b"%08x " % crc32(text[9:]):
             return text + b"\n"
     return data
 
 
-def _parsed(data: bytes) -> tuple[Line | None, int]:
+def _parse(data: bytes) -> tuple[Line | None, int]:
     try:
         if not data.endswith(b"\n"):
             return None, 0
-        if data.startswith(b"["):  # as written before there were checksums
+        if data.startswith(b"["):  # written before there were checksums
             return Line(*json.loads(data)), 0
         if data[:9] != b"%08x " % crc32(data[9:-1]):
             return None, 0

@@ -1,4 +1,4 @@
-"""From lines of text to links and groups; lines that say nothing sensible are set aside with the reason."""
+"""From lines of text to links and groups; lines that cannot be used are set aside with the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cluewise.exceptions import ClueError
 from cluewise.stream._journal import Line
 from cluewise.tables._formulas import unguard
 
-__all__ = ["Aside", "Reader", "Understood", "cells_of"]
+__all__ = ["Aside", "Reader", "Content", "cells_of"]
 
 
 class Aside(NamedTuple):
@@ -39,8 +39,8 @@ class Aside(NamedTuple):
         return f"{self.source} line {self.line}: {self.why}"
 
 
-class Understood(NamedTuple):
-    """What some lines say."""
+class Content(NamedTuple):
+    """The content of some lines."""
 
     reports: Reports
     groups: Clues | None
@@ -49,7 +49,7 @@ class Understood(NamedTuple):
 
 
 class Reader:
-    """Reads lines about n rows, which have names or are called by their numbers."""
+    """Reads lines about n rows, which go by their names or by their numbers."""
 
     def __init__(self, n: int, ids: Sequence[str] | None, accepts: frozenset[str]) -> None:
         self.n = n
@@ -57,8 +57,8 @@ class Reader:
         self.accepts = {"label" if kind == "labels" else kind for kind in accepts}
         self.headers: dict[str, list[str]] = {}
 
-    def read(self, lines: Sequence[Line], known: Clues | None) -> Understood:
-        """What the lines say on top of the labels and groups that are known; lines that do not fit are set aside."""
+    def read(self, lines: Sequence[Line], known: Clues | None) -> Content:
+        """What the lines add to the labels and groups that are known; lines that do not fit are set aside."""
         aside: list[Aside] = []
         rows: list[tuple[Line, list[str]]] = []
         for line in lines:
@@ -77,7 +77,7 @@ class Reader:
             kind = split_kind(cells[2])
             assert kind is not None
             counts[kind[0]] = counts.get(kind[0], 0) + 1
-        return Understood(reports, groups, sorted(aside, key=lambda bad: (bad.source, bad.line)), counts)
+        return Content(reports, groups, sorted(aside, key=lambda bad: (bad.source, bad.line)), counts)
 
     def _cells(self, line: Line) -> list[str] | None:
         """The cells of a line in the order of `FIELDS`; None for a line without a clue, such as a header."""
@@ -85,7 +85,7 @@ class Reader:
         if found is None:
             return None
         kind = split_kind(found[2])
-        if kind is not None and kind[0] == "rows":  # as `Clues.write` begins a file about rows without names
+        if kind is not None and kind[0] == "rows":  # the first line of a file of `Clues.write` about rows without names
             if self.names.index is None and found[1] == str(self.n):
                 return None
             raise ClueError("the rows have other names here." if self.names.index else f"there are {self.n} rows.")
@@ -96,7 +96,7 @@ class Reader:
     def _sort(
         self, rows: list[tuple[Line, list[str]]], good: list[Any], aside: list[Aside], known: Clues | None
     ) -> None:
-        """Add lines to the good ones; when some do not fit, each half is tried by itself."""
+        """Add lines to the good ones; if they do not fit together, try each half by itself."""
         try:
             self._parse([*good, *rows], known)
         except ValueError as error:

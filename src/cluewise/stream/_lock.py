@@ -1,4 +1,4 @@
-"""One process at a time: a lock that ends with the process that holds it, even if that is killed."""
+"""A lock for one process at a time, which ends with the process, even if that is killed."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["locked", "locked_as_found"]
+__all__ = ["lock", "lock_if_possible"]
 
 NAME = "lock"
 
 
-def locked(folder: Path) -> IO[bytes]:
-    """The open lock file of a folder; closing it unlocks. Refused while another process holds it."""
+def lock(folder: Path) -> IO[bytes]:
+    """Lock a folder: an open file, which unlocks when it is closed. Refused while another process holds the lock."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder '{folder}'.")
-    return _held((folder / NAME).open("ab"), folder)
+    return _hold((folder / NAME).open("ab"), folder)
 
 
-def locked_as_found(folder: Path) -> AbstractContextManager[Any]:
-    """The same for somebody who only reads: no lock where there is no file for it, or none that can be written."""
+def lock_if_possible(folder: Path) -> AbstractContextManager[Any]:
+    """The same for a reader: no lock if there is no lock file, or none that can be written."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder '{folder}'.")
     try:
         stream = (folder / NAME).open("rb+")
     except OSError:
         return nullcontext()
-    return _held(stream, folder)
+    return _hold(stream, folder)
 
 
-def _held(stream: IO[bytes], folder: Path) -> IO[bytes]:
+def _hold(stream: IO[bytes], folder: Path) -> IO[bytes]:
     try:
         _lock(stream)
     except OSError:

@@ -1,4 +1,4 @@
-"""The clues in a damaged folder, written into a file of clues."""
+"""Save the clues of a damaged folder into a file of clues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cluewise.ensemble import scsc_folder
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import records
 from cluewise.stream._lines import cells_of
-from cluewise.stream._lock import locked_as_found
+from cluewise.stream._lock import lock_if_possible
 from cluewise.stream._stream import JOURNAL, read_ids
 from cluewise.tables.folders import refuse_existing
 
@@ -24,8 +24,8 @@ __all__ = ["rescue"]
 def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     """Write every clue that is whole in a damaged folder into a file of clues; the folder is left as it is.
 
-    What was applied comes from the saved model, where that can be read, and otherwise from the journal. Lines that are
-    not of the form of a clue are left out.
+    Applied clues come from the saved model if it can be read, and otherwise from the journal. Lines that do not have
+    the form of a clue are left out.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     Returns
     -------
     saved : int
-        Clues that were saved.
+        Saved clues.
     lost : int
-        Lines that are lost, as far as that can be known.
+        Lost lines, as far as can be known.
 
     Examples
     --------
@@ -58,11 +58,11 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     """
     folder, out = Path(path), Path(out)
     refuse_existing(out)
-    with locked_as_found(folder):
+    with lock_if_possible(folder):
         try:
             log, kept = scsc_folder.load_log(folder)
             applied = tabulate(log.clues(), read_ids(folder, kept)).columns
-        except ValueError:  # then the journal has to tell all of it
+        except ValueError:  # then all of it has to come from the journal
             kept, applied = {}, {}
         count = max(map(len, applied.values()), default=0)
         columns = {field: _texts(applied, field, count) for field in FIELDS}
@@ -75,18 +75,18 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
 
 
 def _texts(columns: Mapping[str, Array], field: str, count: int) -> list[str]:
-    """A column of a table of clues as text, empty where there is nothing."""
+    """A column of a table of clues as text, empty where a value is missing."""
     return ["" if cell is None or cell != cell else str(cell) for cell in columns.get(field, [None] * count)]
 
 
 def _add_lines(journal: Path, kept: dict[str, Any], columns: dict[str, list[str]]) -> int:
-    """Add the lines that are not applied yet; how many of them are lost."""
+    """Add the lines that are not applied yet, and return how many of them are lost."""
     headers = dict(kept.get("headers", {}))
     first = {key: place[1] for key, place in kept.get("positions", {}).items()}
     last, found, damaged = dict(first), 0, 0
     read = list(records(journal, kept.get("applied", 0))) if journal.exists() else []
     while read and (read[-1].left or not (read[-1].line or read[-1].complete)):
-        read.pop()  # of an append that was cut off nothing counts
+        read.pop()  # an append that was cut off does not count
     for record in read:
         if record.line is None:
             damaged += record.complete
@@ -102,5 +102,5 @@ def _add_lines(journal: Path, kept: dict[str, Any], columns: dict[str, list[str]
                 cells[-1] = cells[-1] or f"{line.source}:{line.number}"
                 for column, cell in zip(columns.values(), cells):
                     column.append(cell)
-    # A damaged stretch may be many lines; a source counts its lines without gaps.
+    # A damaged part may have been many lines: the numbers of a source, which have no gaps, tell how many.
     return max(damaged, sum(last.values()) - sum(first.values()) - found)

@@ -1,4 +1,4 @@
-"""StreamingClues: clues as they come, applied to a saved model in batches, each exactly once."""
+"""StreamingClues: clues that arrive over time, applied to a saved model in batches, each exactly once."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cluewise._typing import Ints
 from cluewise.ensemble import SCSC, scsc_folder
 from cluewise.exceptions import ClueWarning
 from cluewise.stream._journal import Journal, Line
-from cluewise.stream._lines import Aside, Reader, Understood
-from cluewise.stream._lock import locked
+from cluewise.stream._lines import Aside, Content, Reader
+from cluewise.stream._lock import lock
 from cluewise.tables._files import read_bytes
 from cluewise.tables.folders import checksum
 
@@ -41,25 +41,24 @@ class Batch(NamedTuple):
     number: int  # counted from 1
     counts: dict[str, int]  # lines of each kind
     aside: list[Aside]  # lines that could not be used
-    changed: Ints  # rows whose label is not what it was
+    changed: Ints  # rows whose label changed
 
 
 class StreamingClues:
-    """Append clues as they come, and apply them to a saved `SCSC` in batches.
+    """Append clues as they arrive, and apply them to a saved `SCSC` in batches.
 
-    Lines are written to a journal before anything else happens. A batch is applied by saving, in one step, the new
-    weights together with the place in the journal up to which lines are in them. So a process may be killed at any
-    moment: started again, it goes on with the first line that is not yet applied. Lines that cannot be used are set
-    aside with the reason; they stop nothing. Lines and files have checksums: weights that were damaged are rebuilt from
-    the journal, and what cannot be rebuilt is refused with the name of the file (`cluewise.stream.rescue` saves the
-    clues).
+    Lines are written to a journal before anything else happens. To apply a batch, the new weights are saved in one step
+    with the place in the journal up to which lines are in them. So a process may be killed at any moment: the next one
+    continues with the first line that is not applied yet. Lines that cannot be used are set aside with the reason.
+    Lines and files have checksums: damaged weights are rebuilt from the journal, and what cannot be rebuilt is refused
+    with the name of the file (`cluewise.stream.rescue` saves the clues).
 
     Parameters
     ----------
     path : str or path
-        The folder of a model that `SCSC.save` or `StreamingClues.begin` has written.
+        The folder of a model, written by `SCSC.save` or `StreamingClues.begin`.
     batch_size : int, default=500
-        Most lines in a batch.
+        Maximum number of lines in a batch.
 
     See Also
     --------
@@ -87,12 +86,12 @@ class StreamingClues:
             raise ValueError(f"batch_size={batch_size}; a batch has at least one line.")
         self.path = Path(path)
         self.batch_size = batch_size
-        self._lock = locked(self.path)
+        self._lock = lock(self.path)
         try:
             try:
                 self.model, self._kept = scsc_folder.load(self.path)
             except scsc_folder.DamagedWeights as problem:
-                self.model, self._kept = self._rebuilt(problem)
+                self.model, self._kept = self._rebuild(problem)
             self._journal = Journal(self.path / JOURNAL, self._applied)
             self.ids = read_ids(self.path, self._kept)
             self._reader = Reader(self.model._ensemble.n, self.ids, SCSC.card.accepts)
@@ -109,16 +108,16 @@ class StreamingClues:
 
     @classmethod
     def begin(cls, path: str | Path, model: SCSC, ids: Any = None) -> None:
-        """Save a fitted model, with names of its rows if they have any, for a stream of clues.
+        """Save a fitted model, and the names of its rows if they have any, for a stream of clues.
 
         Parameters
         ----------
         path : str or path
-            The folder; there must be no model in it.
+            The folder; it must not hold a model.
         model : SCSC
-            Fitted.
+            The fitted model.
         ids : sequence of str, optional
-            Names of the rows, by which clues call them; by default rows are called by their numbers.
+            Names of the rows in clues; by default rows go by their numbers.
         """
         folder = Path(path)
         scsc_folder.refuse_model(folder)
@@ -132,8 +131,8 @@ class StreamingClues:
             kept["ids"] = checksum(folder / IDS)
         scsc_folder.save(model, folder, kept)
 
-    def _rebuilt(self, problem: scsc_folder.DamagedWeights) -> tuple[SCSC, dict[str, Any]]:
-        """The model that its clues lead to once more, batch by batch; only if the journal holds all of them."""
+    def _rebuild(self, problem: scsc_folder.DamagedWeights) -> tuple[SCSC, dict[str, Any]]:
+        """Learn all clues again, batch by batch; only if the journal holds all of them."""
         model, kept, seen = scsc_folder.load_unlearned(self.path)
         reader = Reader(model._ensemble.n, read_ids(self.path, kept), SCSC.card.accepts)
         lines = Journal(self.path / JOURNAL).lines
@@ -153,34 +152,34 @@ class StreamingClues:
 
     @property
     def n_batches(self) -> int:
-        """Batches applied so far, by this process and earlier ones."""
+        """Number of batches applied so far, by this process and earlier ones."""
         return int(self._kept.get("batches", 0))
 
     @property
     def n_pending(self) -> int:
-        """Lines that wait to be applied."""
+        """Number of lines that are not applied yet."""
         return len(self._pending)
 
     @property
     def aside(self) -> list[Aside]:
-        """All lines that were set aside so far."""
+        """All lines set aside so far."""
         return [Aside(*bad) for bad in self._kept.get("aside", [])]
 
     def append(self, lines: Iterable[str], *, source: str = "stdin") -> None:
-        """Take in lines, one clue in each: ``a17,b3,must``, as in a file of clues.
+        """Add lines, one clue in each: ``a17,b3,must``, as in a file of clues.
 
         Parameters
         ----------
         lines : iterable of str
-            They are on disk when this returns; after an error, none of them is.
+            All are on disk when this returns; after an error, none is.
         source : str, default="stdin"
-            Who says so; lines are counted on from the last one of the same source.
+            Where they come from; the lines of each source are numbered.
         """
         last = self._positions.get(source, [0, 0])[1]
         self._take([Line(source, last + i, text.rstrip("\r\n")) for i, text in enumerate(lines, 1)])
 
     def read(self, path: str | Path) -> str:
-        """Take in the lines that a growing file has got since it was read last.
+        """Add the lines that a growing file has gained since it was last read.
 
         Parameters
         ----------
@@ -190,7 +189,7 @@ class StreamingClues:
         Returns
         -------
         str
-            What stands behind the last line break; it may be half a line, so it is not taken yet.
+            What follows the last line break; it may be half a line, so it is not added yet.
         """
         source, file = Path(path).name, str(Path(path).resolve())
         end, number = self._positions.get(file, [0, 0])
@@ -207,7 +206,7 @@ class StreamingClues:
 
     def _take(self, lines: list[Line]) -> None:
         if lines:
-            with deferred():  # what the journal holds waits here too
+            with deferred():  # a line in the journal must also be in the queue
                 for line, offset in self._journal.append(lines):
                     self._await(line, offset)
 
@@ -219,31 +218,31 @@ class StreamingClues:
         self._positions[line.key] = [line.end, line.number]
 
     def apply(self) -> Iterator[Batch]:
-        """Apply everything that waits, batch by batch; a batch is on disk when it is yielded."""
+        """Apply all lines that wait, batch by batch; a batch is on disk when it is yielded."""
         while self._pending:
             some = self._pending[: self.batch_size]
             before, headers = copy(self.model), dict(self._reader.headers)
             try:
-                told = _learn(self.model, self._reader, [line for line, _ in some])
+                content = _learn(self.model, self._reader, [line for line, _ in some])
                 changed = self.model.changed_
                 kept = dict(self._kept)
                 kept["applied"] = some[-1][1]
                 kept["batches"] = self.n_batches + 1
-                if self.n_batches == len(kept.get("ends", [])):  # else an older version applied some
+                if self.n_batches == len(kept.get("ends", [])):  # an older version may have kept none
                     kept["ends"] = [*kept.get("ends", []), some[-1][1]]
                 kept["headers"] = self._reader.headers
                 kept["positions"] = kept.get("positions", {}) | {line.key: [line.end, line.number] for line, _ in some}
-                kept["aside"] = [*kept.get("aside", []), *told.aside]
+                kept["aside"] = [*kept.get("aside", []), *content.aside]
                 scsc_folder.save(self.model, self.path, kept)
             except BaseException:
                 self.model, self._reader.headers = before, headers  # the batch still waits
                 raise
             self._kept = kept
             self._pending = self._pending[len(some) :]
-            yield Batch(self.n_batches, told.counts, told.aside, changed)
+            yield Batch(self.n_batches, content.counts, content.aside, changed)
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Unlock the folder."""
         self._lock.close()
 
     def __enter__(self) -> Self:
@@ -254,7 +253,7 @@ class StreamingClues:
 
 
 def read_ids(folder: Path, kept: dict[str, Any]) -> Any:
-    """Names of the rows, None where they have none; refused unless they are those that the stream began with."""
+    """Names of the rows, or None; refused unless they are those that the stream began with."""
     path = folder / IDS
     if "ids" in kept and (not path.exists() or checksum(path) != kept["ids"]):
         raise tables.FileError(
@@ -263,9 +262,9 @@ def read_ids(folder: Path, kept: dict[str, Any]) -> Any:
     return tables.read_json(path) if path.exists() else None
 
 
-def _learn(model: SCSC, reader: Reader, lines: list[Line]) -> Understood:
-    """Move the weights of a model by what some lines say."""
-    told = reader.read(lines, model._log.groups)
-    if told.counts:
-        model._learn(told.reports, told.groups)
-    return told
+def _learn(model: SCSC, reader: Reader, lines: list[Line]) -> Content:
+    """Update a model with some lines."""
+    content = reader.read(lines, model._log.groups)
+    if content.counts:
+        model._learn(content.reports, content.groups)
+    return content
