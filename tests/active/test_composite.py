@@ -18,7 +18,7 @@ from cluewise import Clues, PCKMeans
 from cluewise.active import Answer, Question, RandomPairs, SimulatedOracle, State, interview
 from cluewise.active._composite import pool as pool_module
 from cluewise.active._composite.composite import CompositeQuestions
-from cluewise.active._composite.utilities import UTILITIES, View, agreement, arms, chances, ranked
+from cluewise.active._composite.utilities import UTILITIES, View, agreement, arms, chances, rank
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
 # The committee of 10.8 of the specification.
@@ -128,20 +128,20 @@ def test_cost_is_entropy_per_question():
 
 
 def test_ranks():
-    assert ranked(np.array([3.0, 1.0, 3.0, 7.0])).tolist() == [0.5, 0, 0.5, 1]
-    assert ranked(np.array([4.0])).tolist() == [1]
-    assert ranked(np.array([])).tolist() == []
-    assert ranked(np.zeros(5)).tolist() == [0.5] * 5
+    assert rank(np.array([3.0, 1.0, 3.0, 7.0])).tolist() == [0.5, 0, 0.5, 1]
+    assert rank(np.array([4.0])).tolist() == [1]
+    assert rank(np.array([])).tolist() == []
+    assert rank(np.zeros(5)).tolist() == [0.5] * 5
 
 
 @settings(max_examples=30, deadline=None)
 @given(arrays(float, st.integers(2, 20), elements=st.integers(-5, 5)))
 def test_ranks_lie_between_0_and_1_and_keep_the_order(values):
-    found = ranked(values)
+    found = rank(values)
     assert found.min() >= 0
     assert found.max() <= 1
     assert (np.sign(found[:, None] - found) == np.sign(values[:, None] - values)).all()
-    np.testing.assert_array_equal(ranked(np.exp(values)), found)
+    np.testing.assert_array_equal(rank(np.exp(values)), found)
 
 
 # --- EXP3 ------------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_sum_and_product_by_hand():
     for one, combined in ((strategy, lambda a, b: (3 * a + b) / 4), (other, lambda a, b: (a**3 * b) ** 0.25)):
         scene = one._scene(one.start(X, budget=5, random_state=0), X)
         seen = one._view(scene, one._hoods(scene))
-        a, b = (ranked(UTILITIES[name](seen)) for name in ("density", "uncertainty"))
+        a, b = (rank(UTILITIES[name](seen)) for name in ("density", "uncertainty"))
         np.testing.assert_allclose(one._scores(scene, seen, 0)[0], combined(a, b), atol=0.02)
 
 

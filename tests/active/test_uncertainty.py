@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 from cluewise import Clues, COPKMeans, PCKMeans
 from cluewise.active import Answer, SimulatedOracle, interview
 from cluewise.active import _uncertainty as module
-from cluewise.active._uncertainty import NeighborhoodUncertainty, _Forest, _renamed, membership, uncertainty
+from cluewise.active._uncertainty import NeighborhoodUncertainty, _Forest, _renumber, membership, uncertainty
 
 
 def line(*centers: float, each: int = 8) -> tuple[np.ndarray, np.ndarray]:
@@ -64,8 +64,8 @@ def test_similarity_is_the_share_of_trees_with_a_common_leaf():
 
 
 def test_names_of_clusters_do_not_count():
-    assert _renamed(np.array([4, 4, 0, 7, 0])).tolist() == [0, 0, 1, 2, 1]
-    assert _renamed(np.array([-1, 2, -1])).tolist() == [0, 1, 0]
+    assert _renumber(np.array([4, 4, 0, 7, 0])).tolist() == [0, 0, 1, 2, 1]
+    assert _renumber(np.array([-1, 2, -1])).tolist() == [0, 1, 0]
 
 
 def test_the_row_between_two_neighborhoods_is_asked_about():
@@ -147,14 +147,14 @@ def test_a_forest_is_kept_only_where_it_would_be_the_same(monkeypatch):
 
 
 def test_large_data_are_sampled_by_a_stated_rule(monkeypatch):
-    monkeypatch.setattr(module, "STUDIED", 40)
-    monkeypatch.setattr(module, "SEEN", 15)
+    monkeypatch.setattr(module, "SAMPLE", 40)
+    monkeypatch.setattr(module, "PER_TREE", 15)
     X, y = make_blobs([40, 40, 20], n_features=2, cluster_std=1.0, center_box=(-9, 9), random_state=3)
     strategy = NeighborhoodUncertainty(3)
     state = interview(strategy, X, SimulatedOracle(y), budget=15, random_state=0)
     ready = strategy._scene(state, X).ready
-    assert len(ready.studied) == 40
-    assert (np.diff(ready.studied) > 0).all()
+    assert len(ready.sample) == 40
+    assert (np.diff(ready.sample) > 0).all()
     fit = strategy._fit(strategy._scene(state, X), strategy._hoods(strategy._scene(state, X)))
     assert fit.p.shape == (3, 100)
     assert fit.forest.labels.shape == (40,)

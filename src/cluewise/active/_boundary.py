@@ -19,11 +19,11 @@ from cluewise.core.graphs.neighbors import nearest_rows
 __all__ = ["BoundaryDBSCAN"]
 
 SAMPLE = 20_000
-"""Rows beyond which a sample of this size is asked about: who is a core row needs all neighbors of all rows."""
+"""Size of the sample that is used for more rows: finding core rows takes the neighbors of all rows."""
 
 
 class Regions(NamedTuple):
-    """Rows in dense regions and rows around them."""
+    """Rows in dense regions, and the other rows."""
 
     core: Ints
     border: Ints
@@ -31,17 +31,17 @@ class Regions(NamedTuple):
 
 
 def regions(X: Floats, rows: Ints, eps: float | None, min_samples: int) -> Regions:
-    """Core rows have ``min_samples`` rows within ``eps``, themselves counted; None takes eps from the k-distances."""
+    """Core rows have ``min_samples`` rows within ``eps``, themselves included; None takes eps from the k-distances."""
     count = min(min_samples, len(rows))
     x = X if len(rows) == len(X) else X[rows]
-    # Enough rows are within eps if the farthest of the nearest that are needed is.
+    # If the last of the nearest rows that are needed is within eps, so are the others.
     away = np.sqrt(nearest_rows(x, count - 1).squared[:, -1]) if count > 1 else np.zeros(len(rows))
     radius = knee(away) if eps is None else eps
     return Regions(rows[away <= radius], rows[away > radius], radius)
 
 
 def knee(distances: Floats) -> float:
-    """The value where the sorted distances turn upwards: there they are farthest below their chord."""
+    """The value at which the sorted distances turn upward: where they are farthest below their chord."""
     curve = np.sort(distances)
     chord = np.linspace(curve[0], curve[-1], len(curve))
     gap = chord - curve
@@ -49,29 +49,29 @@ def knee(distances: Floats) -> float:
 
 
 class BoundaryDBSCAN(PlacingStrategy):
-    r"""Find the dense regions and where they end: core rows far from each other, then the border rows near each.
+    r"""Ask about core rows far from each other, and about border rows near each of them.
 
-    Use it where clusters are dense regions of any shape and nobody knows how many there are, above all before
+    Use it when clusters are dense regions of any shape and their number is unknown, above all before
     `ConstrainedDBSCAN`. Each step takes the core row farthest from those taken so far, compares it with one row of
-    each neighborhood that is known, the nearest first, until somebody says yes, and asks whether two border rows
-    beside it belong to it. Rows in sparse regions are never taken, so that outliers cost nothing.
+    each known neighborhood, the nearest first, until somebody says yes, and asks whether two border rows beside it
+    belong to it. Rows in sparse regions are never taken, so that outliers cost no questions.
 
     Parameters
     ----------
     eps : float or "auto", default="auto"
-        Rows at most this far apart are neighbors. "auto" is the knee of the sorted distances to the neighbor number
+        Maximum distance of neighbors. "auto" is the knee of the sorted distances to the neighbor number
         ``min_samples - 1``.
     min_samples : int or "auto", default="auto"
-        Rows in the neighborhood of a core row, itself counted; at most all rows. "auto" is twice the number of columns,
-        but no more than a tenth of the rows and no less than 4.
+        Number of rows in the neighborhood of a core row, including itself. "auto" is twice the number of columns, at
+        most a tenth of the rows and at least 4.
     second : {"next", "farthest"}, default="next"
-        The border rows of a core row are its nearest one and the next one, or the farthest one within ``eps``.
+        The second border row of a core row: the second nearest, or the farthest within ``eps``.
     {questions "pair"}
 
     See Also
     --------
     ExploreConsolidate : Farthest rows of any kind.
-    ConstrainedDBSCAN : The clusterer that this was made for.
+    ConstrainedDBSCAN : The clusterer that this strategy was designed for.
 
     Notes
     -----
@@ -87,11 +87,10 @@ class BoundaryDBSCAN(PlacingStrategy):
     ===================== =======================================
 
     *Deviations.* A core row is compared with one row of each neighborhood, not with all core rows taken before: the
-    other answers follow. The print takes :math:`x_1 = x_2` (erratum E50); ``second`` has both readings of it. The
-    budget is watched before each question (E51). Given clues are neighborhoods from the start; a core row of each of
-    them is asked about its border. Beyond 20 000 rows regions are those of a sample of this size, and only its rows
-    are asked about. Core rows equal to one that was taken are left out. When all core rows are taken, or there are
-    none, questions are drawn at random.
+    other answers follow. As printed, :math:`x_1 = x_2` (erratum E50); ``second`` offers both readings. The budget is
+    checked before each question (E51). Given clues found neighborhoods from the start, and a core row of each is asked
+    about its border. With more than 20 000 rows, only a sample of this size is used. Core rows equal to one that was
+    taken are left out. When no core row is left, questions are drawn at random.
 
     References
     ----------
@@ -176,7 +175,7 @@ class BoundaryDBSCAN(PlacingStrategy):
         return list(questions.values())[:size]
 
     def _about(self, scene: Scene, hoods: Neighborhoods, row: int) -> list[Question]:
-        """What is left to ask about a core row: its neighborhood, then its border."""
+        """The open questions about a core row: its neighborhood, then its border."""
         place = [] if row in hoods.placed else self._next(scene, hoods, row)
         why = f"a row on the border beside the dense row {row}."
         kind = "label" if self.questions == "label" else "pair"
@@ -184,12 +183,12 @@ class BoundaryDBSCAN(PlacingStrategy):
         return place + [question for question in border if scene.known.open(question)]
 
     def _pick(self, scene: Scene, hoods: Neighborhoods, taken: set[int], rng: np.random.Generator) -> int | None:
-        """The core row farthest from those taken; one drawn at random to begin with."""
+        """The core row farthest from those taken; the first is drawn at random."""
         core = scene.ready.core
         if not taken:
             return self._first(scene)
         near, counted = scene.memo.get("near", (np.full(len(core), np.inf), set()))
-        if not counted <= taken:  # some answers were taken back
+        if not counted <= taken:  # answers were taken back
             near, counted = np.full(len(core), np.inf), set()
         for row in sorted(taken - counted):
             near = np.minimum(near, _squared(scene.X, core, row))
@@ -218,6 +217,6 @@ class BoundaryDBSCAN(PlacingStrategy):
 
 
 def _squared(X: Floats, rows: Ints, row: int) -> Floats:
-    """Squared distances of some rows to one, in difference form."""
+    """Squared distances of some rows to one, from differences: expanded squares would lose digits."""
     gap = X[rows].astype(np.float64) - X[row]
     return np.einsum("ij,ij->i", gap, gap)

@@ -1,4 +1,4 @@
-"""Confirmed answers: a question is asked again until its answer is sure enough (12.2 of the specification)."""
+"""Confirmed: repeat a question until its answer is certain enough (12.2 of the specification)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cluewise.clues import Clues
 __all__ = ["Confirmed"]
 
 MOST = 15
-"""Answers to one question; people who keep contradicting each other are not asked any longer."""
+"""Maximum number of answers to one question; people who keep contradicting each other are not asked again."""
 
 Key = tuple[str, tuple[int, ...]]
 
@@ -28,34 +28,32 @@ Key = tuple[str, tuple[int, ...]]
 class Confirmed(Strategy):
     r"""Ask each question of another strategy again until its answer is probably right.
 
-    Use it when the people who answer err at a known rate and a wrong clue does lasting harm: with methods that take
-    clues as hard, or where answers are kept for later. Every answer counts against the budget, so that fewer different
-    questions are asked; soft methods with many different answers may do as well without it.
+    Use it when people err at a known rate and a wrong clue does lasting harm: with methods that take clues as hard, or
+    when answers are kept for later. Every answer counts against the budget, so that fewer different questions are
+    asked; soft methods may do as well with more answers that are less certain.
 
     Parameters
     ----------
     strategy : Strategy
-        What to ask. It sees answers that are sure enough, each once, as if nobody ever erred.
+        Chooses the questions. It sees only answers that are certain enough, each once.
     error_rate : float, default=0.1
-        Probability that a single answer is wrong; errors are taken to be independent.
+        Probability that a single answer is wrong; errors are assumed to be independent.
     alpha : float, default=0.05
-        Probability with which the answer that counts may still be wrong.
+        Maximum probability that the answer that counts is wrong.
 
     See Also
     --------
     SimulatedOracle : Errs at a given rate.
 
-    Notes
-    -----
-    When :math:`n_v` of N answers say v, all m answers are equally likely beforehand, and all wrong ones are equally
-    likely at the error rate e, then
+    Notes ----- If :math:`n_v` of N answers say v, all m values are equally likely a priori, and at the error rate e all
+    wrong values are equally likely, then
 
     .. math:: P(v) \propto (1 - e)^{n_v} \Big( \frac{e}{m - 1} \Big)^{N - n_v}.
 
-    A question is asked again while the best P is below 1 − alpha. For pairs only the lead of yes over no counts: with
-    e = 0.1 two equal answers are enough for alpha = 0.05, with e = 0.2 it takes a lead of three. A question is given up
-    when at least half of its answers are "don't know", or after 15 answers. Contradictions between questions are asked
-    again as with every strategy.
+    A question is asked again while the largest P is below 1 − alpha. For pairs only the lead of yes over no counts:
+    with e = 0.1 two equal answers are enough for alpha = 0.05, with e = 0.2 it takes a lead of three. A question is
+    given up when at least half of its answers are "don't know", or after 15 answers. Contradictions between questions
+    are resolved as in every strategy.
 
     Does it pay? At an error rate of 0.2, on iris and wine, 2 to 7 % of the clues were wrong instead of 18 to 30 %, but
     for 200 answers there were 45 different questions instead of 200. `PCKMeans`, which forgives single wrong clues,
@@ -105,9 +103,9 @@ class Confirmed(Strategy):
         return super().start(X, clues, budget=budget, random_state=random_state)
 
     def clues(self, state: State) -> Clues:
-        """What is known, each link with the probability that it is right; classes of rows have none.
+        """All clues, each link with the probability that it is right; labels have none.
 
-        An inferred link is as sure as all answers about its row are together.
+        An inferred link is as certain as all answers about its row together.
 
         Parameters
         ----------
@@ -117,7 +115,7 @@ class Confirmed(Strategy):
         Returns
         -------
         Clues
-            Those that were given, and the answers with confidences. Answers that are as likely wrong are left out.
+            The given clues, and the answers with confidences. Answers that are as likely wrong as right are left out.
         """
         self._check_state(state)
         standing = [answer for answer in resolve(state.answers) if answer.value is not None]
@@ -139,19 +137,19 @@ class Confirmed(Strategy):
         questions = [replace(question, why=why) for question in pending.values()][:size]
         if len(questions) < size:
             within = self.strategy._scene(self._inner(scene.state), scene.X)
-            # It may ask what waits for more answers; that was asked again already, and one question is asked once.
+            # It may choose a question that is pending, which is in the list already.
             new = self.strategy._choose(within, size - len(questions) + len(pending), rng)
             questions += [question for question in new if question.key not in pending][: size - len(questions)]
         return questions
 
     def _infer(self, state: State) -> list[Answer]:
-        """What the other strategy infers, once the answer is sure."""
+        """The inferences of the other strategy, once the answer is certain."""
         last = state.answers[-1].question.key
         inner = self._inner(state)
         settled = [answer for answer in inner.answers if answer.question.key == last]
         if not settled:
             return []
-        # In a batch questions are settled in another order than they were first asked in.
+        # In a batch, questions may be settled in another order than they were asked.
         others = [answer for answer in inner.answers if answer.question.key != last]
         return self.strategy._infer(replace(inner, answers=(*others, *settled)))
 
@@ -166,7 +164,7 @@ class Confirmed(Strategy):
         )
 
     def _pending(self, state: State) -> dict[Key, Question]:
-        """Questions whose answers are not sure enough yet."""
+        """Questions whose answers are not certain enough yet."""
         sure = self._sureness(state)
         voices = Counter(answer.question.key for answer in state.answers)
         silent = Counter(answer.question.key for answer in state.answers if answer.value is None)
@@ -200,7 +198,7 @@ class Confirmed(Strategy):
 
 
 def posterior(votes: list[int], m: int, error_rate: float) -> float:
-    """Probability that the likeliest of m answers is right, after so many votes for some of them."""
+    """Probability that the likeliest of m values is right, given the votes for some of them."""
     if error_rate == 0:
         top = sorted(votes, reverse=True)
         return 1.0 if top and top[0] > sum(top[1:2]) else 0.5

@@ -1,4 +1,4 @@
-"""Seeds in dense regions: far from each other, with neighbors that know each other [Vu2010]_."""
+"""Seeds in dense regions, far from each other [Vu2010]_."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cluewise.core.graphs.neighbors import nearest_rows
 __all__ = ["DenseSeeds", "local_density"]
 
 BLOCK = 2**22
-"""Comparisons of neighbors at a time."""
+"""Maximum number of neighbors compared at a time."""
 
 
 def local_density(neighbors: Ints) -> Floats:
-    """Of each row, the mean number of neighbors that it shares with one of its neighbors (Eq. 71)."""
+    """The mean number of neighbors that a row shares with one of its neighbors (Eq. 71)."""
     n, k = neighbors.shape
     score = np.zeros(n)
     size = max(BLOCK // max(k**3, 1), 1)
@@ -41,21 +41,21 @@ class Ready(NamedTuple):
 
 
 class DenseSeeds(PlacingStrategy):
-    r"""Ask about rows in dense regions that lie far from each other: good seeds, one for each class early on.
+    r"""Ask about rows in dense regions that are far from each other: good seeds, soon one for each class.
 
-    Use it to get labels for the methods that start from seeds (`SeededKMeans`, `ConstrainedKMeans`), or where data hold
-    outliers, most of which it leaves alone: `ExploreMinMax` would ask about them first. It asks for labels; pairs are
-    possible as well. Classes that are nowhere dense are met late.
+    Use it to get labels for methods that start from seeds (`SeededKMeans`, `ConstrainedKMeans`), or for data with
+    outliers, most of which it ignores, while `ExploreMinMax` asks about them first. It asks for labels by default.
+    Classes without a dense region are found late.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbors of a row whose neighbors are compared with its own.
+        Number of neighbors in the local density.
     threshold : float, optional
-        Local density from which on a row is dense; the median by default, also where no row reaches the threshold.
+        Least local density of a dense row; the median by default, and if no row reaches the threshold.
     {questions "label"}
     sample_size : int or None, default=30000
-        Where there are more rows, only so many, drawn at random, are compared and may be dense; None: all rows.
+        Maximum number of rows, drawn at random, that are compared and may be dense; None: all rows.
 
     See Also
     --------
@@ -68,9 +68,9 @@ class DenseSeeds(PlacingStrategy):
     .. math:: \mathrm{LDS}(x) = \frac1k \sum_{q \in NN_k(x)} \lvert NN_k(x) \cap NN_k(q) \rvert
        \qquad \text{(Eq. 71 of the survey)}
 
-    between 0 and k − 1; it has no unit, so that a row far from a single tight group can be dense, and a row between two
-    groups is not. The densest row is asked about first, then again and again the dense row farthest from all that
-    were asked about; when no dense row is left, all others in the same order.
+    between 0 and k − 1. It does not depend on the scale: a row in a wide group can be dense, and a row between two
+    groups is not. The densest row is asked about first, then always the dense row farthest from all that were asked
+    about; when no dense row is left, the other rows follow in the same order.
 
     ============== =========================================
     paper          here
@@ -79,8 +79,9 @@ class DenseSeeds(PlacingStrategy):
     θ              ``threshold``
     ============== =========================================
 
-    *Deviations.* The paper stops when all classes were seen; here the same order goes on until the budget is spent.
-    With many rows, density is measured in a sample: its neighbors lie farther away, in the same proportion everywhere.
+    *Deviations.* The paper stops when all classes were seen; here the same order continues until the budget is spent.
+    With many rows, density is measured in a sample, where neighbors are farther away by about the same factor
+    everywhere.
 
     References
     ----------

@@ -17,33 +17,33 @@ from cluewise.active._strategy import Scene, StrategyCard
 __all__ = ["ExploreConsolidate"]
 
 TRIES = 100
-"""Rows drawn in vain before those that are left are listed."""
+"""Draws before the rows that are left are listed."""
 
 
 class ExploreConsolidate(PlacingStrategy):
-    r"""Find a row of each class, as far apart as can be, then put one row after another beside one of them.
+    r"""Find one row of each class by farthest first, then place one row after another beside them.
 
-    Use it as a first choice when questions are about pairs and the classes are not too unequal: after *Explore* every
-    class has a neighborhood, and from then on each row costs few questions, as the likeliest neighborhood is tried
-    first. Answers feed any clusterer.
+    Use it as a first choice when questions are about pairs and the classes are not too unequal in size: after *Explore*
+    every class has a neighborhood, and from then on each row costs few questions, because the likeliest neighborhood is
+    tried first.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of classes: Explore ends for good when so many neighborhoods were found.
+        Number of classes: Explore ends when so many neighborhoods are found.
     order : {"random", "index", "smallest"}, default="random"
-        Rows that Consolidate takes: any, by number, or the one that is nearest to the center of the smallest
-        neighborhood.
+        The next row of Consolidate: drawn at random, the next in order, or the one nearest to the center of the
+        smallest neighborhood.
     patience : float or None, default=1.0
-        Explore pauses when, for each neighborhood that was found, so many rows in succession came to known ones; it
-        begins again when Consolidate meets a class that is new. None: it never does, as in the paper, so that
-        without ``n_clusters`` all rows are far ones.
+        Explore pauses after ``patience`` times the number of neighborhoods rows in succession that joined a known
+        neighborhood; it resumes when Consolidate finds a new class. None: it never pauses, as in the paper, so that
+        without ``n_clusters`` there is no Consolidate.
     {questions "pair"}
     {infer_last}
 
     See Also
     --------
-    ExploreMinMax : Far rows all the time.
+    ExploreMinMax : Always the farthest row.
     DenseSeeds : Far rows in dense regions, one label each.
 
     Notes
@@ -61,13 +61,12 @@ class ExploreConsolidate(PlacingStrategy):
     Q              budget
     ============== ================================
 
-    *Deviations.* A row is always compared with the first row of a neighborhood, where the survey takes a random member:
-    people see a row that they know already, and a question depends on the answers alone. Rows of which somebody did not
-    know where they belong count as asked: the next row is far from them, too. The number of classes may be unknown, and
-    Explore does not spend the whole budget on classes of a few rows (``patience``): an unseen class, as frequent among
-    far rows as each of the k that are known, stays unseen in k draws with probability (k/(k + 1))^k, 0.37 to 0.5. To
-    miss it is not fatal, because Consolidate founds a neighborhood for it as well. Of a component of the given clues,
-    64 members stand for all when distances are measured.
+    *Deviations.* A row is always compared with the founder of a neighborhood, where the survey takes a random member:
+    people see a row that they know already, and a question depends on the answers alone. Rows that nobody could place
+    count as asked: the next row is far from them, too. The number of classes may be unknown, and Explore does not spend
+    the whole budget on classes of a few rows (``patience``): a new class that is as frequent among far rows as each of
+    the k known ones is missed in k draws with probability (k/(k + 1))^k, 0.37 to 0.5. Consolidate can still find it.
+    Distances to a component of the given clues are those to 64 of its members.
 
     References
     ----------
@@ -123,12 +122,12 @@ class ExploreConsolidate(PlacingStrategy):
         if self.order == "index":
             return int(np.argmax(reach.left))
         if self.order == "random":
-            return _drawn(reach, rng)
+            return _draw(reach, rng)
         ahead = len(taken) - len(hoods.placed) - len(hoods.placing) - len(hoods.lost)
         return _nearest_to_smallest(scene, hoods, reach, ahead)
 
     def _exploring(self, scene: Scene, hoods: Neighborhoods) -> bool:
-        """Whether there may be classes without a neighborhood, and it is not hopeless to look for them."""
+        """Whether there may be classes without a neighborhood, and patience to look for them."""
         if self.n_clusters is not None and len(hoods.sets) >= self.n_clusters:
             return False
         if self.patience is None or not hoods.sets:
@@ -149,7 +148,7 @@ class ExploreConsolidate(PlacingStrategy):
         return f"the row {texts[self.order]}, to be placed beside the most likely others.", None
 
 
-def _drawn(reach: Reach, rng: np.random.Generator) -> int:
+def _draw(reach: Reach, rng: np.random.Generator) -> int:
     """A row drawn at random from those that are left."""
     tries: Ints = rng.integers(len(reach.left), size=TRIES)
     found = tries[reach.left[tries]]
@@ -157,7 +156,7 @@ def _drawn(reach: Reach, rng: np.random.Generator) -> int:
 
 
 def _nearest_to_smallest(scene: Scene, hoods: Neighborhoods, reach: Reach, ahead: int) -> int:
-    """The row that is nearest to the center of the smallest neighborhood; later rows of a batch go to the next."""
+    """The row nearest to the center of the smallest neighborhood; later rows of a batch go to the next smallest."""
     order = sorted(range(len(hoods.sets)), key=lambda t: len(hoods.sets[t]))
     t = order[ahead % len(order)]
     squared = np.concatenate([found[0] for _, found in squared_to(scene.rows, centers_of(scene, hoods)[t : t + 1])])

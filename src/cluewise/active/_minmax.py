@@ -1,4 +1,4 @@
-"""Explore and MinMax: always the row that what is known says least about [Mallapragada2008]_."""
+"""Explore and MinMax: always the row that is least similar to those asked about [Mallapragada2008]_."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from cluewise.core.rows import rows_of
 __all__ = ["ExploreMinMax"]
 
 SAMPLE = 1000
-"""Rows whose distances tell the width."""
+"""Maximum number of rows whose distances give the width."""
 
 SHARE = 20
 """Percentile of the distances that is the width."""
 
 
 class ExploreMinMax(PlacingStrategy):
-    r"""Put one row after another into a neighborhood, each time the one that is least similar to all placed before.
+    r"""Place one row after another, always the one least similar to all rows asked about before.
 
-    Use it when few questions must reach all of the data: the rows asked about are spread out evenly, small classes on
-    the rim are met early. It asks about outliers first, so clean data suit it better than noisy ones; `DenseSeeds`
-    leaves outliers alone.
+    Use it when few questions have to cover all of the data: rows are spread out evenly, and small classes at the edge
+    are found early. It asks about outliers first; for noisy data, take `DenseSeeds`.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of classes; used by ``infer_last`` only.
+        Number of classes, for ``infer_last``.
     {questions "pair"}
     {infer_last}
 
@@ -48,10 +47,10 @@ class ExploreMinMax(PlacingStrategy):
     .. math:: x^* = \arg\min_{x \notin S} \max_{z \in S} \exp\left(-\lVert x - z \rVert^2 / 2\sigma^2\right)
        \qquad \text{(Eq. 69, 70)}
 
-    and one minus its inner maximum is the ``score`` of the question: how uncertain it is where the row belongs. The
-    scores of successive rows never rise. σ is the 20th percentile of all distances, or of those
-    between 1000 rows drawn at random. As the similarity falls with the distance, x* is the row farthest from S,
-    whatever σ is, and so the same as that of Explore: there is no second phase.
+    and one minus its inner maximum is the ``score`` of the question: how uncertain the place of the row is. The scores
+    of successive rows never rise. σ is the 20th percentile of all distances, or of those between 1000 rows drawn at
+    random. Similarity falls with distance, so x* is the row farthest from S for any σ, as in Explore; there is no
+    second phase.
 
     ============== =========================================
     paper          here
@@ -60,9 +59,9 @@ class ExploreMinMax(PlacingStrategy):
     sim            Gaussian of width σ
     ============== =========================================
 
-    *Deviations.* The paper asks one question, about x* and the nearest row of S; after a "no" nobody knows where x*
-    belongs. Here neighborhoods are tried in the order of their most similar member until somebody says yes (erratum E44
-    of the specification). Rows of which somebody did not know where they belong count as asked.
+    *Deviations.* The paper asks one question, about x* and the nearest row of S; after a "no" the place of x* remains
+    unknown. Here neighborhoods are tried in the order of their most similar member until somebody says yes (erratum E44
+    of the specification). Rows that nobody could place count as asked.
 
     References
     ----------
@@ -125,7 +124,7 @@ class ExploreMinMax(PlacingStrategy):
 
 
 def _similarity(squared: float, width: float) -> float:
-    """Gaussian of a distance; where most rows are equal and there is no width, only equal rows are similar."""
+    """Gaussian of a distance; without a width (most rows are equal), only equal rows are similar."""
     if not width > 0:
         return float(squared == 0)
     return float(np.exp(-0.5 * squared / width**2))

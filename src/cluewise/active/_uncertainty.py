@@ -1,4 +1,4 @@
-"""Neighborhood-based uncertainty: ask about the row whose place is least known per question it costs [Xiong2014]_."""
+"""Neighborhood-based uncertainty: ask about the row with the most uncertainty per question [Xiong2014]_."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from cluewise.core.partitions.given import told
 
 __all__ = ["NeighborhoodUncertainty"]
 
-STUDIED, SEEN = 2000, 500
-"""Rows that the forest learns from at most, and that one tree of it does."""
+SAMPLE, PER_TREE = 2000, 500
+"""Maximum number of rows that the forest learns from, and that one tree does."""
 
 SLACK = 1e-9
-"""Scores that differ by less than this share are equal; one of them is drawn."""
+"""Scores with a smaller relative difference are ties, broken at random."""
 
 
 class _Forest:
-    """Leaves of a forest: M(x, y) is the share of the trees where x and y fall into the same one.
+    """The leaves of a forest: M(x, y) is the share of the trees in which x and y fall into the same leaf.
 
-    It is a function of the seed and of which of the rows that it learns from are in one cluster, not of the names.
+    It depends on the seed and on the partition of the rows that it learns from, not on the numbers of clusters.
     """
 
     def __init__(self, X: Floats, rows: Ints, labels: Ints, n_trees: int, seed: int) -> None:
         self.labels = labels
         rng = np.random.default_rng(seed)
         trees = []
-        with config_context(skip_parameter_validation=True, assume_finite=True):  # half of the time of so small a fit
+        with config_context(skip_parameter_validation=True, assume_finite=True):  # half of the time of a small fit
             for _ in range(n_trees):
-                drawn = rng.integers(len(rows), size=min(len(rows), SEEN))
+                drawn = rng.integers(len(rows), size=min(len(rows), PER_TREE))
                 tree = ExtraTreeClassifier(max_features="sqrt", random_state=int(rng.integers(2**31)))
                 trees.append(tree.fit(X[rows[drawn]], labels[drawn], check_input=False).tree_)
         first = np.cumsum([0, *(tree.node_count for tree in trees)])  # the leaves of all trees have different numbers
@@ -71,11 +71,11 @@ class _Ready:
         rng = np.random.default_rng([seed, 2**31])
         self.seed = int(rng.integers(2**31))
         n = len(X)
-        self.studied = np.sort(rng.choice(n, STUDIED, replace=False)) if n > STUDIED else np.arange(n)
+        self.sample = np.sort(rng.choice(n, SAMPLE, replace=False)) if n > SAMPLE else np.arange(n)
 
 
 class _Fit:
-    """What a clustering with these neighborhoods says about all rows."""
+    """What a clustering with some neighborhoods says about all rows."""
 
     def __init__(self, sets: list[list[int]], forest: _Forest, whole: bool) -> None:
         self.sets = [members.copy() for members in sets]
@@ -87,24 +87,22 @@ class _Fit:
 
 
 class NeighborhoodUncertainty(PlacingStrategy):
-    r"""Ask about the row whose neighborhood is least certain, per question that it takes to find it.
+    r"""Ask about the row whose neighborhood is least certain, relative to the questions that it takes to find it.
 
-    After each row that is placed, the data are clustered with what is known, and a random forest that is fitted to the
-    clusters says how similar rows are: it looks at the columns that tell clusters apart, and the answers change what
-    it sees. Choose it when clues change the clustering much, and when a fraction of a second per question is no matter.
+    When a row is placed, the data are clustered with all clues, and a random forest fitted to the clusters says how
+    similar rows are: it uses the columns that separate clusters, so that answers change what is similar. Use it when
+    clues change the clustering much, and a fraction of a second per question does not matter.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of classes. Unknown by default: then as many clusters as there are neighborhoods, at least 2.
+        Number of classes. By default as many clusters as there are neighborhoods, at least 2.
     estimator : clusterer, optional
-        Clusters the data with what is known: anything whose ``fit`` takes ``clues``. By default
-        ``PCKMeans(penalty="auto", n_init=1)``. A copy is told the number of clusters and a seed.
+        Clusters the data: anything whose ``fit`` takes ``clues``. By default ``PCKMeans(penalty="auto", n_init=1)``.
+        The number of clusters and a seed are set in a copy.
     n_trees : int, default=25
-        Trees of the forest.
-    questions : {"pair", "which", "label"}, default="pair"
-        How people are asked: one pair after another, which of several rows, or for a class. The last two place a row
-        by one question, so that only its uncertainty counts.
+        Number of trees.
+    {questions "pair"}
     {infer_last}
 
     See Also
@@ -119,7 +117,8 @@ class NeighborhoodUncertainty(PlacingStrategy):
     .. math:: p(x \in N_i) \propto \frac{1}{|N_i|} \sum_{y \in N_i} M(x, y), \qquad
         \max_x \frac{H(x)}{E(x)}, \quad H(x) = -\sum_i p_i \log p_i, \quad E(x) = \sum_r r \, p_{(r)}
 
-    with :math:`p_{(1)} \ge p_{(2)} \ge …`: E is how many questions it takes to place x, asked in this order.
+    with :math:`p_{(1)} \ge p_{(2)} \ge …`: E is the number of questions that it takes to place x, asked in this order;
+    with "which" and "label" it is 1.
 
     ============================ ===========================================
     paper                        code
@@ -129,13 +128,13 @@ class NeighborhoodUncertainty(PlacingStrategy):
     :math:`H, E`                 ``uncertainty``
     ============================ ===========================================
 
-    *Deviations.* The clustering in between sees neighborhoods (as labels) and the given links, not the "no" of a row
-    that is not placed yet: so it is made anew only when a row was placed, and the order of the questions about one row
-    does not change meanwhile. A row without any similar neighborhood is equally likely in all of them. While there is
-    one neighborhood all rows are equally uncertain, and the one least similar to it is asked about. Equal scores are
-    decided by lot; in a batch a score counts less the more similar the row is to those picked before. The trees
-    draw thresholds as well as columns, which takes a third of the time of those of a random forest; each learns from
-    as many rows as there are, drawn with replacement, at most 500 of at most 2000 rows that the forest sees.
+    *Deviations.* The clustering uses neighborhoods (as labels) and the given links, not the "no" about a row that is
+    not placed yet: so it is repeated only when a row is placed, and the order of the questions about one row does not
+    change in between. A row that is similar to no neighborhood is equally likely in all of them. With a single
+    neighborhood all rows are equally uncertain, and the one least similar to it is asked about. Ties are broken at
+    random; in a batch, the score falls with the similarity to rows picked before. The trees draw thresholds as well as
+    columns (extremely randomized trees), which takes a third of the time; each learns from at most 500 rows, drawn with
+    replacement from at most 2000.
 
     References
     ----------
@@ -182,7 +181,7 @@ class NeighborhoodUncertainty(PlacingStrategy):
         return _Ready(X, state.seed)
 
     def _fit(self, scene: Scene, hoods: Neighborhoods) -> _Fit:
-        """A clustering with the neighborhoods, a forest of it, and p; made anew only when the neighborhoods changed."""
+        """A clustering with the neighborhoods, its forest, and p; computed again only when the neighborhoods change."""
         kept: _Fit | None = scene.memo.get("fit")
         if kept is not None and kept.sets == hoods.sets:
             return kept
@@ -190,13 +189,13 @@ class NeighborhoodUncertainty(PlacingStrategy):
         base = PCKMeans(penalty="auto", n_init=1) if self.estimator is None else self.estimator
         k = max(self.n_clusters or 2, len(hoods.sets))
         model = told(base, min(k, scene.n), ready.seed)
-        with catch_warnings():  # whoever answers questions cannot do anything about a cluster without rows
+        with catch_warnings():  # people who answer questions can do nothing about an empty cluster
             simplefilter("ignore", ConvergenceWarning)
             model.fit(scene.X, clues=_clues(scene, hoods))
-        labels = _renamed(np.asarray(model.labels_)[ready.studied])
+        labels = _renumber(np.asarray(model.labels_)[ready.sample])
         forest = None if kept is None else kept.forest
         if forest is None or not np.array_equal(forest.labels, labels):
-            forest = _Forest(ready.narrow, ready.studied, labels, self.n_trees, ready.seed)
+            forest = _Forest(ready.narrow, ready.sample, labels, self.n_trees, ready.seed)
         scene.memo["fit"] = fit = _Fit(hoods.sets, forest, self.questions != "pair")
         return fit
 
@@ -225,7 +224,7 @@ class NeighborhoodUncertainty(PlacingStrategy):
 
 
 def _clues(scene: Scene, hoods: Neighborhoods) -> Clues:
-    """What the clustering in between knows: neighborhoods, and the given links with weight 1."""
+    """The clues of the clustering: neighborhoods, and the given links with weight 1."""
     given, n = scene.state.given, scene.n
     labels = np.full(n, -1)
     labels[list(hoods.placed)] = list(hoods.placed.values())
@@ -237,7 +236,7 @@ def _clues(scene: Scene, hoods: Neighborhoods) -> Clues:
 
 
 def _narrow(X: Floats) -> Any:
-    """What trees compare: columns around zero, at most 1, before the cast takes digits away."""
+    """X for the trees, which compare in single precision: centered and scaled first, so that few digits are lost."""
     x = X.astype(np.float64) - X[0]
     x -= x.mean(axis=0)
     largest = np.abs(x).max(axis=0)
@@ -245,14 +244,14 @@ def _narrow(X: Floats) -> Any:
     return np.ascontiguousarray(x, dtype=np.float32)
 
 
-def _renamed(labels: Ints) -> Ints:
-    """Labels by the order of their first rows."""
+def _renumber(labels: Ints) -> Ints:
+    """Labels renumbered by the order of their first rows."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 def membership(shares: Floats) -> Floats:
-    """p(x ∈ N_i) of each column: shares in proportion; equal where all are zero."""
+    """p(x ∈ N_i) of each column: proportional to the shares; equal where all are zero."""
     total = shares.sum(axis=0)
     return np.where(total > 0, shares / np.where(total > 0, total, 1), 1 / len(shares))
 

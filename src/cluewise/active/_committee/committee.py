@@ -19,37 +19,37 @@ from cluewise.ensemble import partitions
 
 __all__ = ["Committee"]
 
-STUDIED = 10_000
-"""Rows that one clustering learns from at most."""
+SAMPLE = 10_000
+"""Maximum number of rows that one clustering learns from."""
 
 MANY = 20
-"""Clusters of one clustering at most where their number is not known."""
+"""Maximum number of clusters of one clustering if the number of classes is unknown."""
 
 
 class Committee(PlacingStrategy):
     r"""Ask about the rows on which many clusterings disagree.
 
-    Many quick clusterings of random parts of the data vote on which rows belong together. Where they agree, nobody
-    needs to be asked: the pairs are imputed, and groups of them give a typical row for each class to begin with. Rows
-    on which they disagree lie between classes, and are asked about, the least certain first. Choose it when k-means
-    finds a good part of the classes, and its mistakes lie at their borders.
+    Many quick clusterings of random parts of the data vote on which rows belong together. Where they agree, no question
+    is needed: these pairs are imputed, and groups of them provide a typical row of each class to begin with. Rows on
+    which they disagree are between classes, and the least certain are asked about first. Use it when k-means finds a
+    good part of the classes and errs at their boundaries.
 
     Parameters
     ----------
     n_clusters : int, optional
         Number of classes; unknown by default.
     n_partitions : int, default=100
-        Clusterings in the committee.
+        Number of clusterings in the committee.
     base_clusters : int or (low, high), optional
-        Clusters of one clustering; from a range each draws its own. By default from two to three times ``n_clusters``,
-        or from half the root of n to the root of n, at most 20, where that is not known. The paper has ``n_clusters``.
+        Number of clusters of one clustering; each draws its own from a range. By default from two to three times
+        ``n_clusters``, or if that is unknown from √n/2 to √n, at most 20. The paper has ``n_clusters``.
     sample : float, default=0.8
-        Share of the rows that one clustering learns from, at most 10 000 of them; it then labels all.
+        Share of the rows that one clustering learns from, at most 10 000; it then labels all rows.
     must_share : float, default=0.95
-        Rows that at least this share of the committee puts together are taken to belong together.
+        Least share of the committee that puts two rows together for an imputed must-link.
     cannot_share : float, default=0.05
-        Rows that at most this share of the committee puts together are taken to be apart; it is relaxed step by step,
-        up to one half, while there are too few groups apart from each other.
+        Largest share of the committee that puts two rows together for an imputed cannot-link; it is raised step by
+        step, up to one half, while there are too few groups apart from each other.
     estimator : clusterer, optional
         Makes the clusterings instead of k-means; see `cluewise.ensemble.partitions`.
     {questions "pair"}
@@ -82,15 +82,15 @@ class Committee(PlacingStrategy):
     :math:`|C_t| S_{it}`         ``Sums.sums[t, i]`` / ``n_partitions``
     ============================ ===============================================
 
-    *Deviations.* The clusterings have more clusters than there are classes: their groups are purer, and mistakes that
+    *Deviations.* The clusterings have more clusters than there are classes: their groups are purer, and errors that
     k-means always makes are no longer shared by all. Representatives are first compared with each other, because an
     imputed cannot-link may be wrong, and because a clusterer learns from the answers what the committee only guessed.
-    A row that is placed brings its whole imputed group. When all rows are in some group, the least certain of those
-    that nobody was asked about come next; when the committee is certain of all of them, the row that is farthest from
-    those asked about. Among equally uncertain rows the one of the largest group is asked about; a batch keeps away from
-    rows that agree with those it holds already. Beyond 2000 rows imputed groups are closed along the 10 nearest rows of
-    each row and rows with equal labels in all clusterings, not along all pairs. The paper's numbers are not known to
-    us; the defaults are ours.
+    A row that is placed brings its whole imputed group. When all rows are in some group, the least certain rows that
+    were not asked about come next; when the committee is certain of all of them, the row farthest from those asked
+    about. Among equally uncertain rows, that of the largest group is asked about; a batch avoids rows that agree with
+    those it has already. With more than 2000 rows, imputed groups are closed along the 10 nearest rows of each row and
+    along rows with equal labels in all clusterings, not along all pairs. We do not know the numbers of the paper; the
+    defaults are ours.
 
     References
     ----------
@@ -157,12 +157,12 @@ class Committee(PlacingStrategy):
             raise ValueError(f"base_clusters={given!r} is not a number of clusters or a range (low, high) of them.")
 
     def imputed(self, state: State, X: Any, *, weight: float = 0.01, limit: int = 100_000) -> Clues:
-        """The pairs that the committee is sure about, as clues of low weight; nobody was asked about them.
+        """The pairs that the committee is certain about, as clues of low weight; nobody was asked about them.
 
-        They are guesses: merge them with what people said (``state.clues | strategy.imputed(state, X)``) for methods
-        that may break clues, such as `PCKMeans`, and keep them away from methods that may not. ``state.clues`` never
-        contains them. Do not expect much: k-means is told what k-means has guessed. With ``base_clusters=n_clusters``
-        there are more must-links, and fewer of the cannot-links are wrong.
+        They are guesses: merge them with the answers (``state.clues | strategy.imputed(state, X)``) only for methods
+        that may break clues, such as `PCKMeans`. ``state.clues`` never contains them. Do not expect much: they tell
+        k-means what k-means has guessed. With ``base_clusters=n_clusters`` there are more must-links, and fewer of the
+        cannot-links are wrong.
 
         Parameters
         ----------
@@ -171,9 +171,9 @@ class Committee(PlacingStrategy):
         X : {array-like, sparse matrix} of shape (n, d)
             The data that the conversation began with.
         weight : float, default=0.01
-            Weight of each pair; an answer has weight 1, and there may be thousands of guesses for each answer.
+            Weight of each pair; an answer has weight 1, and for each there may be thousands of guesses.
         limit : int, default=100_000
-            Where there are more pairs of rows than this, only so many, drawn at random, are looked at.
+            Maximum number of pairs that are considered; of more, so many are drawn at random.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class Committee(PlacingStrategy):
         return Imputed(self._bases(X, state), X, (self.must_share, self.cannot_share), self.n_clusters)
 
     def _bases(self, X: Any, state: State) -> Array:
-        """Algorithm 20 of the survey: clusterings of random parts of the rows, which then label all of them."""
+        """Algorithm 20 of the survey: clusterings of random parts of the rows, extended to all rows."""
         n, d = X.shape
         low, high = self._base_range(n)
         return partitions(
@@ -196,7 +196,7 @@ class Committee(PlacingStrategy):
             n_partitions=self.n_partitions,
             n_clusters=(low, high),
             n_columns=d,
-            n_rows=max(min(int(self.sample * n), STUDIED), high),
+            n_rows=max(min(int(self.sample * n), SAMPLE), high),
             estimator=self.estimator,
             random_state=[state.seed, 2**31],
         )
@@ -221,7 +221,7 @@ class Committee(PlacingStrategy):
         """The sets C_t and what the committee says about each row and set."""
         imputed: Imputed = scene.ready
         claim = np.full(len(imputed.size), -1)
-        for row, t in reversed(hoods.placed.items()):  # the row that was placed first decides
+        for row, t in reversed(hoods.placed.items()):  # the row placed first decides
             claim[imputed.component[row]] = t
         home = claim[imputed.component]
         home[list(hoods.placed)] = list(hoods.placed.values())

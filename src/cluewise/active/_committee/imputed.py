@@ -1,7 +1,7 @@
-"""What a committee of clusterings agrees on: pairs, groups that follow from them, and typical rows [Greene2007]_.
+"""What a committee of clusterings agrees on: pairs, their groups, and typical rows [Greene2007]_.
 
-A committee is an array of labels, one line per clustering; the n × n table of agreements is never made. Agreements are
-whole numbers, how many clusterings put two rows together, so that sums do not depend on their order.
+A committee is an array of labels, one row per clustering; the n × n matrix of agreements is never formed. Agreements
+are integers, the number of clusterings that put two rows together, so that sums do not depend on their order.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cluewise.core.graphs.neighbors import nearest_rows
 __all__ = ["Imputed", "Sums", "add_agreements", "agreements", "certainty", "imputed_clues", "limits"]
 
 EXACT = 2000
-"""Up to this many rows all pairs are compared; beyond, each row with its nearest and with its equals."""
+"""Up to this many rows all pairs are compared; with more, each row with its nearest rows and its equals."""
 
 NEAREST = 10
 """Nearest rows that a row is compared with."""
 
 PAIRS = 2**14
-"""Pairs that are compared at once."""
+"""Number of pairs compared at once."""
 
 SOURCE = "imputed"
 
@@ -57,10 +57,11 @@ def add_agreements(bases: Array, rows: Ints, sets: Ints, signs: Ints, sums: Ints
 
 
 class Imputed:
-    """Groups of rows that the committee joins, and a typical row of each of the largest that it sees apart.
+    """Groups of rows that the committee joins, and a typical row of each large group.
 
-    ``component`` numbers the groups, ``size`` counts their rows, ``medoid`` has the row of each that agrees most with
-    the others of its group; ``representatives`` are rows, the first that of the largest group.
+    ``component`` is the group of each row, ``size`` the number of rows of each group, and ``medoid`` the row of each
+    that agrees most with the others; ``representatives`` are the medoids of groups apart from each other, the largest
+    group first.
     """
 
     def __init__(self, bases: Array, X: Any, shares: tuple[float, float], k: int | None) -> None:
@@ -74,7 +75,7 @@ class Imputed:
     def _representatives(self, k: int | None, most: int) -> list[int]:
         """The largest groups, each apart from those before (Algorithm 21 of the survey); κ_c is relaxed to find k.
 
-        Where k is not known, single rows represent nothing, and nothing is relaxed.
+        If k is unknown, single rows are no representatives, and nothing is relaxed.
         """
         order = np.argsort(-self.size, kind="stable")
         if k is None:
@@ -133,7 +134,7 @@ def _pair_agreements(bases: Array, first: Ints, second: Ints) -> Ints:
 
 
 def _medoids(bases: Array, component: Ints, count: int) -> Ints:
-    """The row of each component with the largest sum of agreements inside it, the first of equals."""
+    """The row of each component with the largest sum of agreements inside it; of ties, the first."""
     score = np.zeros(len(component), dtype=np.int64)
     for base in bases:
         key = component * (int(base.max()) + 1) + base
@@ -144,14 +145,14 @@ def _medoids(bases: Array, component: Ints, count: int) -> Ints:
 
 
 class Sums:
-    """Which set each row counts for, and Σ A_ij over the rows j of each set, kept from question to question."""
+    """The set of each row, and Σ A_ij over the rows j of each set, updated from question to question."""
 
     def __init__(self, n: int) -> None:
         self.home = np.full(n, -1)
         self.sums = np.zeros((0, n), dtype=np.int64)
 
     def move(self, bases: Array, home: Ints, count: int) -> None:
-        """Come to other sets: only rows that have changed are looked at (E53)."""
+        """Update the sums to other sets; only rows whose set has changed are visited (E53)."""
         rows = np.flatnonzero(home != self.home)
         if not len(rows) and count == len(self.sums):
             return
@@ -177,7 +178,7 @@ def certainty(sums: Ints) -> Floats:
 def imputed_clues(
     bases: Array, shares: tuple[float, float], weight: float, limit: int, rng: np.random.Generator
 ) -> Clues:
-    """Pairs that the committee is sure about; where there are more than ``limit`` pairs, of so many drawn ones."""
+    """Pairs that the committee is certain about, of at most ``limit`` pairs drawn at random."""
     n = bases.shape[1]
     first, second = _some_pairs(n, limit, rng)
     least, most = limits(shares, len(bases))
@@ -194,7 +195,7 @@ def imputed_clues(
 
 
 def _some_pairs(n: int, limit: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """All pairs, or so many different ones drawn at random."""
+    """All pairs, or ``limit`` different ones drawn at random."""
     if n * (n - 1) // 2 <= limit:
         return np.triu_indices(n, 1)
     drawn = np.sort(rng.integers(n, size=(2 * limit, 2)), axis=1)

@@ -1,4 +1,4 @@
-"""Composite questions: several utilities of a question in one score (12.2 of the specification; our own)."""
+"""Composite questions: several utilities in one score (12.2 of the specification; our own)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from cluewise.active._composite.utilities import (
     agreement,
     arms,
     check_weights,
-    ranked,
-    spelled,
-    valued,
+    evaluate,
+    qualified_name,
+    rank,
 )
 from cluewise.active._dialog import Question
 from cluewise.active._placing import Neighborhoods, PlacingStrategy
@@ -35,42 +35,41 @@ from cluewise.centroid import PCKMeans
 __all__ = ["CompositeQuestions"]
 
 REFIT = 5
-"""Answers between two fits of the current clustering."""
+"""Number of answers between two fits of the current clustering."""
 
 DEFAULT = {"uncertainty": 1.0, "density": 1.0, "cost": 1.0}
-"""Hard to place, stands for many, placed with few questions: what is learned, for how many rows, at what price."""
+"""Hard to place, representative, placed with few questions: what is learned, for how many rows, at what cost."""
 
 
 class CompositeQuestions(PlacingStrategy):
-    r"""Ask about rows that are useful in several ways at once; which ways, and how much they count, is up to you.
+    r"""Ask about rows that are useful in several ways at once; you can choose which, and how much each counts.
 
-    Use it as a first choice when you do not know which strategy suits your data: by default it looks for rows that are
-    hard to place, stand for many others, and take few questions, and finishes one row before it begins another. In our
-    experiments it was best on average: by far where classes overlap (glass), while strategies that ask only at
-    boundaries were better where a few rows at boundaries are all that is wrong (iris, wine). Give other ``weights``, or
-    a utility of your own, where you know more: ``{"cost": 1}`` for such boundaries.
+    Use it as a first choice when you do not know which strategy suits your data. By default it looks for rows that are
+    hard to place, represent many others and take few questions, and it finishes one row before it begins another. In
+    our experiments it was best on average: by far where classes overlap (glass), while strategies that ask only at
+    boundaries were better where only a few rows at boundaries are wrong (iris, wine); ``{"cost": 1}`` is for those.
 
     Parameters
     ----------
     n_clusters : int, optional
-        Number of classes. Without it, there may always be one more.
+        Number of classes; by default there may always be one more.
     weights : dict, "adapt" or None, default=None
-        How much each utility counts, by name; those that are not named do not count. None: "uncertainty", "density"
-        and "cost" alike, and every one of ``utilities``. "adapt": one of all utilities is drawn for each question by
-        EXP3, more often those that led to answers which contradict the clustering by earlier answers.
+        Weights of utilities by name; others do not count. None: weight 1 for "uncertainty", "density", "cost" and each
+        of ``utilities``. "adapt": EXP3 draws one of all utilities for each question, more often those that led to
+        answers which contradict the clustering by earlier answers.
     combine : {"sum", "product"}, default="sum"
-        Weighted mean of the utilities, or their weighted geometric mean, which asks for all of them at once.
+        Weighted arithmetic mean of the utilities, or weighted geometric mean, which requires all of them at once.
     utilities : dict of str to callable, optional
-        Your own: functions from a `View` to one number per candidate, larger is better.
+        Your own utilities: functions that take a `View` and return one number per candidate; larger is better.
     rate : float, default=0.1
-        Learning rate of EXP3, and the share of its draws that are made at random.
+        Learning rate of EXP3, and the share of its draws that are uniform.
     {questions "pair"}
     {infer_last}
 
     See Also
     --------
     ExploreConsolidate : Far rows first, then any.
-    Committee : Rows that a committee does not know where to put.
+    Committee : Rows on which many clusterings disagree.
 
     Notes
     -----
@@ -89,14 +88,14 @@ class CompositeQuestions(PlacingStrategy):
     cost            entropy of the answer ÷ expected number of questions until the row has its place
     =============== =====================================================================================
 
-    Where a row belongs is the vote of a committee: 60 partitions into k to 3k clusters, made once from X alone. A known
-    row speaks for its neighborhood as often as it shares a cluster with the row in question; half a row more is spread
-    over all neighborhoods, so that little is known of a row far from all others. In a batch, the score of a candidate
-    is multiplied by the share of the committee that parts its row from those already chosen, and no row comes twice.
-    Of more than 2500 rows, questions are about 2500 drawn at random.
+    A committee votes on where a row belongs: 60 partitions into k to 3k clusters, computed once from X alone. A known
+    row votes for its neighborhood as often as it shares a cluster with the row in question; half a vote more is spread
+    over all neighborhoods, so that the place of a row far from all others is uncertain. In a batch, the score of a
+    candidate is multiplied by the share of the committee that separates its row from those already chosen, and no row
+    comes twice. With more than 2500 rows, questions are about 2500 of them, drawn at random.
 
-    *Deviations* from the sketch in our specification: rows that were begun are finished before all others (better
-    than by score in our experiments), and the reward of EXP3 looks at a clustering that is up to five answers old.
+    *Deviations* from the sketch in our specification: a row that was begun is finished before all others (better than
+    by score in our experiments), and the reward of EXP3 uses a clustering that is up to five answers old.
 
     References
     ----------
@@ -165,7 +164,7 @@ class CompositeQuestions(PlacingStrategy):
         if not left.any():
             return None
         score = self._scores(scene, view, len(ahead))[0]
-        for place in ahead:  # alike rows are likely of one kind: the answer about one tells most of the other's
+        for place in ahead:  # similar rows are likely of one class: the answer about one tells most about the other
             alike = agreement(view.committee, np.column_stack([view.pairs[:, 0], np.full(len(score), place)]))
             score = np.minimum(score, score * (1 - alike))
         return int(pool.rows[view.pairs[np.argmax(np.where(left, score, -1.0)), 0]])
@@ -215,7 +214,7 @@ class CompositeQuestions(PlacingStrategy):
         return view
 
     def _scores(self, scene: Scene, view: View, ahead: int) -> tuple[Floats, list[str]]:
-        """The score of each candidate in [0, 1], and the utility that speaks for it most."""
+        """The score of each candidate in [0, 1], and the utility that contributes most to it."""
         own = self.utilities or {}
         every: dict[str, Utility] = {**UTILITIES, **own}
         weights = self.weights if self.weights is not None else {**DEFAULT, **dict.fromkeys(own, 1.0)}
@@ -224,7 +223,7 @@ class CompositeQuestions(PlacingStrategy):
         kept: dict[str, Floats] = scene.memo["ranks"]
         for name in weights:
             if name not in kept:
-                kept[name] = ranked(valued(name, every[name], view))
+                kept[name] = rank(evaluate(name, every[name], view))
         share = np.array(list(weights.values())) / sum(weights.values())
         ranks = np.array([kept[name] for name in weights])
         best = [list(weights)[u] for u in (share[:, None] * ranks).argmax(axis=0)]
@@ -232,7 +231,7 @@ class CompositeQuestions(PlacingStrategy):
         return score, best
 
     def _arm(self, scene: Scene, count: int, ahead: int) -> int:
-        """The utility that EXP3 draws for the next question; a pure function of the answers so far."""
+        """The utility that EXP3 draws for the next question; it depends on the answers alone."""
         rewards = [
             float(any(self._surprising(scene, t, *link) for link in answer.links()))
             for t, answer in enumerate(scene.state.answers)
@@ -247,7 +246,7 @@ class CompositeQuestions(PlacingStrategy):
         return bool(a >= 0 and b >= 0 and (labels[a] == labels[b]) != together)
 
     def _clustering(self, scene: Scene, t: int) -> Ints:
-        """The clustering by the first t answers, or a few less."""
+        """The clustering by the first t answers, or a few fewer."""
         epoch = t // REFIT * REFIT
         kept: dict[int, Ints] = scene.memo.setdefault("clusterings", {})
         if epoch not in kept:
@@ -255,11 +254,11 @@ class CompositeQuestions(PlacingStrategy):
             k = self.n_clusters or max(2, len(self._hoods(Scene(scene.X, state, pool)).sets))
             model = PCKMeans(min(k, len(pool.rows)), max_iter=20, random_state=state.seed)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # kinds of clues that it has no use for, or few distinct rows
+                warnings.simplefilter("ignore")  # of clues that it cannot use, or of too few distinct rows
                 kept[epoch] = model.fit(pool.X, clues=state.clues[pool.rows]).labels_
         return kept[epoch]
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Functions by their names, which are the same in another process."""
-        own = {name: spelled(one) for name, one in (self.utilities or {}).items()}
+        """Functions are written as their names, which are the same in another process."""
+        own = {name: qualified_name(one) for name, one in (self.utilities or {}).items()}
         return {**super()._plain_parameters(), "utilities": own or None}

@@ -1,4 +1,4 @@
-"""The pool of `CompositeQuestions`: rows that may be asked about, and what is computed of them once."""
+"""The pool of `CompositeQuestions`: the rows that may be asked about, and what is computed once for them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ from cluewise.ensemble import partitions
 __all__ = ["Pool", "across", "pool_of", "view_of"]
 
 ROWS = 2500
-"""Rows among which questions are looked for: of more, so many are drawn, so that the next question comes quickly."""
+"""Maximum number of rows in the pool, so that the next question comes quickly."""
 
 COMMITTEE = 60
-"""Partitions of the pool; they have one to three times as many clusters as there are classes."""
+"""Number of partitions of the pool, with one to three times as many clusters as there are classes."""
 
 NEIGHBORS = 10
-"""Nearest rows that say how crowded it is."""
+"""Number of nearest rows that measure the density."""
 
 ACROSS = 100
-"""Candidates across boundaries of neighborhoods."""
-
+"""Maximum number of candidates across boundaries of neighborhoods."""
 
 BLIND = 0.5
-"""Rows that are not there but count beside the known ones around a row: with none around, anything is possible."""
+"""Pseudo-count of votes that is spread over all neighborhoods: without known rows nearby, all are possible."""
 
 
 class Pool(NamedTuple):
-    """What depends on X, the seed and the given clues alone. Places are row numbers within the pool."""
+    """What depends only on X, the seed and the given clues. Places are row numbers within the pool."""
 
     rows: Ints  # (p,) row numbers, sorted
     place: Ints  # (n,) place of each row, or -1
@@ -51,7 +50,7 @@ class Pool(NamedTuple):
 
 
 def pool_of(X: Any, state: State, n_clusters: int | None) -> Pool:
-    """Draw the rows, and look at them."""
+    """Draw the rows of the pool and prepare them."""
     n = len(X)
     rng = np.random.default_rng([state.seed, 12])
     rows: Ints = np.arange(n)
@@ -110,7 +109,7 @@ def view_of(scene: Scene, hoods: Neighborhoods, more: bool, clustering: Callable
 
 
 def across(pool: Pool, likely: Floats, free: Ints) -> Ints:
-    """Places of which it is least clear where they belong, each with its nearest that likely belongs elsewhere."""
+    """The least certain places, each with its nearest one that likely belongs elsewhere."""
     if not pool.near.size:
         return np.empty((0, 2), dtype=np.intp)
     own = likely.argmax(axis=1)
@@ -120,5 +119,5 @@ def across(pool: Pool, likely: Floats, free: Ints) -> Ints:
     top = np.sort(likely[free[rows]], axis=1)
     rows = rows[np.argsort(top[:, -1] - top[:, -2], kind="stable")[:ACROSS]]
     pairs = np.column_stack([free[rows], near[rows, other[rows].argmax(axis=1)]])
-    # Of two rows that chose each other one candidate is enough.
+    # Two rows that chose each other make one candidate.
     return pairs[np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)[1]]

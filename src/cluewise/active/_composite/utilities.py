@@ -24,15 +24,15 @@ __all__ = [
     "arms",
     "chances",
     "check_weights",
-    "ranked",
-    "spelled",
-    "valued",
+    "rank",
+    "qualified_name",
+    "evaluate",
 ]
 
 
 @dataclass(frozen=True)
 class View:
-    """What a utility sees: candidates for the next question, and what is known around them.
+    """What a utility sees: the candidates for the next question, and what is known about them.
 
     Rows are numbered within the view. A candidate compares a row with another one, which most often stands for a
     neighborhood: rows that are known to belong together.
@@ -44,7 +44,7 @@ class View:
     together: Floats  # (m,) probability of a yes
     chances: Floats  # (p, s + 1) probability that a row belongs to each neighborhood, and last that it is of a new kind
     committee: Array  # (c, p) partitions made from X alone
-    density: Floats  # (p,) how crowded it is around each row
+    density: Floats  # (p,) density around each row
     asked: Ints  # rows that have a place, or were asked about
     must: Ints  # (·, 2) pairs that somebody said yes to
     cannot: Ints  # (·, 2) pairs that somebody said no to
@@ -74,7 +74,7 @@ def uncertainty(view: View) -> Floats:
 
 
 def density(view: View) -> Floats:
-    """How crowded it is around the row: what is learned of it holds for many (10.4)."""
+    """Density around the row: what is learned about it holds for many (10.4)."""
     return view.density[view.pairs[:, 0]]
 
 
@@ -105,7 +105,7 @@ def cost(view: View) -> Floats:
     """Entropy of the answer, divided by how many questions it takes to place the row, on average (12.2)."""
     falling = -np.sort(-view.chances[:, :-1], axis=1)
     count = falling.shape[1]
-    # That the row is of a new kind follows from the last no.
+    # After a no to all others, no further question is needed: the row is of a new class.
     questions = falling @ np.arange(1, count + 1) + count * view.chances[:, -1]
     return _binary(view.together) / np.maximum(questions, 1)[view.pairs[:, 0]]
 
@@ -129,11 +129,11 @@ PHRASES = {
     "coherence": "that fits in with the answers so far",
     "cost": "that can be placed with few questions",
 }
-"""What a row is that a utility likes, for people."""
+"""What a utility prefers, in words for people."""
 
 
 def check_weights(weights: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    """Refuse weights of utilities that are not there, and numbers that are not weights."""
+    """Refuse weights of unknown utilities, and numbers that are not weights."""
     for name, one in own.items():
         if not callable(one):
             raise TypeError(f"the utility {name!r} is a function of a view, not {one!r}.")
@@ -146,8 +146,8 @@ def check_weights(weights: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         raise ValueError("one of the weights is above 0.")
 
 
-def valued(name: str, utility: Utility, view: View) -> Floats:
-    """What a utility gives, if it is one number per candidate."""
+def evaluate(name: str, utility: Utility, view: View) -> Floats:
+    """The values of a utility; refused unless they are one number per candidate."""
     values = np.asarray(utility(view))
     if values.shape != (len(view.pairs),) or not np.issubdtype(values.dtype, np.number) or np.isnan(values).any():
         wrong = "nan" if values.shape == (len(view.pairs),) else f"an array of shape {values.shape}"
@@ -157,16 +157,16 @@ def valued(name: str, utility: Utility, view: View) -> Floats:
     return values
 
 
-def spelled(utility: Any) -> str:
-    """A utility by its name, which is the same in another process."""
+def qualified_name(utility: Any) -> str:
+    """The name of a utility, which is the same in another process."""
     if isinstance(utility, partial):
-        words = [spelled(utility.func), *map(repr, utility.args), *(f"{k}={v!r}" for k, v in utility.keywords.items())]
-        return f"partial({', '.join(words)})"
-    named = utility if hasattr(utility, "__qualname__") else type(utility)
-    return f"{named.__module__}.{named.__qualname__}"
+        named = [f"{name}={value!r}" for name, value in utility.keywords.items()]
+        return f"partial({', '.join([qualified_name(utility.func), *map(repr, utility.args), *named])})"
+    home = utility if hasattr(utility, "__qualname__") else type(utility)
+    return f"{home.__module__}.{home.__qualname__}"
 
 
-def ranked(values: Floats) -> Floats:
+def rank(values: Floats) -> Floats:
     """Ranks of numbers, scaled to [0, 1]; equal numbers share a rank. One number alone has rank 1."""
     if len(values) < 2:
         return np.ones(len(values))
@@ -179,7 +179,7 @@ def agreement(committee: Array, pairs: Ints) -> Floats:
 
 
 def chances(committee: Array, sets: list[Ints], blind: float, more: bool) -> Floats:
-    """(p, s + 1) probability that each row belongs to each set, and last that it is of a new kind.
+    """(p, s + 1) probability that each row belongs to each set, and last that it is of a new class.
 
     The committee votes like a kernel: a member of a set counts as often as it is put together with the row, and
     ``blind`` more is spread over all sets, and over the new kind if there may be ``more`` of them.
