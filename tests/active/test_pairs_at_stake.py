@@ -12,9 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from cluewise import Clues
 from cluewise.active import Answer, FunctionOracle, Question, SimulatedOracle, State, interview
 from cluewise.active._pairs_at_stake import stakes
-from cluewise.active._pairs_at_stake.odds import Odds
 from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake
-from cluewise.active._pairs_at_stake.stakes import Table
+from cluewise.active._pairs_at_stake.stakes import Odds, Table
 from cluewise.active._pairs_at_stake.ward_groups import WardGroups
 from cluewise.datasets import load
 

@@ -1,4 +1,4 @@
-"""Super-instances: small k-means clusters that one row stands for, split and merged by answers (COBRAS)."""
+"""Super-instances: small k-means clusters with one representative row, split and merged by answers (COBRAS)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from cluewise.clues import Clues
 __all__ = ["SuperInstances"]
 
 DEEPEST = 7
-"""Splitting levels that are looked at: a super-instance is split into at most 2⁷ others at once."""
+"""Maximum splitting level: a super-instance is split into at most 2⁷ others at once."""
 
 COARSE, SWEEPS = 16, 10
-"""Parts beyond which k-means begins with rows drawn at random, and its sweeps then: small parts need not be optimal."""
+"""With more parts, k-means starts from random rows and stops after so many iterations; they need not be optimal."""
 
 LISTED = 100
-"""Pairs of clusters, the closest ones, of which a batch is made."""
+"""Maximum number of pairs of clusters, the closest first, that a batch is chosen from."""
 
 Pair: TypeAlias = tuple[int, int]
 Talk: TypeAlias = Generator[list[tuple[Pair, str]], bool | None, None]
-"""Yields what may be asked now, the best first, and is sent the answer to the first one."""
+"""Yields the pairs that may be asked now, the best first, and receives the answer to the first."""
 
 
 class Procedure:
-    """Where the procedure stands: a function of data, seed, clues, and answers in their order."""
+    """The state of the procedure: a function of data, seed, clues, and answers in order."""
 
     def __init__(self, X: Floats, given: Clues, seed: int) -> None:
         self.X = X
@@ -46,15 +46,15 @@ class Procedure:
         self._row: list[int] = [self._medoid(self._members[0])]
         self._clusters: list[list[int]] = [[0]]
         self._complete: list[list[int]] = []  # clusters after the last complete round
-        self._split: set[int] = set()  # super-instances that are no more, or have equal rows only
+        self._split: set[int] = set()  # super-instances that were split, or cannot be because their rows are equal
         self._talk = self._rounds()
-        self._go_on(next(self._talk, []))
+        self._advance(next(self._talk, []))
 
     def learn(self, answer: Answer) -> None:
-        """Take in one answer and go on as far as what is known leads."""
+        """Add one answer and continue up to the next open question."""
         self.known.learn(answer)
         self.learned += 1
-        self._go_on(self.wanted)
+        self._advance(self.wanted)
 
     def labels(self) -> Ints:
         """Clusters after the last complete round, or as they are in the first one."""
@@ -65,7 +65,7 @@ class Procedure:
                 labels[self._members[s]] = number
         return labels
 
-    def _go_on(self, wanted: list[tuple[Pair, str]]) -> None:
+    def _advance(self, wanted: list[tuple[Pair, str]]) -> None:
         try:
             while wanted and not self.known.open(Question("pair", wanted[0][0])):
                 wanted = self._talk.send(self.known.same(*wanted[0][0]))
@@ -74,7 +74,7 @@ class Procedure:
         self.wanted = wanted
 
     def _rounds(self) -> Talk:
-        """Split the largest super-instance, merge clusters, again and again."""
+        """Split the largest super-instance and merge clusters, until nothing is left to split."""
         while left := [s for s, rows in enumerate(self._members) if len(rows) > 1 and s not in self._split]:
             largest = max(left, key=lambda s: len(self._members[s]))
             level = yield from self._level(self._members[largest])
@@ -91,19 +91,19 @@ class Procedure:
             self._complete = [list(cluster) for cluster in self._clusters]
 
     def _level(self, rows: Ints) -> Generator[list[tuple[Pair, str]], bool | None, int]:
-        """How often a half is halved again before two medoids belong together; once at least."""
+        """The number of times a half is halved again until two medoids belong together; at least 1."""
         for level in range(DEEPEST):
             halves = self._parts(rows, 2)
             why = f"each stands for a half of the same {len(rows)} rows, which may not belong together."
             if len(halves) == 1 or (yield [((self._medoid(halves[0]), self._medoid(halves[1])), why)]) is not False:
                 return max(level, 1)
-            rows = min(halves, key=lambda half: (len(half) == 1, len(half)))  # a single row is nothing to halve
+            rows = min(halves, key=lambda half: (len(half) == 1, len(half)))  # a single row cannot be halved
             if len(rows) == 1:
                 return level + 1
         return DEEPEST
 
     def _merge(self) -> Talk:
-        """Take the closest two clusters that are not known to be apart; one cluster if somebody says yes."""
+        """Ask about the closest two clusters that are not known to be apart, and merge them after a yes."""
         in_vain: set[Pair] = set()
         while pairs := self._closest(in_vain):
             a, b, pair = pairs[0]
@@ -134,7 +134,7 @@ class Procedure:
         one, other = np.triu_indices(len(counts), 1)
         order = np.argsort(mean[one, other], kind="stable")
         found: list[tuple[int, int, Pair]] = []
-        # Two lists of numbers, not a list of pairs: thousands of small lists would wake the garbage collector.
+        # Two lists of numbers, not a list of pairs: thousands of small lists would trigger the garbage collector.
         for a, b in zip(one[order].tolist(), other[order].tolist()):
             if self.known.same(int(rows[start[a]]), int(rows[start[b]])) is False:
                 continue
@@ -168,11 +168,10 @@ class Procedure:
 class SuperInstances(Strategy):
     r"""Split super-instances and merge them into clusters, as the answers say.
 
-    A super-instance is a set of rows that one row, its medoid, stands for. All rows are one at first. Each round splits
-    the largest one, as finely as a few questions say, and then asks which clusters of super-instances are one, the
-    closest first. No number of clusters is needed, and clusters may have any shape that super-instances can fill. It
-    has a clustering of its own (`clustering`). `PairsAtStake` gets more out of the same kind of questions; this is
-    the published procedure.
+    A super-instance is a set of rows that is represented by its medoid. At first, all rows are one. Each round splits
+    the largest one, as finely as a few questions say, and then asks which clusters of super-instances belong together,
+    the closest first. The number of clusters need not be known, and clusters may have any shape. It has a clustering of
+    its own (`clustering`). This is the published procedure; `PairsAtStake` makes more of the same kind of questions.
 
     See Also
     --------

@@ -1,6 +1,6 @@
-"""IG-KMEANS: k-means of directions that pays for broken links by how alike their rows are [Huang2007]_.
+"""IG-KMEANS: spherical k-means with a price of broken links by the similarity of their rows [Huang2007]_.
 
-Then how uncertain the cluster of each row is, by itself and given earlier questions.
+Also the uncertainty of the cluster of each row, by itself and given earlier questions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MAX_ITER = 50
-"""Iterations of one start; the objective hardly falls after a few."""
+"""Maximum number of iterations of one start; the objective hardly falls after a few."""
 
 
 class Links(NamedTuple):
@@ -59,8 +59,8 @@ class State(NamedTuple):
 def unit_rows(X: Any, *, lifted: bool) -> Any:
     """Rows divided by their lengths, dense or CSR, in double precision; rows of zeros stay as they are.
 
-    ``lifted`` rows are seen from a point outside of the data: relative to their middle they get one more column, as
-    large as the longest of them. No two of them are then more than a right angle apart, and angles grow with distances.
+    ``lifted`` rows are seen from a point outside of the data: centered, with one more column, as large as the longest
+    of them. No two of them are then more than a right angle apart, and angles grow with distances.
     """
     scale = float(abs(X).max()) or 1.0  # the squares of tiny numbers are zero
     x = X.astype(np.float64) / scale
@@ -92,7 +92,7 @@ def links_of(unit: Any, must: Iterable[tuple[int, int]], cannot: Iterable[tuple[
     ends = np.array(pairs[False] + pairs[True], dtype=np.int64).reshape(-1, 2)
     alike = _alike(unit, ends)
     apart = np.arange(len(ends)) >= len(pairs[False])
-    # Rows at an obtuse angle cost nothing together: a price below zero would reward a broken link.
+    # A price below zero would reward a broken link, so rows at an obtuse angle have no price.
     prices = (1 - rho) * np.where(apart, np.maximum(alike, 0), alike - 1)
     rows, others = np.concatenate([ends, ends[:, ::-1]]).T
     order = np.argsort(rows, kind="stable")
@@ -158,11 +158,11 @@ def directions(sums: Floats, previous: Floats) -> Floats:
 def spread(unit: Any, given: Floats, k: int, rng: np.random.Generator) -> Floats:
     """The directions of the given vectors, and more by k-means++ until there are k."""
     rows = Rows(unit, None, np.zeros(unit.shape[1])) if isinstance(unit, np.ndarray) else SparseRows(unit)
-    centers = plus_plus(rows, _turned(given), k, rng)
-    return _turned(centers)
+    centers = plus_plus(rows, _normalize(given), k, rng)
+    return _normalize(centers)
 
 
-def _turned(vectors: Floats) -> Floats:
+def _normalize(vectors: Floats) -> Floats:
     lengths = _lengths(vectors)
     return vectors / np.where(lengths > 0, lengths, 1.0)[:, None]
 

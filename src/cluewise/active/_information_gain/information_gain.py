@@ -1,4 +1,4 @@
-"""The rows whose cluster is least certain, in rounds: independent and dependent information gain [Huang2007]_."""
+"""Ask about rows whose cluster is least certain, in rounds: information gain [Huang2007]_."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from cluewise.core.threads import one_blas_thread
 __all__ = ["InformationGain"]
 
 SAMPLE = 20_000
-"""Rows beyond which a sample of this size is clustered and asked about."""
+"""Maximum number of rows that are clustered and asked about; of more, a sample."""
 
 STARTS = 5
-"""Starts of the clustering without clues."""
+"""Number of starts of the clustering without clues."""
 
 SPARE = 10
-"""Questions planned for each one of a round: answers to some may make others needless."""
+"""Number of planned questions for each one of a round, because answers to some settle others."""
 
 MEMBERS = 100
-"""Rows of a given neighborhood that take part in the clustering as linked rows; one after the other, they cost time."""
+"""Maximum number of linked rows of a given neighborhood in the clustering, which visits them one by one."""
 
 Pair = tuple[int, int]
 
@@ -48,35 +48,35 @@ class Ready(NamedTuple):
 
 
 class InformationGain(Strategy):
-    r"""Ask about the rows that lie between two clusters, and cluster anew with the answers after each round.
+    r"""Ask about rows between two clusters, and cluster again with the answers after each round.
 
-    Use it when the number of clusters is known and k-means finds about the right clusters: the answers mend what it
-    gets wrong between them. The budget is split into rounds. Each begins with a clustering by all answers so far; of
-    some rows drawn at random those whose cluster is least certain are compared with a row in the middle of
-    their cluster. Within a round questions do not depend on answers, so that a round may be asked at once.
+    Use it when the number of clusters is known and k-means finds about the right clusters: the answers correct its
+    errors between them. The budget is split into rounds. Each begins with a clustering by all answers so far; of some
+    rows drawn at random, those whose cluster is least certain are compared with a row in the middle of their cluster.
+    Within a round questions do not depend on answers, so that a round may be asked at once.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     gain : {"dependent", "independent"}, default="dependent"
-        Whether rows that resemble rows of earlier questions count as more certain.
+        Whether rows that are similar to rows of earlier questions count as more certain.
     n_rounds : int, default=10
-        Rounds into which the budget is split.
+        Number of rounds.
     candidates : int or None, default=10
-        Rows that are drawn in each round, for each of its questions; None: all.
+        Number of rows drawn in each round, for each of its questions; None: all rows.
     similarity : {"auto", "cosine", "distance"}, default="auto"
-        "cosine" is for documents and other rows without negative numbers; below 0 it counts as 0. "distance" is the
-        cosine of rows seen from outside of the data, which falls with the distance. "auto" is "cosine" where X is
-        sparse, else "distance".
+        "cosine" is for documents and other rows without negative numbers; negative cosines count as 0. "distance" is
+        the cosine seen from a point outside of the data, which falls with the distance. "auto" is "cosine" for sparse
+        X, and otherwise "distance".
     rho : float, default=0.5
-        Weight of the rows in the objective of the clustering; that of the answers is one minus it.
+        Weight of the rows in the objective of the clustering; that of the answers is ``1 - rho``.
     epsilon : float, default=1.0
-        How much rows of earlier questions count in the dependent gain.
+        Weight of rows of earlier questions in the dependent gain.
 
     See Also
     --------
-    Committee : Rows that several clusterings disagree about.
+    Committee : Rows on which many clusterings disagree.
 
     Notes
     -----

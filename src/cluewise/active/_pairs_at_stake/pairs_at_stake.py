@@ -16,19 +16,18 @@ from cluewise.active._strategy import Scene, Strategy, StrategyCard
 __all__ = ["PairsAtStake"]
 
 LOOKED_AT = 20
-"""Candidates that are looked at for each question of a batch."""
+"""Number of candidates considered for each question of a batch."""
 
 
 class PairsAtStake(Strategy):
-    r"""Ask about the two groups of rows where an answer is likely to change most pairs of rows.
+    r"""Ask about the two groups of rows for which the answer is expected to change most pairs of rows.
 
-    Rows are gathered into super-instances, each with one row that stands for it, and super-instances into clusters, as
-    the answers say. There are two kinds of questions: do the two halves of a super-instance belong together, as is
-    presumed, and do two clusters belong together, though nothing says so yet? Both put a number of pairs of rows at
-    stake, and how likely they are to change sides is learned from the answers so far: the farther apart, the less
-    likely "yes". The question with most expected changes comes next. No number of clusters is needed. A good choice
-    wherever classes are made of compact groups, however many of them; the clusters are read from `clustering`, or any
-    clusterer is fitted to ``state.clues``.
+    Rows form super-instances, each with one representative row, and super-instances form clusters, as the answers say.
+    There are two kinds of questions: do the two halves of a super-instance belong together, as is assumed, and do two
+    clusters belong together, which is not known yet? Each puts a number of pairs of rows at stake, and the probability
+    that they change is learned from the answers so far: the farther apart, the less likely a "yes". The question with
+    the most expected changes comes next. The number of clusters need not be known. Use it when classes consist of
+    compact groups, however many; read the clusters from `clustering`, or fit any clusterer to ``state.clues``.
 
     See Also
     --------
@@ -46,7 +45,7 @@ class PairsAtStake(Strategy):
        V(A, B) = |A||B| \max_{S \in A,\, T \in B} p(\delta(S, T)),
 
     for super-instances :math:`S` and clusters :math:`A, B` not known to be apart, with the logarithm :math:`\delta`
-    of the distance of two means and the chance of a "yes"
+    of the distance of two means and the probability of a "yes"
 
     .. math:: p(\delta) = \mathrm{E}\left[ 1 / (1 + e^{-a (\theta - \delta)}) \right]
 
@@ -61,14 +60,14 @@ class PairsAtStake(Strategy):
     :math:`\delta`       ``Table._far``
     ==================== ==========================
 
-    What follows from clues and answers is done at once and costs nothing; rows with given labels stand for their
-    super-instance where it has any. After "don't know" the two stay apart for now, and other rows of their clusters may
-    be asked about. Above 12 000 rows, the leaves of the tree are 2 000 small clusters by k-means; below that nothing
-    is random, and the seed changes nothing.
+    What follows from clues and answers is done at once, without a question. If a super-instance has rows with given
+    labels, one of these represents it. After "don't know" the two stay apart for now, and other rows of their clusters
+    may be asked about. With more than 12 000 rows, the leaves of the tree are 2 000 small clusters by k-means; with
+    fewer, nothing is random.
 
     *Deviations* from the super-instances of COBRAS [VanCraenendonck2018]_: the tree instead of k-means, single
     questions in the order of their value instead of rounds of splitting and merging, and clusters that are never
-    complete: two of them far apart, or small, are not asked about as long as more is at stake elsewhere.
+    complete: two that are small or far apart are not asked about while more is at stake elsewhere.
 
     References
     ----------
@@ -105,7 +104,7 @@ class PairsAtStake(Strategy):
         Returns
         -------
         ndarray of shape (n,)
-            Cluster of each row, from 0. Rows that somebody spoke of are with those they are known to belong to.
+            Cluster of each row, from 0; rows with clues are placed as the clues say.
         """
         table = self._table(self._scene(state, X))
         labels = table.labels(state.clues)

@@ -1,4 +1,4 @@
-"""Super-instances as nodes of Ward's tree, what is known about them, and how much every question puts at stake."""
+"""Super-instances as nodes of Ward's tree, what is known about them, and what each question puts at stake."""
 
 from __future__ import annotations
 
@@ -7,29 +7,64 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known
-from cluewise.active._pairs_at_stake.odds import Odds
 from cluewise.active._pairs_at_stake.ward_groups import WardGroups
 from cluewise.clues import Clues
 
-__all__ = ["Table"]
+__all__ = ["Odds", "Table"]
 
 TOP = 30
-"""Unions at the top of the tree whose distances say where the middle of the odds is expected."""
+"""Number of top merges of the tree whose distances give the prior of the middle of the odds."""
 
 LEAST_SPREAD = 0.3
-"""Least uncertainty of that middle, in logarithms."""
+"""Minimum standard deviation of that prior, in logarithms."""
 
 TINY = 1e-12
-"""Squared distances below this share of the variance count as it."""
+"""Floor of squared distances, as a share of the variance."""
 
 MOST = 500
-"""Super-instances beyond the number of answers: what given labels decide is split no further."""
+"""Maximum number of super-instances beyond the number of answers; given labels could split without end."""
+
+STEEPNESS = 4.0
+"""Prior median of the slope: at twice the distance, the odds are 16 times smaller."""
+
+WIDEST, STEEPER = 3.0, 1.5
+"""Half widths of the grid: of the middle in units of its spread, of the logarithm of the slope."""
+
+POINTS, BEYOND = 512, 8.0
+"""Points at which the curves are computed, and how far these reach beyond the middles; others are interpolated."""
+
+
+class Odds:
+    """The probability of a "yes" at the logarithm f of a distance, averaged over the posterior of slope and middle.
+
+    p(yes | f) = 1 / (1 + exp(−a (θ − f))). A priori the middle θ is normal, and log a is normal around log `STEEPNESS`
+    with a standard deviation of ½. Both are on a grid, so that learning an answer is one addition of logarithms.
+    """
+
+    def __init__(self, middle: float, spread: float) -> None:
+        theta = middle + spread * np.linspace(-WIDEST, WIDEST, 41)
+        slope = STEEPNESS * np.exp(np.linspace(-STEEPER, STEEPER, 9))
+        self._theta = np.repeat(theta, len(slope))
+        self._slope = np.tile(slope, len(theta))
+        self._log = -0.5 * ((self._theta - middle) / spread) ** 2 - 2.0 * np.log(self._slope / STEEPNESS) ** 2
+        self._at = np.linspace(theta[0] - BEYOND, theta[-1] + BEYOND, POINTS)
+        self._curves = 1.0 / (1.0 + np.exp(-self._slope * (self._theta - self._at[:, None])))
+
+    def learn(self, f: float, yes: bool) -> None:
+        """Update the posterior with one answer."""
+        z = self._slope * (self._theta - f)
+        self._log -= np.logaddexp(0.0, -z if yes else z)
+
+    def yes(self, f: Floats) -> Floats:
+        """The probability of a "yes" at each f."""
+        weight = np.exp(self._log - self._log.max())
+        return np.interp(f, self._at, self._curves @ (weight / weight.sum()))
 
 
 class Table:
-    """Super-instances, the rows that stand for them, and what is known: a function of clues and answers in order.
+    """Super-instances, their representatives, and what is known: a function of clues and answers in order.
 
-    All tables are (m, m), one row for each super-instance; the diagonal speaks of its two halves.
+    All matrices are (m, m) over super-instances; the diagonal is about the two halves of one.
     """
 
     def __init__(self, groups: WardGroups, given: Clues) -> None:
@@ -48,25 +83,25 @@ class Table:
         self._in_vain = np.zeros((1, 1), dtype=bool)
         self._far: Floats = np.array([[self._halves(groups.root)]])  # logarithms of distances
         self._medoids: dict[int, int] = {}
-        self._unseen = {0}  # super-instances whose halves may have come to be known apart
+        self._unseen = {0}  # super-instances whose halves may be known apart by now
         self._advance()
 
     def learn(self, answer: Answer) -> None:
-        """Take in one answer and all that follows from it."""
+        """Add one answer and everything that follows from it."""
         self.known.learn(answer)
         self.learned += 1
-        self._heed(answer)
+        self._apply(answer)
         self._unseen = set(range(len(self.node)))
         self._advance()
 
     def best(self) -> tuple[int, int, float] | None:
-        """The two super-instances (or one, twice) with most at stake, and the number of pairs expected to change."""
+        """The two super-instances (or one, twice) with the highest value, and that value; None without a question."""
         values = self.values()
         i, j = (int(a) for a in np.unravel_index(int(values.argmax()), values.shape))
         return (i, j, float(values[i, j])) if values[i, j] >= 0 else None
 
     def values(self) -> Floats:
-        """Pairs of rows expected to change sides by an answer about i and j; −1 where there is nothing to ask."""
+        """Expected number of pairs of rows that an answer about i and j changes; −1 where there is nothing to ask."""
         size = self.groups.size[self.node]
         whole = np.bincount(self.cluster, weights=size)[self.cluster]
         live = ~(self._apart | self._in_vain | (self.cluster[:, None] == self.cluster))
@@ -81,7 +116,7 @@ class Table:
         return value
 
     def pair(self, i: int, j: int) -> tuple[int, int]:
-        """The rows that stand for i and j, or for the two halves of i."""
+        """The representatives of i and j, or of the two halves of i."""
         if i != j:
             return self.row[i], self.row[j]
         half = self._other(i)[1]
@@ -90,7 +125,7 @@ class Table:
         return self.row[i], self._medoids[half]
 
     def labels(self, clues: Clues) -> Ints:
-        """Cluster of each row; rows that somebody spoke of are with those they are known to be with."""
+        """Cluster of each row; rows with clues are placed as the clues say."""
         labels = np.empty(len(self.groups.X), dtype=np.int64)
         for node, cluster in zip(self.node.tolist(), self.cluster.tolist()):
             labels[self.groups.rows(node)] = cluster
@@ -105,8 +140,8 @@ class Table:
         for root, rows in sorted(together.items(), key=lambda one: (-len(one[1]), one[1])):
             cluster = home.get(root)
             if cluster is None:
-                # None of its rows stands for a super-instance: where most of them are, and nobody it is apart from;
-                # beside others that had to leave from there, or alone.
+                # None of its rows represents a super-instance: it joins the cluster of most of its rows, unless that
+                # holds something it is apart from; then others that had to leave that cluster, or a new one.
                 taken = {seat[c] for c in _enemies(clues, cliques, int(component[rows[0]])) if c in seat}
                 found, counts = np.unique(labels[rows], return_counts=True)
                 here = found[np.argsort(-counts, kind="stable")].tolist()
@@ -129,8 +164,8 @@ class Table:
         a, b = self.groups.parts[self.node[i] - self.groups.n_leaves].tolist()
         return (a, b) if self.groups.holds(a, self.row[i]) else (b, a)
 
-    def _heed(self, answer: Answer) -> None:
-        """Settle what an answer says of super-instances, whether they were the best to ask about or not."""
+    def _apply(self, answer: Answer) -> None:
+        """Apply an answer to super-instances, whether or not the question was the best one."""
         place = {row: i for i, row in enumerate(self.row)}
         for first, second, same in answer.links():
             i, j = place.get(first), place.get(second)
@@ -148,7 +183,7 @@ class Table:
         return bool(self.cluster[i] != self.cluster[j] and not self._apart[i, j])
 
     def _advance(self) -> None:
-        """Split and merge whatever is known or was asked in vain, until the best question is an open one."""
+        """Split and merge what is known or was asked in vain, until the best question is open."""
         while (found := self._overdue() or self.best()) is not None:
             i, j, _ = found
             pair = self.pair(i, j)
@@ -162,7 +197,7 @@ class Table:
             self._settle(i, j, same)
 
     def _overdue(self) -> tuple[int, int, float] | None:
-        """A super-instance whose halves are known apart: it is none, however little is at stake."""
+        """A super-instance whose halves are known apart: it must be split, however little is at stake."""
         splits = self._splits()
         while self._unseen:
             i = min(self._unseen)
@@ -172,7 +207,7 @@ class Table:
         return None
 
     def _split(self, i: int, row: int) -> int:
-        """Part super-instance i in two, unrelated for now; the other half becomes the last one."""
+        """Split super-instance i in two, unrelated for now; the other half becomes the last one."""
         m = len(self.node)
         keeps, leaves = self._other(i)
         self.node = np.append(self.node, leaves)
@@ -217,7 +252,7 @@ class Table:
 
 
 def _cliques(clues: Clues) -> dict[int, list[int]]:
-    """The sets of components apart from each other that a component is in."""
+    """The cliques of each component: sets of components that are apart from each other."""
     found: dict[int, list[int]] = {}
     indptr, members = clues.cliques.indptr, clues.cliques.members
     for q in range(len(indptr) - 1):

@@ -1,4 +1,4 @@
-"""Groups of rows, each made of two smaller ones: Ward's tree over all rows, or over small k-means clusters of them."""
+"""Ward's tree over all rows, or over small k-means clusters of them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cluewise.core.trees.linkage_means import joined_by_ward, means_of
 __all__ = ["WardGroups"]
 
 SWEEPS = 5
-"""Sweeps of k-means that make small clusters; they need not be optimal, only small."""
+"""Iterations of k-means for small clusters, which need not be optimal."""
 
 
 class WardGroups:
-    """A tree of groups; leaves are single rows where there are at most ``exact`` of them, else ``small`` clusters.
+    """A tree of groups; its leaves are the rows if there are at most ``exact``, otherwise ``small`` clusters.
 
     Groups are numbered as in SciPy's linkage: leaves first, every group after its two parts, the last holds all rows.
     """
 
     def __init__(self, X: Floats, seed: int, *, exact: int = 12_000, small: int = 2_000) -> None:
         self.X = X
-        leaf = np.arange(len(X)) if len(X) <= exact else _gathered(X, small, seed)
+        leaf = np.arange(len(X)) if len(X) <= exact else _gather(X, small, seed)
         m = int(leaf.max()) + 1
         counts = np.bincount(leaf, minlength=m)
         order = np.argsort(leaf, kind="stable")
@@ -81,6 +81,6 @@ class WardGroups:
         return np.einsum("ij,ij->i", apart, apart)
 
 
-def _gathered(X: Floats, small: int, seed: int) -> Ints:
+def _gather(X: Floats, small: int, seed: int) -> Ints:
     model = PCKMeans(small, init="random", n_init=1, max_iter=SWEEPS, random_state=seed).fit(X)
     return np.unique(model.labels_, return_inverse=True)[1].reshape(-1)
