@@ -83,6 +83,9 @@ ENTRIES = {
     ),
     "sample_weight": "sample_weight : array-like of shape (n,), optional\n    Weight of each row.",
     "some_clues": "clues : Clues or array-like of shape (n,)\n    What is known; an array is taken as partial labels.",
+    "strategy": "strategy : Strategy\n    Chooses the questions.",
+    "state": "state : State\n    From `start` or `tell`.",
+    "X_same": "X : {array-like, sparse matrix} of shape (n, d)\n    The data that the conversation began with.",
     "self": "object\n    The fitted estimator.",
     "labels": "ndarray of shape (m,)\n    Cluster of each row.",
     # Parameters of metrics.
@@ -122,7 +125,7 @@ def fill(text: str, entries: dict[str, str] = ENTRIES) -> str:
 def documented(target: T) -> T:
     """Fill in the docstring of a function, or those of a class and its methods."""
     described: list[Any] = [target, *(vars(target).values() if isinstance(target, type) else ())]
-    for one in described:
+    for one in (getattr(one, "__func__", one) for one in described):  # class methods and static methods wrap one
         # The docstring of a property cannot be changed, and `python -OO` leaves none.
         if callable(one) and isinstance(one.__doc__, str) and PLACE.search(one.__doc__):
             one.__doc__ = fill(one.__doc__)

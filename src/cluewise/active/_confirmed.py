@@ -45,8 +45,10 @@ class Confirmed(Strategy):
     --------
     SimulatedOracle : Errs at a given rate.
 
-    Notes ----- If :math:`n_v` of N answers say v, all m values are equally likely a priori, and at the error rate e all
-    wrong values are equally likely, then
+    Notes
+    -----
+    If :math:`n_v` of N answers say v, all m values are equally likely a priori, and at the error rate e all wrong
+    values are equally likely, then
 
     .. math:: P(v) \propto (1 - e)^{n_v} \Big( \frac{e}{m - 1} \Big)^{N - n_v}.
 
@@ -109,8 +111,7 @@ class Confirmed(Strategy):
 
         Parameters
         ----------
-        state : State
-            From `start` or `tell`.
+        {state}
 
         Returns
         -------

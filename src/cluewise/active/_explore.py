@@ -35,9 +35,9 @@ class ExploreConsolidate(PlacingStrategy):
         The next row of Consolidate: drawn at random, the next in order, or the one nearest to the center of the
         smallest neighborhood.
     patience : float or None, default=1.0
-        Explore pauses after ``patience`` times the number of neighborhoods rows in succession that joined a known
-        neighborhood; it resumes when Consolidate finds a new class. None: it never pauses, as in the paper, so that
-        without ``n_clusters`` there is no Consolidate.
+        Explore pauses when ``patience`` × (number of neighborhoods) rows in succession joined a known neighborhood; it
+        resumes when Consolidate finds a new class. None: it never pauses, as in the paper, so that without
+        ``n_clusters`` there is no Consolidate.
     {questions "pair"}
     {infer_last}
 

@@ -37,24 +37,20 @@ def interview(
 
     Parameters
     ----------
-    strategy : Strategy
-        Chooses the questions.
-    X : {array-like, sparse matrix} of shape (n, d)
-        The data.
+    {strategy}
+    {X}
     oracle : callable
         Takes a list of questions and returns their answers, or those of some of them.
     budget : int, optional
         Number of questions; required unless ``state`` is given.
-    clues : Clues or array-like of shape (n,), optional
-        What is known; an array is taken as partial labels.
+    {clues}
     size : int, default=1
         Number of questions asked at once.
     state : State, optional
         A conversation to continue, instead of a new one.
     watch : callable, optional
         Called with the state after each round of answers; a true result ends the conversation.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of everything that is drawn at random. Pass an int for reproducible results.
+    {random_state}
 
     Returns
     -------

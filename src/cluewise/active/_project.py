@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from cluewise._docs import documented
 from cluewise._typing import Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._state import State
@@ -25,6 +26,7 @@ __all__ = ["Project"]
 BEGINNING, BUDGET = "beginning", "budget"
 
 
+@documented
 class Project:
     """A conversation in a file: after a crash, or on another day, it continues with the same question.
 
@@ -35,8 +37,7 @@ class Project:
     ----------
     store : Store
         Holds the answers.
-    strategy : Strategy
-        Chooses the questions.
+    {strategy}
     X : {array-like, sparse matrix} of shape (n, d)
         The data; they are not in the file.
 
@@ -44,8 +45,7 @@ class Project:
     ----------
     store : Store
         Holds the answers; ``store.entries()`` is the whole history.
-    strategy : Strategy
-        Chooses the questions.
+    {strategy}
 
     See Also
     --------
@@ -95,16 +95,12 @@ class Project:
         ----------
         path : str or path
             The file; it must not hold a conversation.
-        strategy : Strategy
-            Chooses the questions.
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {strategy}
+        {X}
+        {clues}
         budget : int
             Number of questions that may be asked; `grow` changes it.
-        random_state : int, RandomState, Generator or None, default=None
-            Seed of everything that is drawn at random.
+        {random_state}
         settings : mapping of str to JSON values, optional
             More values for ``store.settings``.
 
@@ -141,8 +137,7 @@ class Project:
             The file.
         strategy : Strategy
             The strategy that began it, with the same parameters.
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data that it began with.
+        {X_same}
 
         Returns
         -------

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from cluewise._docs import documented
 from cluewise.active._dialog import Answer
 from cluewise.active._state import State, clues_of
 from cluewise.clues import Clues
@@ -17,6 +18,7 @@ from cluewise.clues import Clues
 __all__ = ["settled"]
 
 
+@documented
 def settled(
     estimator: Any,
     X: Any,
@@ -35,8 +37,7 @@ def settled(
     ----------
     estimator : clusterer
         The clusterer that the clues are for.
-    X : {array-like, sparse matrix} of shape (n, d)
-        The data.
+    {X}
     last : int, default=20
         Number of answers that have to be predicted.
     probability : float, default=0.9

@@ -136,14 +136,11 @@ class Strategy(BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
+        {X}
+        {clues}
         budget : int
             Number of questions that may be asked.
-        random_state : int, RandomState, Generator or None, default=None
-            Seed of everything that is drawn at random. Pass an int for reproducible results.
+        {random_state}
 
         Returns
         -------
@@ -170,10 +167,8 @@ class Strategy(BaseEstimator, ABC):
 
         Parameters
         ----------
-        state : State
-            From `start` or `tell`.
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data that the conversation began with.
+        {state}
+        {X_same}
         size : int, default=1
             Number of questions to ask at once. There are fewer at the end of the budget, and when no other question
             makes sense before one of these is answered; none when the conversation is over.
@@ -203,8 +198,7 @@ class Strategy(BaseEstimator, ABC):
 
         Parameters
         ----------
-        state : State
-            From `start` or `tell`.
+        {state}
         answers : Answer or iterable of Answer
             Answers to questions of `ask`, or to any other questions about the rows.
 

@@ -232,10 +232,8 @@ class SuperInstances(Strategy):
 
         Parameters
         ----------
-        state : State
-            From `start` or `tell`.
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data that the conversation began with.
+        {state}
+        {X_same}
 
         Returns
         -------

@@ -166,10 +166,8 @@ class Committee(PlacingStrategy):
 
         Parameters
         ----------
-        state : State
-            From `start` or `tell`.
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data that the conversation began with.
+        {state}
+        {X_same}
         weight : float, default=0.01
             Weight of each pair; an answer has weight 1, and for each there may be thousands of guesses.
         limit : int, default=100_000

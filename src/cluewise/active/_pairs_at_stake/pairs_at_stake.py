@@ -96,10 +96,8 @@ class PairsAtStake(Strategy):
 
         Parameters
         ----------
-        state : State
-            From `start` or `tell`.
-        X : {array-like, sparse matrix} of shape (n, d)
-            The data that the conversation began with.
+        {state}
+        {X_same}
 
         Returns
         -------
