@@ -11,8 +11,8 @@ import numpy as np
 from cluewise._typing import Array
 from cluewise.clues import Clues
 from cluewise.ensemble._aligned import Aligned
-from cluewise.ensemble._sequence import State
 from cluewise.ensemble._reports import ReportLog, Reports
+from cluewise.ensemble._sequence import State
 from cluewise.ensemble._votes import Standing
 from cluewise.tables.folders import INDEX, Folder, StateError
 
