@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise import tables
-from cluewise.tables import Table, TableError, _text
+from cluewise.tables import Table, TableError, _csv
 
 
 def put(folder, name, content):
@@ -121,7 +121,7 @@ def test_numbers_are_made_only_where_nothing_is_lost(cells, kind):
             assert math.isnan(value)
         else:
             assert value == float(cell) or (math.isnan(value) and cell.lower() == "nan")
-    assert contents(Table({"c": _text._fast.typed_series(pl.Series(cells))})) == contents(Table({"c": column}))
+    assert contents(Table({"c": _csv.typed_series(pl.Series(cells))})) == contents(Table({"c": column}))
 
 
 def test_names_of_rows_stay_text(tmp_path):
@@ -162,7 +162,7 @@ def test_the_fast_reader_gives_the_same_table(tmp_path, monkeypatch, content, po
     careful = tables.read(path)
     if not polars:
         monkeypatch.setitem(sys.modules, "polars", None)
-    monkeypatch.setattr(_text, "BIG", 0)
+    monkeypatch.setattr(_csv, "BIG", 0)
     assert same(tables.read(path), careful)
 
 
@@ -180,7 +180,7 @@ def test_the_fast_reader_gives_the_same_table_on_anything(tmp_path_factory, rows
     path = put(tmp_path_factory.mktemp("fast"), "a.csv", buffer.getvalue())
     careful = tables.read(path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_text, "BIG", 0)
+        patch.setattr(_csv, "BIG", 0)
         assert same(tables.read(path), careful)
         patch.setitem(sys.modules, "polars", None)
         assert same(tables.read(path), careful)
@@ -198,16 +198,16 @@ BAD_TEXT = [
         'x,y\n1,"two\n3,4\n',
         "a.csv line 2: a quote is opened here and never closed; does the file end in the middle?",
     ),
-    ('x,y\n1,"a"b\n', "a.csv line 2: the quotes are not as they should be (',' expected after '\"')."),
+    ('x,y\n1,"a"b\n', "a.csv line 2: the quotes are malformed (',' expected after '\"')."),
     (
         'x,y\n1,"' + "z" * 140000 + "\n",
         "a.csv line 2: a quote is opened here and never closed; does the file end in the middle?",
     ),
     ("", "a.csv is empty."),
     ("\n\n", "a.csv is empty."),
-    ("x,x\n1,2\n", "a.csv line 1: column name 'x' is there twice."),
+    ("x,x\n1,2\n", "a.csv line 1: column name 'x' appears twice."),
     ("x,,y\n1,2,3\n", "a.csv line 1: column 2 has no name."),
-    ("a17,1.5,2\nb3,2.5,3\n", "a.csv line 1: '1.5' is no column name; the first line names the columns."),
+    ("a17,1.5,2\nb3,2.5,3\n", "a.csv line 1: '1.5' is not a column name; the first line names the columns."),
     (b"x,y\n1,M\xfcller\n", "a.csv line 2: the text is not UTF-8; save the file as UTF-8."),
     (b"x,y\n1,\x00\n", "a.csv is not a text file (it holds a zero byte)."),
     (b"\xff\xfex\x00,\x00", "a.csv is not a text file (it holds a zero byte)."),
@@ -217,7 +217,7 @@ BAD_TEXT = [
 @pytest.mark.parametrize(("content", "message"), BAD_TEXT)
 @pytest.mark.parametrize(("big", "polars"), [(5_000_000, True), (-1, True), (-1, False)])
 def test_bad_text_is_named(tmp_path, monkeypatch, content, message, big, polars):
-    monkeypatch.setattr(_text, "BIG", big)
+    monkeypatch.setattr(_csv, "BIG", big)
     if not polars:
         monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(TableError) as caught:
@@ -228,7 +228,7 @@ def test_bad_text_is_named(tmp_path, monkeypatch, content, message, big, polars)
 def test_fast_reader_leaves_what_polars_refuses_to_the_careful_one(tmp_path, monkeypatch):
     path = put(tmp_path, "a.csv", "x,y\n1,2\n")
     careful = tables.read(path)
-    monkeypatch.setattr(_text, "BIG", 0)
+    monkeypatch.setattr(_csv, "BIG", 0)
 
     def refuse(*args, **options):
         raise pl.exceptions.ComputeError("no")

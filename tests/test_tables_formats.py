@@ -81,7 +81,7 @@ def test_npz_keeps_the_feature_called_id():
         ),
         (
             {"X": np.ones((2, 2)), "feature_names": np.array(["u", "u"])},
-            "'u' is there twice in the feature_names of a.npz.",
+            "'u' appears twice in the feature_names of a.npz.",
         ),
         (
             {"X": np.ones((2, 2)), "feature_names": np.array(["y", "u"]), "y": np.ones(2)},

@@ -165,7 +165,7 @@ def test_panics_of_polars_are_not_shown(tmp_path, capfd):
 
 
 def test_what_others_say_meanwhile_is_not_lost(capfd):
-    with tables._panics.quiet_panics():
+    with tables._formats._quiet_panics():
         os.write(2, b"hello\n")
     assert capfd.readouterr().err == "hello\n"
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cluewise import Clues, tables
-from cluewise.tables import TableError, _text
+from cluewise.tables import TableError, _csv
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def usual_limit():
 @pytest.mark.parametrize("big", [0, 10**9])
 @pytest.mark.parametrize("polars", [True, False])
 def test_headers_and_cells_of_any_length(tmp_path, monkeypatch, big, polars):
-    monkeypatch.setattr(_text, "BIG", big)
+    monkeypatch.setattr(_csv, "BIG", big)
     if not polars:
         monkeypatch.setitem(sys.modules, "polars", None)
     names = [f"{'gene' * 20}{j:05d}" for j in range(2000)]  # more letters than the csv module takes at first
@@ -51,15 +51,15 @@ class Counted(str):
 def test_names_are_compared_a_few_times_each():
     names = [Counted(f"g{j}") for j in range(3000)]
     Counted.compared = 0
-    assert _text._header(list(names), "a.csv", 1, None)[0] == names
+    assert _csv._header(list(names), "a.csv", 1, None)[0] == names
     assert Counted.compared < 20 * len(names)
-    with pytest.raises(TableError, match="'g7' is there twice"):
-        _text._header(["g7", "u", "g7"], "a.csv", 1, None)
+    with pytest.raises(TableError, match="'g7' appears twice"):
+        _csv._header(["g7", "u", "g7"], "a.csv", 1, None)
 
 
 @pytest.mark.parametrize("big", [0, 10**9])
 def test_line_ends_of_old_macs(tmp_path, monkeypatch, big):
-    monkeypatch.setattr(_text, "BIG", big)
+    monkeypatch.setattr(_csv, "BIG", big)
     path = tmp_path / "a.csv"
     path.write_bytes(b"id;x\rr1;1\rr2;2.5\r")
     table = tables.read(path)
@@ -126,7 +126,7 @@ def test_guarded_cells_come_back(tmp_path_factory, cells):
     tables.write(path, {"u": cells})
     for big in (0, 10**9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_text, "BIG", big)
+            patch.setattr(_csv, "BIG", big)
             assert tables.read(path, text=["u"]).columns["u"].tolist() == cells
 
 

@@ -26,7 +26,7 @@ def put(folder, name, content):
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
 COLUMNS = st.integers(0, 5).flatmap(
     lambda n: st.dictionaries(
-        WORDS.filter(lambda w: w.strip() and w == w.strip() and not tables._numbers.is_number(w)).filter(
+        WORDS.filter(lambda w: w.strip() and w == w.strip() and not tables._columns.is_number(w)).filter(
             lambda w: w.lower() not in tables.ID_NAMES and w.isprintable() and "/" not in w and w != "X"
         ),
         st.one_of(
@@ -106,11 +106,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(TableError, match=r"column 'v' of a.csv has 1 rows"):
         tables.write(path, {"u": [1, 2], "v": [1]})
 
-    def full(aside, columns):
+    def full(aside, columns, *, raw_cells):
         aside.write_text("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(tables._files._WRITERS, ".csv", full)
+    monkeypatch.setattr(tables._csv, "write_csv", full)
     with pytest.raises(FileError, match=r"a.csv' cannot be written: no space left on device\.$"):
         tables.write(path, {"u": [1]})
     monkeypatch.setattr(os, "replace", lambda *a: (_ for _ in ()).throw(OSError("no")))

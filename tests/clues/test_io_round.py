@@ -195,7 +195,7 @@ def test_a_hundred_thousand_lines_by_either_reader(tmp_path, monkeypatch):
         for kind in ("must", "cannot")
     }
     for big, polars in ((10**9, True), (0, True), (0, False)):
-        monkeypatch.setattr(tables._text, "BIG", big)
+        monkeypatch.setattr(tables._csv, "BIG", big)
         if not polars:
             monkeypatch.setitem(sys.modules, "polars", None)
         clues = Clues.read(path, ids=names)

@@ -15,7 +15,7 @@ from cluewise.clues.files import FIELDS, Names, parse_clues, split_kind
 from cluewise.ensemble.scsc_folder import Reports
 from cluewise.exceptions import ClueError
 from cluewise.stream._journal import Line
-from cluewise.tables._formulas import unguard
+from cluewise.tables import unguard
 
 __all__ = ["Aside", "Reader", "Content", "cells_of"]
 

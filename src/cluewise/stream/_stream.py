@@ -19,7 +19,7 @@ from cluewise.exceptions import ClueWarning
 from cluewise.stream._journal import Journal, Line
 from cluewise.stream._lines import Aside, Content, Reader
 from cluewise.stream._lock import lock
-from cluewise.tables._files import read_bytes
+from cluewise.tables import read_bytes
 from cluewise.tables.folders import checksum
 
 __all__ = ["Batch", "StreamingClues"]

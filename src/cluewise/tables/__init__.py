@@ -7,13 +7,12 @@ file or the old one. What is wrong with a file is said in one sentence that name
 
 from __future__ import annotations
 
-from cluewise.tables._features import features, names_of, row_names
-from cluewise.tables._files import atomic, peek, read, read_json, write, writing
+from cluewise.tables._columns import FileError, TableError, column_of, number, typed
+from cluewise.tables._csv import unguard
+from cluewise.tables._files import atomic, peek, read, read_bytes, read_json, write, writing
 from cluewise.tables._formats import from_json
 from cluewise.tables._limits import limit
-from cluewise.tables._numbers import number, typed
-from cluewise.tables._table import FileError, Table, TableError, column_of, from_frame
-from cluewise.tables._text import ID_NAMES
+from cluewise.tables._table import ID_NAMES, Table, features, from_frame, names_of, row_names
 
 __all__ = [
     "ID_NAMES",
@@ -30,9 +29,11 @@ __all__ = [
     "number",
     "peek",
     "read",
+    "read_bytes",
     "read_json",
     "row_names",
     "typed",
+    "unguard",
     "write",
     "writing",
 ]

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from cluewise._typing import Array
-from cluewise.tables import _formats, _text
-from cluewise.tables._formulas import guard, guard_column
+from cluewise.tables import _csv, _formats
+from cluewise.tables._columns import FileError, TableError, columns_of
 from cluewise.tables._limits import check_size
-from cluewise.tables._table import FileError, Table, TableError, columns_of
+from cluewise.tables._table import Table
 
 __all__ = ["atomic", "peek", "read", "read_bytes", "read_json", "write", "writing"]
 
@@ -24,7 +24,6 @@ _PARQUET = (".parquet", ".pq")
 READS = (*_TEXT, *_PARQUET, *_ARRAYS, ".json")
 
 _WRITERS: dict[str, Callable[[Path, Mapping[str, Array]], None]] = {
-    ".csv": _formats.write_csv,
     ".parquet": _formats.write_parquet,
     ".npz": _formats.write_npz,
     ".json": _formats.write_json,
@@ -67,7 +66,7 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
     data = read_bytes(path)
     suffix = _suffix(path, READS, "reads")
     if suffix in _TEXT:
-        return _text.parse_text(data, path, header, text)
+        return _csv.parse_csv(data, path, header, text)
     if suffix in _ARRAYS:
         return _formats.parse_arrays(data, path.name)
     if suffix in _PARQUET:
@@ -102,7 +101,7 @@ def peek(path: str | os.PathLike[str], count: int = 1) -> list[list[str]]:
     >>> tables.peek(path, 2)
     [['a17', 'b3', 'must'], ['b3', 'c', 'cannot']]
     """
-    return _text.first_records(read_bytes(path), Path(path), count)
+    return _csv.first_records(read_bytes(path), Path(path), count)
 
 
 def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any], *, raw_cells: bool = False) -> None:
@@ -131,11 +130,12 @@ def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any], *, raw
     """
     path = Path(path)
     columns = table.columns if isinstance(table, Table) else columns_of(table, path.name)
-    suffix = _suffix(path, tuple(_WRITERS), "writes")
-    if suffix == ".csv" and not raw_cells:
-        columns = {guard(name): guard_column(column) for name, column in columns.items()}
+    suffix = _suffix(path, (".csv", *_WRITERS), "writes")
     with atomic(path) as aside, writing(path):
-        _WRITERS[suffix](aside, columns)
+        if suffix == ".csv":
+            _csv.write_csv(aside, columns, raw_cells=raw_cells)
+        else:
+            _WRITERS[suffix](aside, columns)
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[None]:
     ...     raise OSError(28, "No space left on device")
     Traceback (most recent call last):
     ...
-    cluewise.tables._table.FileError: 'labels.csv' cannot be written: no space left on device.
+    cluewise.tables._columns.FileError: 'labels.csv' cannot be written: no space left on device.
     """
     try:
         yield
@@ -232,7 +232,7 @@ def read_bytes(path: str | os.PathLike[str], start: int = 0) -> bytes:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from cluewise.tables._files import read_bytes
+    >>> from cluewise.tables import read_bytes
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.csv"
     >>> _ = path.write_bytes(b"a17,b3,must")
     >>> read_bytes(path, 7)

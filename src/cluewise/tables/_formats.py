@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import json
 import math
-import re
+import os
+import tempfile
+import threading
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,17 +19,16 @@ import numpy as np
 
 from cluewise._interrupts import deferred
 from cluewise._typing import Array
+from cluewise.tables._columns import TableError, column_of
+from cluewise.tables._csv import decode
 from cluewise.tables._limits import check_size, limit
-from cluewise.tables._panics import quiet_panics
-from cluewise.tables._table import Table, TableError, column_of, columns_of, from_frame, reading
-from cluewise.tables._text import decode
+from cluewise.tables._table import Table, from_frame
 
 __all__ = [
     "from_json",
     "parse_arrays",
     "parse_json",
     "parse_parquet",
-    "write_csv",
     "write_json",
     "write_npz",
     "write_parquet",
@@ -34,17 +36,29 @@ __all__ = [
 
 
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
-_SPECIAL = re.compile(r'[,;\t"\r\n]')
 _ZIP = b"PK"
 _MAGIC, _MAGIC_LENGTH = b"\x93NUMPY", 8
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _CELL = 8  # bytes of a number in the matrix
+_STDERR = 2
+_alone = threading.Lock()  # two threads that swap the same file number would not find it again
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Name the file when a library that parses files fails, however it fails."""
+    try:
+        yield
+    except (TableError, MemoryError):
+        raise
+    except Exception as error:  # parsers fail in many ways on damaged files; the cause is kept
+        raise TableError(f"{name} cannot be read; is it cut off or damaged?") from error
 
 
 def parse_json(data: bytes, name: str) -> Any:
     """The value in a JSON file, or an error that names the line."""
     text = decode(data.removeprefix(b"\xef\xbb\xbf"), name)
-    with reading(name):
+    with _reading(name):
         try:
             return json.loads(text)
         except json.JSONDecodeError as error:
@@ -74,8 +88,8 @@ def from_json(value: Any, name: str = "the table") -> Table:
         keys = dict.fromkeys(key for record in value for key in record)
         value = {key: [record.get(key) for record in value] for key in keys}
     if isinstance(value, dict) and all(isinstance(column, list) for column in value.values()):
-        given = {key: _with_infinity(column) for key, column in value.items()}
-        return Table(columns_of(given, name), name)
+        given: dict[str, Any] = {key: _with_infinity(column) for key, column in value.items()}
+        return Table(given, name)
     raise TableError(f"{name} holds neither a list of records nor an object of columns.")
 
 
@@ -116,7 +130,7 @@ def _feature_names(arrays: Mapping[str, Array], name: str) -> list[str]:
     seen: set[str] = set()
     for feature in map(str, names):
         if feature in seen:
-            raise TableError(f"'{feature}' is there twice in the feature_names of {name}.")
+            raise TableError(f"'{feature}' appears twice in the feature_names of {name}.")
         seen.add(feature)
     return list(map(str, names))
 
@@ -124,7 +138,7 @@ def _feature_names(arrays: Mapping[str, Array], name: str) -> list[str]:
 def _members(data: bytes, name: str) -> dict[str, Array]:
     """The arrays of an NPZ file, if all of them together are not too large."""
     arrays = {}
-    with reading(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
+    with _reading(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
         # No member unpacks to more than it declares: zipfile stops there.
         check_size(sum(info.file_size for info in archive.infolist()), f"{name} unpacked")
         for info in archive.infolist():
@@ -132,7 +146,7 @@ def _members(data: bytes, name: str) -> dict[str, Array]:
                 raise TableError(f"{name} is encrypted; save it without a password.")
             key = info.filename.removesuffix(".npy")
             if key in arrays:
-                raise TableError(f"'{key}' is there twice in {name}.")
+                raise TableError(f"'{key}' appears twice in {name}.")
             with archive.open(info) as file:
                 arrays[key] = _array(file, info.file_size, key, name)
     return arrays
@@ -141,7 +155,7 @@ def _members(data: bytes, name: str) -> dict[str, Array]:
 def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
     """One array of ``size`` bytes with its header; what the header declares is checked before it is believed."""
     damaged = TableError(f"{name} cannot be read; is it cut off or damaged?")
-    with reading(name):
+    with _reading(name):
         magic = file.read(_MAGIC_LENGTH)
         if not magic.startswith(_MAGIC):
             raise TableError(f"'{key}' in {name} is not an array.") if size and key != "X" else damaged
@@ -165,7 +179,7 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
 def parse_parquet(data: bytes, name: str) -> Table:
     """The table in a Parquet file."""
     pl = _polars(f"reading {name}")
-    with quiet_panics(), reading(name):
+    with _quiet_panics(), _reading(name):
         try:
             width = len(pl.read_parquet_schema(io.BytesIO(data)))
             most = limit() // (_CELL * max(width, 1))
@@ -174,7 +188,7 @@ def parse_parquet(data: bytes, name: str) -> Table:
             return from_frame(frame, name)
         except (Exception, KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # polars' panic is no Exception
+        except BaseException as error:  # a panic of polars is not an Exception
             raise TableError(f"{name} cannot be read; is it cut off or damaged?") from error
 
 
@@ -184,36 +198,6 @@ def _polars(doing: str) -> Any:
     except ImportError:
         raise TableError(f'{doing} needs polars: pip install "cluewise[io]".') from None
     return polars
-
-
-def write_csv(path: Path, columns: Mapping[str, Array]) -> None:
-    """Comma-separated text with a header; empty = nan, numbers so that they read back exactly."""
-    cells = [_cells(column) for column in columns.values()]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(",".join(map(_quoted, columns)) + "\n")
-        rows: Iterable[str] = map(",".join, zip(*cells))
-        if len(cells) == 1:
-            rows = (row or '""' for row in rows)  # a blank line would be no row at all
-        file.writelines(f"{row}\n" for row in rows)
-
-
-def _cells(column: Array) -> list[str]:
-    values = column.tolist()
-    if column.dtype.kind == "O":
-        safe = _SPECIAL.search("\x1f".join(values)) is None and not any(v.startswith(" ") for v in values)
-        return values if safe else [_quoted(value) for value in values]
-    cells = list(map(repr, values))
-    if column.dtype.kind == "f":
-        for i in np.flatnonzero(np.isnan(column)):
-            cells[i] = ""
-    return cells
-
-
-def _quoted(cell: str) -> str:
-    # A leading space is quoted too, because the reader drops spaces after a separator.
-    if cell.startswith(" ") or _SPECIAL.search(cell):
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
 
 
 def write_json(path: Path, columns: Mapping[str, Array]) -> None:
@@ -258,3 +242,36 @@ def write_parquet(path: Path, columns: Mapping[str, Array]) -> None:
     content = io.BytesIO()  # because polars says of a full disk that the file is out of specification
     pl.DataFrame(series).write_parquet(content)
     path.write_bytes(content.getbuffer())
+
+
+def _renew() -> None:
+    global _alone
+    _alone = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # a child must not wait for a thread that it does not have
+    os.register_at_fork(after_in_child=_renew)
+
+
+@contextmanager
+def _quiet_panics() -> Iterator[None]:
+    """Hold back what is written to standard error, and show it at the end unless the block fails.
+
+    Polars prints its panics before it raises them; users get one sentence instead.
+    """
+    with _alone, ExitStack() as stack:
+        try:
+            held = stack.enter_context(tempfile.TemporaryFile())
+            kept = os.dup(_STDERR)
+        except OSError:  # no place for a temporary file, or standard error is closed
+            yield
+            return
+        os.dup2(held.fileno(), _STDERR)
+        try:
+            yield
+        finally:
+            os.dup2(kept, _STDERR)
+            os.close(kept)
+        held.seek(0)
+        with suppress(OSError):
+            os.write(_STDERR, held.read())

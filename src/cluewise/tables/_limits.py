@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from cluewise.tables._table import TableError
+from cluewise.tables._columns import TableError
 
 __all__ = ["VARIABLE", "check_size", "limit"]
 

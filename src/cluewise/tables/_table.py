@@ -1,55 +1,23 @@
-"""The table itself: named columns of one length, and where each row stands in its file."""
+"""The table: named columns of one length, and the matrix and row names made from it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import difflib
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cluewise._typing import Array, Ints
+from cluewise._typing import Array, Floats, Ints
+from cluewise.tables._columns import TableError, column_of, columns_of, is_number, number, text_array
 
-__all__ = ["FileError", "Table", "TableError", "column_of", "columns_of", "from_frame", "reading"]
+__all__ = ["ID_NAMES", "Table", "features", "from_frame", "names_of", "row_names"]
 
-_LINE_ENDS = re.compile(r"[\r\n]+")
-_HALF = re.compile("[\ud800-\udfff]")  # half a character: UTF-8 has no room for it, and files are UTF-8
-
-
-class TableError(ValueError):
-    """A table that cannot be read or used as it is; one sentence that names the line or column.
-
-    Examples
-    --------
-    >>> from cluewise import tables
-    >>> tables.features(tables.Table({"color": ["red"], "x": [1.5]}, name="data.csv"))
-    Traceback (most recent call last):
-    ...
-    cluewise.tables._table.TableError: column 'color' of data.csv is text (row 0: 'red'); name it with --id or
-    leave it out with --columns.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(_LINE_ENDS.sub(" ", message))  # a cell may hold some
-
-
-class FileError(TableError, OSError):
-    """A file that cannot be opened or written.
-
-    Examples
-    --------
-    >>> from cluewise import tables
-    >>> tables.read("no-such-file.csv")
-    Traceback (most recent call last):
-    ...
-    cluewise.tables._table.FileError: there is no file 'no-such-file.csv'.
-    """
-
-    def __init__(self, message: str, reason: str = "") -> None:
-        super().__init__(message)
-        self.reason = reason  # what the system said
+ID_NAMES = ("id", "name", "key", "row", "index", "row_id", "rowid", "sample_id")
+"""Columns that are taken for the names of the rows when nobody says which column is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,120 +66,6 @@ class Table:
         return [f"{self.name}:{number}" for number in numbers]
 
 
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Say which file it was when a library that parses files fails, however it fails."""
-    try:
-        yield
-    except (TableError, MemoryError):
-        raise
-    except Exception as error:  # parsers fail in many ways on damaged files; the cause stays for whoever looks
-        raise TableError(f"{name} cannot be read; is it cut off or damaged?") from error
-
-
-def columns_of(given: Mapping[str, Any], name: str) -> dict[str, Array]:
-    """Columns in the types that `Table` promises, or an error when their lengths differ."""
-    for key in given:
-        if _HALF.search(str(key)):
-            raise TableError(f"the name of column {key!a} of {name} holds half a character (a lone surrogate).")
-    columns = {str(key): column_of(values, f"column '{key}' of {name}") for key, values in given.items()}
-    lengths = {key: len(column) for key, column in columns.items()}
-    first = next(iter(lengths), "")
-    for key, length in lengths.items():
-        if length != lengths[first]:
-            raise TableError(f"column '{key}' of {name} has {length} rows, but column '{first}' has {lengths[first]}.")
-    return columns
-
-
-def column_of(values: Any, what: str = "the column") -> Array:
-    """One column as int64, float64, bool or text.
-
-    Examples
-    --------
-    >>> from cluewise.tables import column_of
-    >>> column_of([1, None, 2.5]).tolist(), column_of([1, "red", None]).tolist()
-    ([1.0, nan, 2.5], ['1', 'red', ''])
-    """
-    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-        return _from_array(values, what)
-    return _from_values(list(values), what)
-
-
-def _from_array(values: Array, what: str) -> Array:
-    if values.ndim != 1:
-        raise TableError(f"{what} has {values.ndim} dimensions; a column has 1.")
-    kind = values.dtype.kind
-    if kind == "b":
-        return values
-    if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
-        return values.astype(np.int64, copy=False)
-    if kind in "uf":
-        return values.astype(np.float64, copy=False)
-    if kind == "V":
-        raise TableError(f"{what} holds records; a cell is a number or text.")
-    if kind == "S":
-        try:
-            values = np.char.decode(values, "utf-8")
-        except UnicodeDecodeError:
-            raise TableError(f"{what} holds bytes that are not UTF-8.") from None
-    try:
-        cells = values.astype(str).tolist()
-    except (ValueError, SystemError):  # numbers that stand for no character
-        raise TableError(f"{what} holds text that is not Unicode.") from None
-    return _whole_text(cells, what)
-
-
-def _from_values(values: list[Any], what: str) -> Array:
-    kinds = set(map(type, values))
-    if kinds == {str}:
-        return _whole_text(values, what)
-    plain = [_plain(v) for v in values]
-    kinds = set(map(type, plain))
-    if kinds == {bool}:
-        return np.array(plain, dtype=bool)
-    if kinds == {int}:
-        try:
-            return np.array(plain, dtype=np.int64)
-        except OverflowError:
-            return text_array(list(map(str, plain)))
-    if kinds <= {int, float, type(None)} and kinds & {int, float}:
-        try:
-            return np.array([np.nan if v is None else float(v) for v in plain], dtype=np.float64)
-        except OverflowError:  # a whole number too large for a float stays as it is written
-            return text_array([_text(v) for v in plain])
-    for i, value in enumerate(plain):
-        if isinstance(value, (list, tuple, dict, set)):
-            raise TableError(f"{what} holds a {type(value).__name__} in row {i}; a cell is a number or text.")
-    return _whole_text([_text(v) for v in plain], what)
-
-
-def _whole_text(cells: list[str], what: str) -> Array:
-    """Text that every format can hold, or an error that names the row."""
-    if not all(map(str.isascii, cells)):
-        for i, cell in enumerate(cells):
-            if _HALF.search(cell):
-                raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {cell!a}.")
-    return text_array(cells)
-
-
-def _plain(value: Any) -> Any:
-    # pandas' own marks for a missing value compare as neither true nor false.
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _text(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
-
-
-def text_array(cells: Sequence[str]) -> Array:
-    """An object array of str: no cell is cut or padded to the length of another."""
-    column = np.empty(len(cells), dtype=object)
-    column[:] = cells
-    return column
-
-
 def from_frame(frame: Any, name: str = "the frame") -> Table:
     """Turn a data frame of any kind (pandas, polars, pyarrow, ...) into a table.
 
@@ -242,3 +96,144 @@ def from_frame(frame: Any, name: str = "the frame") -> Table:
         # pandas numbers its columns when it has no names for them; a number is no name in a file.
         columns[key if isinstance(key, str) else f"x{key}"] = column_of(values, f"column '{key}' of {name}")
     return Table(columns, name)
+
+
+def features(
+    table: Table,
+    id_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+) -> tuple[Floats, Array | None, list[str]]:
+    """The numbers of a table as a matrix, the names of its rows, and the names of its columns.
+
+    Parameters
+    ----------
+    table : Table
+        What `read` or `from_frame` returned.
+    id_column : str, optional
+        The column that names the rows. Without it a column called id, name, row, ... is taken if it names
+        every row once.
+    columns : sequence of str, optional
+        The columns to use; all but ids and labels unless given.
+    label_column : str, optional
+        A column that is known about the rows and so is no feature.
+
+    Returns
+    -------
+    X : array of shape (n, d), float64
+    ids : object array of n str, or None
+    feature_names : list of d str
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> table = tables.Table({"id": ["a17", "b3"], "x": [1, 2], "y": [0.5, 0.25]})
+    >>> X, ids, feature_names = tables.features(table)
+    >>> X.tolist(), ids.tolist(), feature_names
+    ([[1.0, 0.5], [2.0, 0.25]], ['a17', 'b3'], ['x', 'y'])
+    """
+    if len(table) == 0:
+        raise TableError(f"{table.name} has no rows.")
+    for name in [id_column, label_column, *(columns or ())]:
+        _known_column(table, name)
+    if columns is not None and len(set(columns)) < len(columns):
+        twice = next(name for name, count in Counter(columns).items() if count > 1)
+        raise TableError(f"column '{twice}' of {table.name} is named more than once; it can count only once.")
+    id_column = _find_ids(table) if id_column is None else id_column
+    ids = None if id_column is None else names_of(table, id_column)
+    if columns is None:
+        given = table.points if table.points is not None else tuple(table.columns)
+        columns = [name for name in given if name not in (id_column, label_column)]
+    if not columns:
+        raise TableError(f"{table.name} has no column left to cluster by.")
+    X = np.empty((len(table), len(columns)), dtype=np.float64)
+    for j, name in enumerate(columns):
+        X[:, j] = _numbers(table, name)
+    return X, ids, list(columns)
+
+
+def names_of(table: Table, column: str) -> Array:
+    """The names of the rows in one column; every row needs one, and no two the same.
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> tables.names_of(tables.Table({"who": [3, 1]}), "who").tolist()
+    ['3', '1']
+    """
+    _known_column(table, column)
+    names = row_names(table.columns[column])
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if not name:
+            raise TableError(f"{table.name} {table.where(i)}: the id in column '{column}' is empty.")
+        first = seen.setdefault(name, i)
+        if first != i:
+            raise TableError(f"{table.name} {table.where(i)}: id '{name}' is already the id of {table.where(first)}.")
+    return text_array(names)
+
+
+def row_names(column: Array) -> list[str]:
+    """Names of rows as text without spaces around them; a whole number is named without a decimal point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cluewise import tables
+    >>> tables.row_names(np.array([3.0, 1.0])), tables.row_names(np.array(["a17 "], dtype=object))
+    (['3', '1'], ['a17'])
+    """
+    values = column.tolist()
+    if column.dtype.kind == "f":
+        return ["" if math.isnan(v) else str(int(v)) if v.is_integer() else repr(v) for v in values]
+    if column.dtype.kind == "O":
+        return list(map(str.strip, values))
+    return list(map(str, values))
+
+
+def _known_column(table: Table, name: str | None) -> None:
+    if name is None or name in table.columns:
+        return
+    close = difflib.get_close_matches(name, list(table.columns)[:1000], n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else "."
+    raise TableError(f"{table.name} has no column '{name}'{hint}")
+
+
+def _find_ids(table: Table) -> str | None:
+    """The column that names the rows by the look of it; only a column called id has to."""
+    spelled = {name.lower(): name for name in reversed(list(table.columns))}
+    for candidate in ID_NAMES:
+        name = spelled.get(candidate)
+        if name is None or name in (table.points or ()):
+            continue
+        names = row_names(table.columns[name])
+        measured = all(is_number(cell) for cell in names) and not all(number(cell).is_integer() for cell in names)
+        if candidate == "id" or (len(set(names)) == len(names) and all(names) and not measured):
+            return name
+    return None
+
+
+def _numbers(table: Table, name: str) -> Floats:
+    """A column as finite numbers, or an error that names the line."""
+    column = table.columns[name]
+    place = f"column '{name}' of {table.name}"
+    if column.dtype.kind == "O":
+        column = _from_text(table, name, place)
+    values = column.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        problem = "is empty" if np.isnan(values[bad[0]]) else "is infinite"
+        raise TableError(f"{place} {problem} in {table.where(int(bad[0]))}.")
+    return values
+
+
+def _from_text(table: Table, name: str, place: str) -> Floats:
+    cells = table.columns[name].tolist()
+    values = np.array([number(cell) for cell in cells], dtype=np.float64)
+    words = [i for i in np.flatnonzero(np.isnan(values)).tolist() if cells[i].strip() and not is_number(cells[i])]
+    if words:
+        where = f"{table.where(words[0])}: '{cells[words[0]]}'"
+        if np.isnan(values).all():
+            raise TableError(f"{place} is text ({where}); name it with --id or leave it out with --columns.")
+        raise TableError(f"{place} holds something that is not a number ({where}).")
+    return values

@@ -1,0 +1,237 @@
+"""Values and cells of text as columns: whole numbers, floats, truth values or text."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import Array
+
+__all__ = [
+    "FileError",
+    "TableError",
+    "column_of",
+    "columns_of",
+    "is_number",
+    "number",
+    "text_array",
+    "typed",
+    "typed_series",
+]
+
+_LINE_ENDS = re.compile(r"[\r\n]+")
+_HALF = re.compile("[\ud800-\udfff]")  # half a character: UTF-8 cannot hold it, and files are UTF-8
+
+# A number written with a leading zero is a code (a postal code, "007"), which must keep its zeros.
+_CODE = re.compile(r"(?:^|\n)\s*[+-]?0[0-9]")
+
+
+class TableError(ValueError):
+    """A table that cannot be read or used as it is; one sentence that names the line or column.
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> tables.features(tables.Table({"color": ["red"], "x": [1.5]}, name="data.csv"))
+    Traceback (most recent call last):
+    ...
+    cluewise.tables._columns.TableError: column 'color' of data.csv is text (row 0: 'red'); name it with --id or
+    leave it out with --columns.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_LINE_ENDS.sub(" ", message))  # a cell may hold some
+
+
+class FileError(TableError, OSError):
+    """A file that cannot be opened or written.
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> tables.read("no-such-file.csv")
+    Traceback (most recent call last):
+    ...
+    cluewise.tables._columns.FileError: there is no file 'no-such-file.csv'.
+    """
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason  # what the system said
+
+
+def columns_of(given: Mapping[str, Any], name: str) -> dict[str, Array]:
+    """Columns in the types that `Table` promises, or an error when their lengths differ."""
+    for key in given:
+        if _HALF.search(str(key)):
+            raise TableError(f"the name of column {key!a} of {name} holds half a character (a lone surrogate).")
+    columns = {str(key): column_of(values, f"column '{key}' of {name}") for key, values in given.items()}
+    lengths = {key: len(column) for key, column in columns.items()}
+    first = next(iter(lengths), "")
+    for key, length in lengths.items():
+        if length != lengths[first]:
+            raise TableError(f"column '{key}' of {name} has {length} rows, but column '{first}' has {lengths[first]}.")
+    return columns
+
+
+def column_of(values: Any, what: str = "the column") -> Array:
+    """One column as int64, float64, bool or text.
+
+    Examples
+    --------
+    >>> from cluewise.tables import column_of
+    >>> column_of([1, None, 2.5]).tolist(), column_of([1, "red", None]).tolist()
+    ([1.0, nan, 2.5], ['1', 'red', ''])
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return _from_array(values, what)
+    return _from_values(list(values), what)
+
+
+def _from_array(values: Array, what: str) -> Array:
+    if values.ndim != 1:
+        raise TableError(f"{what} has {values.ndim} dimensions; a column has 1.")
+    kind = values.dtype.kind
+    if kind == "b":
+        return values
+    if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
+        return values.astype(np.int64, copy=False)
+    if kind in "uf":
+        return values.astype(np.float64, copy=False)
+    if kind == "V":
+        raise TableError(f"{what} holds records; a cell is a number or text.")
+    if kind == "S":
+        try:
+            values = np.char.decode(values, "utf-8")
+        except UnicodeDecodeError:
+            raise TableError(f"{what} holds bytes that are not UTF-8.") from None
+    try:
+        cells = values.astype(str).tolist()
+    except (ValueError, SystemError):  # numbers that stand for no character
+        raise TableError(f"{what} holds text that is not Unicode.") from None
+    return _whole_text(cells, what)
+
+
+def _from_values(values: list[Any], what: str) -> Array:
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return _whole_text(values, what)
+    plain = [_plain(v) for v in values]
+    kinds = set(map(type, plain))
+    if kinds == {bool}:
+        return np.array(plain, dtype=bool)
+    if kinds == {int}:
+        try:
+            return np.array(plain, dtype=np.int64)
+        except OverflowError:
+            return text_array(list(map(str, plain)))
+    if kinds <= {int, float, type(None)} and kinds & {int, float}:
+        try:
+            return np.array([np.nan if v is None else float(v) for v in plain], dtype=np.float64)
+        except OverflowError:  # a whole number too large for a float stays as it is written
+            return text_array([_text(v) for v in plain])
+    for i, value in enumerate(plain):
+        if isinstance(value, (list, tuple, dict, set)):
+            raise TableError(f"{what} holds a {type(value).__name__} in row {i}; a cell is a number or text.")
+    return _whole_text([_text(v) for v in plain], what)
+
+
+def _whole_text(cells: list[str], what: str) -> Array:
+    """Text that every format can hold, or an error that names the row."""
+    if not all(map(str.isascii, cells)):
+        for i, cell in enumerate(cells):
+            if _HALF.search(cell):
+                raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {cell!a}.")
+    return text_array(cells)
+
+
+def _plain(value: Any) -> Any:
+    # pandas' own marks for a missing value compare as neither true nor false.
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _text(value: Any) -> str:
+    return "" if value is None or value != value else str(value)
+
+
+def text_array(cells: Sequence[str]) -> Array:
+    """An object array of str: no cell is cut or padded to the length of another."""
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return column
+
+
+def number(cell: str) -> float:
+    """The number that a cell holds, nan when it holds none.
+
+    Examples
+    --------
+    >>> from cluewise.tables import number
+    >>> number(" 1.5"), number("red")
+    (1.5, nan)
+    """
+    try:
+        return math.nan if "_" in cell else float(cell)
+    except ValueError:
+        return math.nan
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell holds a number ("nan" is one, "" and "red" are not)."""
+    return not math.isnan(number(cell)) or cell.strip().lower().lstrip("+-") == "nan"
+
+
+def typed(cells: Sequence[str]) -> Array:
+    """The cells of a text file as int64, float64 (empty = nan) or text.
+
+    Examples
+    --------
+    >>> from cluewise.tables import typed
+    >>> typed(["3", "-4"]).tolist(), typed(["3", "", "1e3"]).tolist(), typed(["007", "3"]).tolist()
+    ([3, -4], [3.0, nan, 1000.0], ['007', '3'])
+    """
+    cells = list(cells)
+    try:
+        whole = list(map(int, cells))
+    except ValueError:
+        return _floats(cells)
+    if list(map(str, whole)) != cells:
+        return _floats(cells)
+    try:
+        return np.array(whole, dtype=np.int64)
+    except OverflowError:
+        return text_array(cells)
+
+
+def _floats(cells: list[str]) -> Array:
+    try:
+        values = [float(cell) if cell else math.nan for cell in cells]
+    except ValueError:
+        return text_array(cells)
+    joined = "\n".join(cells)
+    if any(map(math.isinf, values)) and any(math.isinf(v) and "inf" not in c.lower() for c, v in zip(cells, values)):
+        return text_array(cells)  # a number too long to be one
+    if not joined.strip() or not joined.isascii() or "_" in joined or _CODE.search(joined):
+        return text_array(cells)
+    return np.array(values, dtype=np.float64)
+
+
+def typed_series(series: Any) -> Array:
+    """`typed` for a polars series of text: the same answer, without a Python object per cell."""
+    import polars as pl
+
+    if series.str.contains(r"^(?:0|-?[1-9][0-9]*)$").all():
+        whole = series.cast(pl.Int64, strict=False)
+        return np.array(whole.to_numpy()) if whole.null_count() == 0 else typed(series.to_list())
+    values = series.cast(pl.Float64, strict=False)
+    empty = int((series == "").sum())
+    lossless = not series.str.contains(r"_|^\s*[+-]?0[0-9]").any()
+    if values.null_count() == empty < len(series) and lossless and not values.is_infinite().any():
+        return np.array(values.fill_null(math.nan).to_numpy())
+    return typed(series.to_list())
