@@ -98,6 +98,18 @@ def _break_off(path, error):
         raise error
 
 
+def test_ctrl_c_right_after_the_file_was_made_leaves_nothing(tmp_path, monkeypatch):
+    def press(handle):
+        close(handle)
+        raise KeyboardInterrupt
+
+    close = os.close
+    monkeypatch.setattr(os, "close", press)
+    with pytest.raises(KeyboardInterrupt), tables.atomic(tmp_path / "a.csv"):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = put(tmp_path, "a.csv", "old")
     for error in (KeyboardInterrupt, RuntimeError):

@@ -15,7 +15,8 @@ import pytest
 from cluewise import Clues
 from cluewise.active import Answer, PairsAtStake, Project, Question, RandomPairs
 from cluewise.cli import _rows
-from cluewise.cli._data import open_data, scaled
+from cluewise.cli._files import open_data
+from cluewise.cli._method import standardize
 from cluewise.store import Store
 
 ASK = ("ask", "data.csv", "--ignore", "color", "--strategy", "RandomPairs")
@@ -103,10 +104,10 @@ def test_clues_that_are_known_are_not_asked_and_come_out_again(folder, typed):
         (("ask", "data.csv", "--strategy", "clever"), "there is no strategy 'clever'; there are "),
         ((*ASK, "-k", "3"), "RandomPairs has no use for -k; leave it out."),
         ((*ASK, "--questions", "which"), "RandomPairs has no use for --questions; leave it out."),
-        ((*ASK, "--out", "data.csv"), "'data.csv' is a file that is read; choose another name."),
+        ((*ASK, "--out", "data.csv"), "'data.csv' is also an input; choose another name."),
         ((*ASK, "--out", "clues.doc"), "has none of the suffixes"),
         ((*ASK, "--out", "nowhere/c.csv"), "there is no folder"),
-        ((*ASK, "--out", "clues.csv", "--clues", "clues.csv"), "'clues.csv' is a file that is read"),
+        ((*ASK, "--out", "clues.csv", "--clues", "clues.csv"), "'clues.csv' is also an input"),
         ((*ASK, "--who", "inferred"), "--who inferred is kept for answers that nobody gave; choose another name."),
         ((*ASK, "--who", "a\tb"), r"--who 'a\tb' is not the name of a person."),
         (("ask", "data.csv", "--ignore", "color", "-k", "7"), "-k is 7, but data.csv has only 6 rows."),
@@ -309,10 +310,10 @@ def test_the_clues_of_the_beginning_are_never_written_over(folder, typed, monkey
     before = (folder / "clues.csv").read_bytes()
     again = typed(["y"], "ask", "data.csv", "--out", "clues.csv")
     assert (again.code, again.out) == (2, "")
-    assert "'clues.csv' is a file that is read" in again.err
+    assert "'clues.csv' is also an input" in again.err
     (folder / "sub").mkdir()
     monkeypatch.chdir(folder / "sub")  # the same file by another name
-    assert "is a file that is read" in typed(["y"], "ask", "../data.csv", "--out", "../clues.csv").err
+    assert "is also an input" in typed(["y"], "ask", "../data.csv", "--out", "../clues.csv").err
     assert (folder / "clues.csv").read_bytes() == before
     assert len(standing(folder)) == 1
 
@@ -415,6 +416,6 @@ def test_clusters_that_the_strategy_has_found(folder, typed):
     assert "Clusters: out.csv." in done.out
     lines = [line.split(",") for line in (folder / "out.csv").read_text("utf-8").splitlines()]
     assert lines[0] == ["id", "length", "width", "color", "cluster"]
-    X = scaled(np.array([[float(cell) for cell in line[1:3]] for line in lines[1:]]))
+    X = standardize(np.array([[float(cell) for cell in line[1:3]] for line in lines[1:]]))
     with Project.open(folder / "data.cluewise", PairsAtStake(), X) as project:
         assert [int(line[4]) for line in lines[1:]] == project.clustering().tolist()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cluewise import tables
-from cluewise.cli import _auto, _progress
+from cluewise.cli import _progress, _show
 
 FIT = ("fit", "rows.csv", "--id", "id")
 
@@ -97,9 +97,9 @@ def test_without_clues_about_rows_nothing_can_be_chosen(run, rows, write):
 
 def test_a_bar_counts_the_candidates(run, rows, monkeypatch):
     monkeypatch.setattr(_progress, "_PATIENCE", -1.0)
-    monkeypatch.setattr(_progress, "_terminal", lambda: True)
+    monkeypatch.setattr(_show, "is_watched", lambda: True)
     seen = []
-    update = _auto.SearchBar.on_fit_task_end
+    update = _progress.SearchBar.on_fit_task_end
 
     def watch(self, estimator, context):
         update(self, estimator, context)
@@ -107,7 +107,7 @@ def test_a_bar_counts_the_candidates(run, rows, monkeypatch):
             seen.append((self.progress.tasks[0].completed, self.progress.tasks[0].total))
         return False
 
-    monkeypatch.setattr(_auto.SearchBar, "on_fit_task_end", watch)
+    monkeypatch.setattr(_progress.SearchBar, "on_fit_task_end", watch)
     answer = run(*FIT, "--clues", "known.csv", "--auto", "-k", 3, "--method", "PCKMeans")
     assert answer.code == 0
     assert seen[-1] == (2, 2)

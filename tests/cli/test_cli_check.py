@@ -10,7 +10,7 @@ import pytest
 
 from cluewise import Clues, PCKMeans, tables
 from cluewise.advice import check
-from cluewise.cli._data import scaled
+from cluewise.cli._method import standardize
 from cluewise.datasets import load
 
 
@@ -30,7 +30,7 @@ def test_the_page_is_that_of_the_library(run, wine):
     answer = run("check", "wine.csv", "--clues", "pairs.csv", "-k", 3, "--method", "PCKMeans", "--seed", 5)
     assert (answer.code, answer.err) == (0, "")
     read = Clues.read("pairs.csv", n=178)
-    assert answer.out == f"{check(read, scaled(X), estimator=PCKMeans(3, random_state=5), random_state=5)}\n"
+    assert answer.out == f"{check(read, standardize(X), estimator=PCKMeans(3, random_state=5), random_state=5)}\n"
     assert "PCKMeans was tried. The clusters hardly change in this trial." in answer.out
     raw = run("check", "wine.csv", "--clues", "pairs.csv", "-k", 3, "--seed", 5, "--raw")
     assert raw.out == f"{check(read, X, estimator=PCKMeans(3, random_state=5), random_state=5)}\n"

@@ -12,7 +12,7 @@ import pytest
 from numba.core.registry import CPUDispatcher
 
 from cluewise import tables
-from cluewise.cli import demo as demo_module
+from cluewise.cli import _demo as demo_module
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cluewise import __version__, tables
-from cluewise.cli import _progress
+from cluewise.cli import _progress, _show
 from cluewise.core.probability import doubt
 
 FIT = ("fit", "data.csv", "--ignore", "color")
@@ -244,12 +244,12 @@ def test_one_cluster_has_no_unsure_rows(run, folder):
 def bar(monkeypatch):
     """A bar that appears at once, on a terminal that there is not."""
     monkeypatch.setattr(_progress, "_PATIENCE", -1.0)
-    monkeypatch.setattr(_progress, "_terminal", lambda: True)
+    monkeypatch.setattr(_show, "is_watched", lambda: True)
 
 
 def test_long_fits_show_a_bar_on_a_terminal(run, folder, bar, monkeypatch):
     seen = []
-    monkeypatch.setattr(_progress.Bar, "_open", lambda self, context: seen.append(context) or fake(self))
+    monkeypatch.setattr(_progress.Bar, "_open", lambda self, title, total: seen.append(title) or fake(self))
 
     class Quiet:
         def update(self, task, *, completed, total, words):
@@ -262,7 +262,7 @@ def test_long_fits_show_a_bar_on_a_terminal(run, folder, bar, monkeypatch):
         self.progress = Quiet()
 
     assert run(*FIT, "-k", 2).code == 0
-    assert seen[0].estimator_name == "PCKMeans"
+    assert seen[0] == "PCKMeans"
     assert seen[1][0] == 1
     assert seen[1][1].startswith("iteration 1 of at most 300, start 1 of 5, objective ")
     assert seen[-1] == "stop"
@@ -283,7 +283,7 @@ def test_quiet_and_pipes_have_no_bar(run, folder, bar, monkeypatch):
 
     monkeypatch.setattr(_progress.Bar, "__init__", refuse)
     assert run(*FIT, "-k", 2, "--quiet").code == 0
-    monkeypatch.setattr(_progress, "_terminal", lambda: False)
+    monkeypatch.setattr(_show, "is_watched", lambda: False)
     assert run(*FIT, "-k", 2).code == 0
 
 

@@ -27,7 +27,7 @@ def test_help_imports_nothing_heavy(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8"
     )
     loaded = set(result.stdout.split())
-    assert "cluewise.cli.fit" in loaded, result.stderr
+    assert "cluewise.cli._fit" in loaded, result.stderr
     assert loaded & HEAVY == set()
 
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from cluewise import Clues
-from cluewise.cli import _asking
+from cluewise.cli import _project
 
 ASK = ("ask", "data.csv", "--ignore", "color", "--strategy", "RandomPairs")
 
@@ -81,13 +81,13 @@ def test_lost_lines_are_counted(state, run, folder):
 
 
 def test_who_begins_a_moment_too_late_hears_how_it_began(project, run, monkeypatch):
-    real, looks = _asking.is_begun, []
+    real, looks = _project.is_begun, []
 
     def is_begun(path):
         looks.append(path)
         return len(looks) > 1 and real(path)  # at the first look nobody had begun
 
-    monkeypatch.setattr(_asking, "is_begun", is_begun)
+    monkeypatch.setattr(_project, "is_begun", is_begun)
     late = run(*ASK, "--budget", 9)
     assert (late.code, late.out) == (2, "")
     assert late.err == (

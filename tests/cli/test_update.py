@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from cluewise.cli import update as module
+from cluewise.cli import _update as module
 
 DATA = ("--data", "data.csv", "--id", "id", "--ignore", "color")
 

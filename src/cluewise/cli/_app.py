@@ -14,17 +14,18 @@ import typer
 from typer.core import TyperGroup
 
 from cluewise._version import __version__
-from cluewise.cli import _interrupt, _show
-from cluewise.cli.ask import ask
-from cluewise.cli.check import check
-from cluewise.cli.compare import compare
-from cluewise.cli.datasets import datasets
-from cluewise.cli.demo import demo
-from cluewise.cli.fit import fit
-from cluewise.cli.methods import methods
-from cluewise.cli.rescue import rescue
-from cluewise.cli.update import update
-from cluewise.cli.warmup import warmup
+from cluewise.cli import _interrupt
+from cluewise.cli._ask import ask
+from cluewise.cli._check import check
+from cluewise.cli._compare import compare
+from cluewise.cli._datasets import datasets
+from cluewise.cli._demo import demo
+from cluewise.cli._fit import fit
+from cluewise.cli._list import methods
+from cluewise.cli._rescue import rescue
+from cluewise.cli._show import standard_output
+from cluewise.cli._update import update
+from cluewise.cli._warmup import warmup
 
 __all__ = ["app", "run"]
 
@@ -35,58 +36,37 @@ _HALF_LINE = 1000  # letters of a message
 _UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
 
-class Commands(TyperGroup):
-    """Commands that answer a mistake of the user with one sentence, never with a traceback."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse what comes before the command."""
-        with _one_sentence(), _show.standard_output():  # --help and --version answer here
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        with _one_sentence(), _short_warnings():
-            return super().invoke(ctx)
-
-
 @contextmanager
 def _one_sentence() -> Iterator[None]:
-    try:
-        with _recognized():
-            yield
-    except _UsageError as error:
-        where = error.ctx.command_path if error.ctx is not None else "cluewise"
-        _say(f"{error.format_message().rstrip('.')}. See {where} --help.")
-        raise typer.Exit(BAD_INPUT) from None
-    except KeyboardInterrupt:
-        _say("interrupted; no file is half-written.")
-        raise typer.Exit(_interrupt.INTERRUPTED) from None
-    except BrokenPipeError:
-        raise  # whoever reads our output has seen enough
-    except MemoryError:
-        _say("there is not enough memory for this.")
-        raise typer.Exit(BAD_INPUT) from None
-    except OSError as error:
-        # Our own errors name the file in words; those of the system need some help.
-        named = error.strerror and f"{error.strerror.lower()}{f': {error.filename!r}' if error.filename else ''}."
-        _say(named or str(error))
-        raise typer.Exit(BAD_INPUT) from None
-    except (ValueError, ImportError) as error:
-        _say(str(error))
-        raise typer.Exit(BAD_INPUT) from None
-
-
-@contextmanager
-def _recognized() -> Iterator[None]:
-    """After Ctrl-C every error is taken for its consequence: imports that it stops fail in many ways."""
+    """Answer a mistake of the user with one sentence, never with a traceback."""
     try:
         yield
     except typer.Exit:
         raise
-    except Exception:
-        if _interrupt.heard():
-            raise KeyboardInterrupt from None
-        raise
+    except (Exception, KeyboardInterrupt) as error:
+        # After Ctrl-C every error is taken for its consequence: imports that it stops fail in many ways.
+        if isinstance(error, KeyboardInterrupt) or _interrupt.heard():
+            _say("interrupted; no file is half-written.")
+            raise typer.Exit(_interrupt.INTERRUPTED) from None
+        sentence = _sentence(error)
+        if sentence is None:
+            raise
+        _say(sentence)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def _sentence(error: Any) -> str | None:
+    """What to say about an error; None if it is not the user's."""
+    if isinstance(error, _UsageError):
+        where = error.ctx.command_path if error.ctx is not None else "cluewise"
+        return f"{error.format_message().rstrip('.')}. See {where} --help."
+    if isinstance(error, BrokenPipeError):  # whoever reads our output has seen enough
+        return None
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this."
+    if isinstance(error, OSError) and error.strerror:  # our own errors name the file in words
+        return f"{error.strerror.lower()}{f': {error.filename!r}' if error.filename else ''}."
+    return str(error) if isinstance(error, (OSError, ValueError, ImportError)) else None
 
 
 @contextmanager
@@ -105,11 +85,18 @@ def _short_warnings() -> Iterator[None]:
 
 
 def _say(words: str) -> None:
-    """One line on standard error, without what would write over it, and not longer than anybody reads."""
+    """One line on standard error, without characters that would overwrite it, and not too long to read."""
     line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(words.split()))
     if len(line) > 2 * _HALF_LINE:
         line = f"{line[:_HALF_LINE]} … {line[-_HALF_LINE:]}"
     typer.echo(f"cluewise: {line}", err=True)
+
+
+class Commands(TyperGroup):
+    """Commands whose mistakes are answered with one sentence."""
+
+    make_context = _one_sentence()(standard_output()(TyperGroup.make_context))  # --help and --version answer here
+    invoke = _one_sentence()(_short_warnings()(TyperGroup.invoke))
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
@@ -145,7 +132,7 @@ def _version(asked: bool) -> None:
 def _cluewise(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Cluster data with what people already know about it: labels, links, groups.
@@ -157,7 +144,7 @@ def _cluewise(
 
 
 def _open_streams() -> None:
-    """Fill the places of closed standard streams, which the next file that is opened would take otherwise."""
+    """Open closed standard streams; otherwise the next file that is opened would take their place."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)
@@ -170,7 +157,7 @@ def run(arguments: Sequence[str] | None) -> None:
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without "…" is no reason to fail
+            stream.reconfigure(errors="replace")  # a terminal without "…" is not a reason to fail
     if sys.stdout is None:
         _say("standard output is closed; send it to a file or to /dev/null.")
         raise SystemExit(BAD_INPUT)

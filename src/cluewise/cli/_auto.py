@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from cluewise.cli import _progress, _show
+from cluewise.cli import _show
+from cluewise.cli._progress import SearchBar
 
 if TYPE_CHECKING:
     from cluewise._typing import Floats
@@ -17,35 +17,8 @@ __all__ = ["as_data", "choose", "probe", "show"]
 _SECONDS = 60.0  # for the search
 
 
-class SearchBar(_progress.Bar):
-    """A bar over the candidates of a search."""
-
-    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
-        """Show a candidate; never asks to stop."""
-        if context.task_name == "start" and monotonic() - self.began > _progress._PATIENCE:
-            if self.progress is None:
-                self._open(context)
-            self.progress.update(self.task, completed=context.task_id + 1)
-        return False
-
-    def _open(self, context: Any) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        self.progress = Progress(
-            TextColumn("Choosing"),
-            BarColumn(),
-            TextColumn("candidate {task.completed} of {task.total}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task = self.progress.add_task("", total=context.parent.max_subtasks)
-        self.progress.start()
-
-
 def probe(method: str | None, penalty: str | None) -> Any:
-    """An estimator that tells how the columns should be; refuses options that leave nothing to choose."""
+    """An estimator that says how it takes the columns; refuses options that leave nothing to choose."""
     from cluewise import catalogue
 
     if penalty is not None:
@@ -69,7 +42,7 @@ def choose(X: Floats, clues: Clues, clusters: int | None, method: str | None, se
         methods=None if method is None else [get(method).__name__],
         time_limit=_SECONDS,
         random_state=seed,
-        callbacks=[] if quiet or not _progress._terminal() else [SearchBar()],
+        callbacks=[] if quiet or not _show.is_watched() else [SearchBar()],
     )
     if not found.best_trial.clues:  # it knows nothing of them, but its report should
         found.best.broken_ = broken(found.best.labels_, clues.only(clues.kinds & found.best.card.accepts))
@@ -77,7 +50,7 @@ def choose(X: Floats, clues: Clues, clusters: int | None, method: str | None, se
 
 
 def as_data(found: Suggestion) -> dict[str, Any]:
-    """The suggestion for machines."""
+    """The suggestion for other programs."""
     rows = [dict(zip(found.columns, line)) for line in zip(*found.columns.values())]
     rivals = {t.name: {"clusters": t.n_clusters, "score": t.score, "error": t.error} for t, _ in found.rivals}
     return {

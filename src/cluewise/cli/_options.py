@@ -1,7 +1,9 @@
-"""Options that several commands share."""
+"""Options that several commands share, and lists of columns in them."""
 
 from __future__ import annotations
 
+import csv
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -9,7 +11,7 @@ import typer
 
 __all__ = [
     "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "IdColumn", "Ignore", "LabelColumn", "Method",
-    "Penalty", "Quiet", "Raw", "RawCells", "Seed",
+    "Penalty", "Quiet", "Raw", "RawCells", "Seed", "split_names",
 ]  # fmt: skip
 
 _DATA, _RESULT = "Data", "Output"
@@ -22,7 +24,7 @@ ClueFile: TypeAlias = Annotated[
     typer.Option(
         "--clues",
         metavar="FILE",
-        help="What is known: CSV, Parquet or JSON, one clue per line, such as a17,b3,must.",
+        help="The clues: CSV, Parquet or JSON, one clue per line, such as a17,b3,must.",
         rich_help_panel=_DATA,
     ),
 ]
@@ -33,12 +35,12 @@ IdColumn: TypeAlias = Annotated[
 Columns: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--columns", metavar="A,B,…", help="Columns to cluster by; the others are left out.", rich_help_panel=_DATA
+        "--columns", metavar="A,B,…", help="Columns to cluster by; other columns are ignored.", rich_help_panel=_DATA
     ),
 ]
 Ignore: TypeAlias = Annotated[
     str | None,
-    typer.Option("--ignore", metavar="A,B,…", help="Columns to leave out.", rich_help_panel=_DATA),
+    typer.Option("--ignore", metavar="A,B,…", help="Columns to ignore.", rich_help_panel=_DATA),
 ]
 LabelColumn: TypeAlias = Annotated[
     str | None,
@@ -51,14 +53,14 @@ LabelColumn: TypeAlias = Annotated[
 ]
 Raw: TypeAlias = Annotated[
     bool,
-    typer.Option("--raw", help="Take the columns as they are, not standardized.", rich_help_panel=_DATA),
+    typer.Option("--raw", help="Use the columns as they are, without standardizing them.", rich_help_panel=_DATA),
 ]
 RawCells: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--raw-cells",
-        help="Write text into CSV as it was read; otherwise text that a spreadsheet would run as a formula gets an "
-        "apostrophe in front.",
+        help="Write text to CSV as it was read; otherwise text that a spreadsheet would run as a formula gets "
+        "a leading apostrophe.",
         rich_help_panel=_RESULT,
     ),
 ]
@@ -71,19 +73,35 @@ Method: TypeAlias = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="A method that `cluewise list` names; by default one that suits the kinds of clues.",
+        help="A method from `cluewise list`; by default one that suits the kinds of clues.",
     ),
 ]
 Penalty: TypeAlias = Annotated[
     str | None,
-    typer.Option("--penalty", metavar="X", help="Price of a broken link: a number, or auto."),
+    typer.Option("--penalty", metavar="X", help="Cost of a broken link: a number, or auto."),
 ]
 Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of everything random.")
+    int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of the random numbers.")
 ]
 AsJson: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Answer in JSON, for machines.", rich_help_panel=_RESULT)
+    bool, typer.Option("--json", help="Print JSON, for other programs.", rich_help_panel=_RESULT)
 ]
 Quiet: TypeAlias = Annotated[
     bool, typer.Option("--quiet", "-q", help="No summary and no progress bar.", rich_help_panel=_RESULT)
 ]
+
+
+def split_names(value: str | None) -> list[str]:
+    """Names separated by commas, none for None; a name that holds a comma is quoted."""
+    if value is None:
+        return []
+    try:
+        names = [name.strip() for name in next(csv.reader([value], skipinitialspace=True), [])]
+    except csv.Error:  # a line break
+        names = []
+    if not all(names) or not names:
+        raise ValueError(f"'{value}' is not a list of columns; separate their names by commas.")
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"'{value}' names column '{twice}' more than once.")
+    return names

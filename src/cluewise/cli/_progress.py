@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from time import monotonic
 from typing import Any
 
-__all__ = ["Bar", "watch"]
+__all__ = ["Bar", "SearchBar"]
 
 _PATIENCE = 0.7  # seconds before a bar appears
 
@@ -29,10 +28,7 @@ class Bar:
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         """Show an iteration; never asks to stop."""
         if context.task_name in ("iteration", "part") and monotonic() - self.began > _PATIENCE:
-            if self.progress is None:
-                self._open(context)
-            done, most = context.task_id + 1, context.parent.max_subtasks
-            self.progress.update(self.task, completed=done, total=most, words=_words(context, done, most))
+            self._show(context, context.estimator_name, _words(context))
         return False
 
     def teardown(self, estimator: Any, context: Any) -> None:
@@ -41,35 +37,42 @@ class Bar:
             self.progress.stop()
             self.progress = None
 
-    def _open(self, context: Any) -> None:
+    def _show(self, context: Any, title: str, words: str) -> None:
+        total = context.parent.max_subtasks
+        if self.progress is None:
+            self._open(title, total)
+        self.progress.update(self.task, completed=context.task_id + 1, total=total, words=words)
+
+    def _open(self, title: str, total: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         self.progress = Progress(
-            TextColumn(context.estimator_name),
+            TextColumn(title),
             BarColumn(),
             TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,
         )
-        self.task = self.progress.add_task("", total=context.parent.max_subtasks, words="")
+        self.task = self.progress.add_task("", total=total, words="")
         self.progress.start()
 
 
-def _words(context: Any, done: int, most: int) -> str:
-    """What a bar says about an iteration, or about a part of what comes before the first."""
+def _words(context: Any) -> str:
+    """Text beside the bar: the iteration, or the part of what comes before the first."""
+    done, most = context.task_id + 1, context.parent.max_subtasks
     if context.task_name == "part":
         return f"{context.parent.task_name}, {done} of {most}"
     start, starts = context.parent.task_id + 1, context.parent.parent.max_subtasks
     return f"iteration {done} of at most {most}, start {start} of {starts}, objective {context.objective:.6g}"
 
 
-def watch(model: Any, quiet: bool) -> None:
-    """Let a bar watch the fits of a model if somebody is there to see it."""
-    if not quiet and _terminal():
-        model.set_callbacks(Bar())
+class SearchBar(Bar):
+    """A bar over the candidates of a search."""
 
-
-def _terminal() -> bool:
-    return sys.stderr.isatty()
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        """Show a candidate; never asks to stop."""
+        if context.task_name == "start" and monotonic() - self.began > _PATIENCE:
+            self._show(context, "Choosing", f"candidate {context.task_id + 1} of {context.parent.max_subtasks}")
+        return False

@@ -1,4 +1,4 @@
-"""What there is to say after a fit: as data for machines, and as text for people."""
+"""The report of a fit: as data for other programs, and as text for people."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from cluewise._version import __version__
-from cluewise.cli import _show
-from cluewise.cli._data import Data
+from cluewise.cli._files import Data
+from cluewise.cli._show import percent, say, table
 from cluewise.clues import Clues
-from cluewise.clues.words import plural
 from cluewise.metrics import broken, satisfaction
 
-__all__ = ["KINDS", "report", "summary"]
+__all__ = ["report", "summarize"]
 
-KINDS = {
+_KINDS = {
     "labels": "labels",
     "must": "must-links",
     "cannot": "cannot-links",
@@ -32,8 +31,9 @@ _REPORTED = 100  # suspects in the report
 def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -> dict[str, Any]:
     """Everything about a fit that is worth keeping."""
     labels, clues = model.labels_, data.clues
-    # The fit leaves out kinds that it does not use; what became of them is worth knowing all the same.
-    failed = model.broken_ | broken(labels, clues.only(clues.kinds - model.card.accepts))
+    failed, ignored = model.broken_, clues.kinds - model.card.accepts
+    if ignored:  # the fit leaves these kinds out; the report says what became of them all the same
+        failed = failed | broken(labels, clues.only(ignored))
     kept = satisfaction(labels, clues)
     if "labels" in kept:
         kept["labels"] = 1 - int((failed.labels >= 0).sum()) / int((clues.labels >= 0).sum())
@@ -41,6 +41,12 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
     price = np.asarray(model.penalty_, dtype=float).tolist() if hasattr(model, "penalty_") else None
     found = np.unique(labels[labels >= 0])
     k = len(found) if model.card.finds else model.n_clusters
+    margin = model.margin_ if hasattr(model, "margin_") and model.n_clusters > 1 else ()
+    variation: Any = []
+    if clues.avoid:
+        from cluewise.alternative._avoided import variation as information_apart
+
+        variation = information_apart(labels, clues)
     return {
         "cluewise": __version__,
         "method": type(model).__name__,
@@ -57,22 +63,13 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "objective": model.objective_,
         "iterations": model.n_iter_,
         "satisfaction": kept,
-        "variation": _variation(labels, clues),
+        "variation": variation,
         "broken": list(_broken(failed, data, price if isinstance(price, float) else None)),
-        "suspects": _suspects(model, data),
-        "unsure": _unsure(model, data),
+        "suspects": _suspects(model, data) if hasattr(model, "doubt_") else [],
+        "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_LISTED]],
         "seconds": round(seconds, 4),
         "seed": seed,
     }
-
-
-def _variation(labels: Any, clues: Clues) -> Any:
-    """Variation of information between the result and each clustering to avoid."""
-    if not clues.avoid:
-        return []
-    from cluewise.alternative._avoided import variation
-
-    return variation(labels, clues)
 
 
 def _classes(labels: Any, clues: Clues, k: int) -> list[dict[str, int]]:
@@ -112,84 +109,81 @@ def _broken(failed: Clues, data: Data, price: float | None) -> Iterator[dict[str
 
 
 def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
-    """The clues that are more likely wrong than right, if the method judges its clues."""
-    if not hasattr(model, "doubt_"):
-        return []
-    from cluewise.advice import suspects  # brings all families with it
+    """The clues that are more likely wrong than right, as `cluewise.suspects` finds them.
 
+    That function is not called because its package loads all families.
+    """
+    clues, doubt = model.clues_, np.asarray(model.doubt_, dtype=np.float64)
+    pairs = [*clues.must.tolist(), *clues.cannot.tolist()]
+    sources = [*clues.must_source, *clues.cannot_source]
+    order = np.argsort(-doubt, kind="stable")
     return [
-        {"kind": s.kind, "rows": [data.name(row) for row in s.rows], "source": s.source, "doubt": s.doubt}
-        for s in suspects(model, n=_REPORTED, above=0.5)
+        {
+            "kind": "must" if i < len(clues.must) else "cannot",
+            "rows": [data.name(row) for row in pairs[i]],
+            "source": str(sources[i]),
+            "doubt": float(doubt[i]),
+        }
+        for i in order[doubt[order] >= 0.5][:_REPORTED].tolist()
     ]
 
 
-def _unsure(model: Any, data: Data) -> list[str]:
-    """The rows whose cluster leads by least."""
-    margin = getattr(model, "margin_", None)
-    if margin is None or model.n_clusters < 2:
-        return []
-    return [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_LISTED]]
-
-
-def summary(told: dict[str, Any], clues: Clues, *, raw: bool) -> None:
+def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
     """Print a report for people; ``raw`` where they asked for columns as they are."""
-    how = "standardized" if told["standardized"] else "as they are"
-    if not raw and not told["standardized"]:
+    how = "standardized" if facts["standardized"] else "as they are"
+    if not raw and not facts["standardized"]:
         how += " (counts are not standardized)"
-    _show.say(
-        f"{told['method']}: {plural(told['rows'], 'row')} of {told['data']} in {plural(told['clusters'], 'cluster')}"
-        f"{' and noise' if told['noise'] else ''}, by {plural(len(told['columns']), 'column')} {how}."
+    rows = facts["rows"]
+    say(
+        f"{facts['method']}: {_count(rows, 'row')} of {facts['data']} in {_count(facts['clusters'], 'cluster')}"
+        f"{' and noise' if facts['noise'] else ''}, by {_count(len(facts['columns']), 'column')} {how}."
     )
-    labelled = any(told["classes"])
-    rows = []
-    for cluster, (size, classes) in enumerate(zip(told["sizes"], told["classes"])):
+    labelled = any(facts["classes"])
+    lines = []
+    for cluster, (size, classes) in enumerate(zip(facts["sizes"], facts["classes"])):
         known = ", ".join(f"{name} {count}" for name, count in classes.items())
-        rows.append([str(cluster), str(size), _show.percent(size / told["rows"]), *([known] if labelled else [])])
-    if told["noise"]:
-        share = _show.percent(told["noise"] / told["rows"])
-        rows.append(["noise", str(told["noise"]), share, *([""] if labelled else [])])
-    _show.table(["cluster", "rows", "share", *(["known labels"] if labelled else [])], rows)
-    if told["satisfaction"]:
-        kept = told["satisfaction"]
-        given = _given(clues)
-        _show.table(
+        lines.append([str(cluster), str(size), percent(size / rows), *([known] if labelled else [])])
+    if facts["noise"]:
+        lines.append(["noise", str(facts["noise"]), percent(facts["noise"] / rows), *([""] if labelled else [])])
+    table(["cluster", "rows", "share", *(["known labels"] if labelled else [])], lines)
+    if facts["satisfaction"]:
+        given = {
+            "labels": int((clues.labels >= 0).sum()),
+            "must": len(clues.must),
+            "cannot": len(clues.cannot),
+            "together": sum(len(g.weights) for g in clues.together),
+            "apart": sum(len(g.weights) for g in clues.apart),
+        }
+        table(
             ["clues", "given", "kept"],
-            [[KINDS[kind], str(given.get(kind, "")), _show.percent(share)] for kind, share in kept.items()],
+            [[_KINDS[kind], str(given.get(kind, "")), percent(kept)] for kind, kept in facts["satisfaction"].items()],
         )
-    if len(told["variation"]):
-        apart = ", ".join(f"{nats:.3g}" for nats in told["variation"])
-        which = "clustering" if len(told["variation"]) == 1 else "clusterings"
-        _show.say(f"Variation of information with the {which} to avoid: {apart} nats (0: the same).")
-    _list_broken(told["broken"])
-    for entry in told["suspects"][:_LISTED]:
-        from cluewise.advice import format_doubt  # loaded already: there are suspects
+    if len(facts["variation"]):
+        apart = ", ".join(f"{nats:.3g}" for nats in facts["variation"])
+        which = "clustering" if len(facts["variation"]) == 1 else "clusterings"
+        say(f"Variation of information with the {which} to avoid: {apart} nats (0: the same).")
+    if facts["broken"]:
+        _list_broken(facts["broken"])
+    for entry in facts["suspects"][:_LISTED]:
+        doubt = "over 99 %" if entry["doubt"] > 0.99 else percent(entry["doubt"])
+        say(f"Probably wrong ({doubt}): {_in_words(entry)}.")
+    iterations = _count(facts["iterations"], "iteration")
+    say(f"Objective {facts['objective']:.6g} after {iterations} ({facts['seconds']:.2f} s, seed {facts['seed']}).")
+    if facts["unsure"]:
+        say(f"Least sure: {', '.join(facts['unsure'])}.")
 
-        _show.say(f"Probably wrong ({format_doubt(entry['doubt'])}): {_in_words(entry)}.")
-    iterations = plural(told["iterations"], "iteration")
-    _show.say(f"Objective {told['objective']:.6g} after {iterations} ({told['seconds']:.2f} s, seed {told['seed']}).")
-    if told["unsure"]:
-        _show.say(f"Least sure: {', '.join(told['unsure'])}.")
 
-
-def _given(clues: Clues) -> dict[str, int]:
-    return {
-        "labels": int((clues.labels >= 0).sum()),
-        "must": len(clues.must),
-        "cannot": len(clues.cannot),
-        "together": sum(len(g.weights) for g in clues.together),
-        "apart": sum(len(g.weights) for g in clues.apart),
-    }
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _list_broken(entries: list[dict[str, Any]]) -> None:
-    if not entries:
-        return
-    _show.say(f"{len(entries)} {'clue is' if len(entries) == 1 else 'clues are'} broken:")
+    say(f"{len(entries)} {'clue is' if len(entries) == 1 else 'clues are'} broken:")
     dearest = sorted(entries, key=lambda entry: -entry.get("cost", 0.0))
     for entry in dearest[:_LISTED]:
-        _show.say(f"  {_in_words(entry)}")
+        say(f"  {_in_words(entry)}")
     if len(entries) > _LISTED:
-        _show.say(f"  … and {len(entries) - _LISTED} more (--report FILE lists all).")
+        say(f"  … and {len(entries) - _LISTED} more (--report FILE lists all).")
 
 
 def _in_words(entry: dict[str, Any]) -> str:
@@ -201,7 +195,7 @@ def _in_words(entry: dict[str, Any]) -> str:
         case "together" | "apart" as kind:
             what = f"{kind} group {entry['group']}"
         case "partition":
-            return f"partition: {entry['count']} rows are not with most of their kind"
+            return f"partition: {entry['count']} rows are not in the cluster of most rows of their part"
         case _:
             return "the bounds on cluster sizes"
     return f"{what} ({entry['source']})"

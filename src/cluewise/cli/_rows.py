@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cluewise.cli import _show
-from cluewise.cli._data import Data
+from cluewise.cli._files import Data
 
 if TYPE_CHECKING:
     from cluewise.active import Answer, Question

@@ -1,16 +1,18 @@
-"""Words and tables for people, on standard output."""
+"""Text, tables and JSON on standard output."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import typer
 
-__all__ = ["percent", "say", "standard_output", "table"]
+__all__ = ["as_json", "is_watched", "percent", "say", "standard_output", "table"]
 
 
 @contextmanager
@@ -51,11 +53,35 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False).print(shown)
 
 
+def is_watched() -> bool:
+    """Whether standard error is a terminal, so that somebody can see a progress bar."""
+    return sys.stderr.isatty()
+
+
 def percent(share: float) -> str:
-    """A share in words."""
+    """A share as text."""
     return f"{100 * share:.1f} %"
 
 
 def _is_number(cell: str) -> bool:
     cell = cell.removesuffix(" %")
     return cell in ("", "–") or cell.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
+def as_json(value: Any) -> str:
+    """JSON that every reader accepts: no NaN, no NumPy types."""
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+    # File names need not be UTF-8; what is not becomes an escape, which JSON reads back as it was.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):  # arrays and numbers of NumPy
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
 from cluewise.centroid import PCKMeans
-from cluewise.cli._data import scaled
+from cluewise.cli._method import standardize
 from cluewise.clues import Clues
 from cluewise.metrics import accuracy, ari, broken, nmi
 
@@ -67,7 +67,7 @@ def make() -> Wine:
     truth = np.array(["Barolo", "Grignolino", "Barbera"], dtype=object)[wine.target]
     ids = np.array([f"wine{i:03d}" for i in range(1, len(truth) + 1)], dtype=object)
     columns = {"id": ids} | {name: wine.data[:, j] for j, name in enumerate(wine.feature_names)}
-    X = scaled(wine.data)
+    X = standardize(wine.data)
     clues = _draw(truth, 0)
     return Wine(columns, truth, ids, X, clues, _fit(X, None), _fit(X, clues))
 

@@ -184,9 +184,9 @@ def atomic(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(os.path.realpath(path))  # a link stays a link to the new content
     mode = _writable_mode(target, path)
     aside = target.with_name(f".cluewise-{secrets.token_hex(8)}{target.suffix}")
-    with writing(path):
-        os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-    try:
+    try:  # before the file is there: Ctrl-C may come as soon as it is
+        with writing(path):
+            os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         yield aside
         with writing(path):
             if mode is not None:

@@ -10,7 +10,7 @@ from cluewise.cli import _options as opt
 
 if TYPE_CHECKING:
     from cluewise.advice import Diagnosis
-    from cluewise.cli._data import Data
+    from cluewise.cli._files import Data
 
 __all__ = ["check"]
 
@@ -42,21 +42,24 @@ def check(
     Example: cluewise check wine.csv --clues clues.csv -k 3
     """
     from cluewise.advice import check as examine
-    from cluewise.cli import _method, _outputs, _show
-    from cluewise.cli._data import names_in, open_data, scaled, suited
+    from cluewise.cli import _method, _show
+    from cluewise.cli._files import open_data
 
     opened = open_data(
-        data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
+        data, clues, id_column=id_column, columns=columns, ignore=opt.split_names(ignore), label_column=label_column
     )
     classes = len({*opened.clues.labels[opened.clues.labels >= 0].tolist()})
     known = classes > 1 or clusters is not None or method is not None
     model = _method.build(opened.clues, method, clusters, seed, penalty) if known and opened.clues.kinds else None
     k = None if clusters is None else _method.count_clusters(opened.clues, clusters)
-    X = opened.X if raw else scaled(opened.X) if model is None else suited(opened.X, model, raw)[0]
+    if model is None:
+        X = opened.X if raw else _method.standardize(opened.X)
+    else:
+        X, _ = _method.prepare(opened.X, model, raw)
     found = examine(opened.clues, X, estimator=model, n_clusters=k, random_state=seed)
     rows = _rows_of_trouble(found)
     if json:
-        _show.say(_outputs.as_json(_as_data(found, opened, rows)))
+        _show.say(_show.as_json(_as_data(found, opened, rows)))
     else:
         _show.say(str(found))
         if not opened.clues.kinds:
@@ -70,17 +73,17 @@ def check(
 
 def _rows_of_trouble(found: Diagnosis) -> list[int]:
     """Rows of the first contradictions, of the impossibility, and of the clashes and repairs that the page shows."""
-    from cluewise.cli._data import mentioned
+    from cluewise.cli._files import rows_of
     from cluewise.exceptions import Contradiction, Infeasible
 
     rows = found.shown_rows
     for conflict in found.contradictions[:5]:
-        rows |= set(mentioned(Contradiction("", [conflict])))
+        rows |= set(rows_of(Contradiction("", [conflict])))
     if found.why and found.n_clusters is not None:
         try:
             found.clues.require(found.n_clusters)
         except Infeasible as error:
-            rows |= set(mentioned(error))
+            rows |= set(rows_of(error))
     return sorted(rows)
 
 
@@ -90,7 +93,7 @@ def _names(found: Diagnosis, opened: Data, rows: list[int]) -> str:
     others = [row for row in rows if row not in page]
     room = max(0, _AT_ONCE - len(page))
     first = sorted(page | set(others[:room]))
-    words = [opened.who(first[start : start + _AT_ONCE]) for start in range(0, len(first), _AT_ONCE)]
+    words = [opened.describe(first[start : start + _AT_ONCE]) for start in range(0, len(first), _AT_ONCE)]
     return ", ".join(filter(None, words)) + (", …" if any(words) and len(others) > room else "")
 
 

@@ -31,33 +31,35 @@ def datasets(name: Name = None, out: Out = None, json: opt.AsJson = False) -> No
     Example: cluewise datasets iris --out iris.csv
     """
     from cluewise import datasets as sets
-    from cluewise.cli import _outputs, _show
+    from cluewise.cli import _show
 
     if name is None:
         if out is not None:
             raise ValueError("--out needs the name of a data set; `cluewise datasets` lists them.")
         found = sets.available()
         if json:
-            _show.say(_outputs.as_json({key: listing._asdict() for key, listing in found.items()}))
+            _show.say(_show.as_json({key: listing._asdict() for key, listing in found.items()}))
             return
         _show.table(
             ["data set", "rows", "columns", "classes", "from"],
             [[key, str(one.n), str(one.d), str(one.k), one.origin] for key, one in found.items()],
         )
         return
+    from cluewise.cli._files import TABLES, check_suffix
+
     target = Path(f"{name}.csv") if out is None else out
-    _outputs.table_format(target)
+    check_suffix(target, TABLES)
     data = sets.load(name)
     column = export(data, target)
-    told = {
+    facts = {
         "name": data.name, "rows": data.X.shape[0], "columns": data.X.shape[1], "classes": list(data.class_names),
         "class_column": column, "source": data.source, "output": str(target),
     }  # fmt: skip
     if json:
-        _show.say(_outputs.as_json(told))
+        _show.say(_show.as_json(facts))
     else:
         _show.say(
-            f"{data.name}: {told['rows']} rows, {told['columns']} columns, {len(data.class_names)} classes "
+            f"{data.name}: {facts['rows']} rows, {facts['columns']} columns, {len(data.class_names)} classes "
             f"in column '{column}', from {data.source}. Written: {target}."
         )
 

@@ -43,22 +43,22 @@ def compare(
     Example: cluewise compare wine.csv --clues clues.csv -k 3
     """
     from cluewise import advice
-    from cluewise.cli import _method, _outputs, _show
-    from cluewise.cli._data import named_rows, names_in, open_data, suited
+    from cluewise.cli import _method, _show
+    from cluewise.cli._files import name_rows, open_data
 
-    left_out = [*names_in(ignore), *([] if truth is None else [truth])]
+    left_out = [*opt.split_names(ignore), *([] if truth is None else [truth])]
     opened = open_data(data, clues, id_column=id_column, columns=columns, ignore=left_out, label_column=label_column)
     model = _method.build(opened.clues, method, clusters, seed, penalty)
-    with named_rows(opened):
+    with name_rows(opened):
         result = advice.compare(
             model,
-            suited(opened.X, model, raw)[0],
+            _method.prepare(opened.X, model, raw)[0],
             opened.clues,
             truth=None if truth is None else opened.table.columns[truth],
             n_splits=splits,
             random_state=seed,
         )
-    _show.say(_outputs.as_json(_as_data(result)) if json else str(result))
+    _show.say(_show.as_json(_as_data(result)) if json else str(result))
 
 
 def _as_data(result: Comparison) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from cluewise.cli import _options as opt
 
 if TYPE_CHECKING:
     from cluewise._typing import Floats
-    from cluewise.cli._data import Data
+    from cluewise.cli._files import Data
 
 __all__ = ["fit"]
 
@@ -78,70 +78,73 @@ def fit(
     from time import perf_counter
 
     from cluewise import tables
-    from cluewise.cli import _auto, _method, _outputs, _progress, _report, _show
-    from cluewise.cli._data import named_rows, names_in, open_data, suited
+    from cluewise.cli import _files, _method, _show
+    from cluewise.cli._report import report as make_report
+    from cluewise.cli._report import summarize
 
-    _outputs.table_format(out)
-    _outputs.picture_format(picture)
-    opened = open_data(
-        data, clues, id_column=id_column, columns=columns, ignore=names_in(ignore), label_column=label_column
+    _files.check_suffix(out, _files.TABLES)
+    if picture is not None:
+        from cluewise.plots import require_matplotlib
+
+        _files.check_suffix(picture, _files.PICTURES)
+        require_matplotlib()
+    opened = _files.open_data(
+        data, clues, id_column=id_column, columns=columns, ignore=opt.split_names(ignore), label_column=label_column
     )
-    axes = _axes(opened, map_columns)
-    model = _auto.probe(method, penalty) if auto else _method.build(opened.clues, method, clusters, seed, penalty)
-    _progress.watch(model, quiet)
+    axes = None if map_columns is None else _axes(opened, map_columns)
+    if auto:
+        from cluewise.cli import _auto
+
+        model = _auto.probe(method, penalty)
+    else:
+        model = _method.build(opened.clues, method, clusters, seed, penalty)
+    if not quiet and _show.is_watched():
+        from cluewise.cli._progress import Bar
+
+        model.set_callbacks(Bar())
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
-    wanted = {"--out": target, "--report": report, "--map": picture}
-    with _outputs.reserved(wanted, (data, clues)) as files:
-        X, scaled = suited(opened.X, model, raw)
+    targets = {"--out": target, "--report": report, "--map": picture}
+    with _files.open_outputs(targets, (data, clues)) as files:
+        X, scaled = _method.prepare(opened.X, model, raw)
         began = perf_counter()
-        with named_rows(opened):
+        with _files.name_rows(opened):
             if auto:
                 found = _auto.choose(X, opened.clues, clusters, method, seed, quiet=quiet)
                 model = found.best
             else:
                 model.fit(X, clues=opened.clues)
-        told = _report.report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scaled)
+        facts = make_report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scaled)
         if auto:
-            told["auto"] = _auto.as_data(found)
-        told["output"] = {option: str(path) for option, path in wanted.items() if path is not None}
+            facts["auto"] = _auto.as_data(found)
+        facts["output"] = {option: str(path) for option, path in targets.items() if path is not None}
         with files.writing("--out") as aside:
-            tables.write(aside, _columns(opened, model), raw_cells=raw_cells)
+            margin = {"margin": model.margin_} if hasattr(model, "margin_") else {}
+            new = {"cluster": model.labels_, **margin}
+            tables.write(aside, _files.add_columns(opened.table, new), raw_cells=raw_cells)
         if report is not None:
             with files.writing("--report") as aside:
-                aside.write_text(_outputs.as_json(told) + "\n", encoding="utf-8")
+                aside.write_text(_show.as_json(facts) + "\n", encoding="utf-8")
         if picture is not None:
             with files.writing("--map") as aside:
                 _draw(X if axes is None else opened.X[:, axes], opened, axes, model.labels_, aside)
     if json:
-        _show.say(_outputs.as_json(told))
+        _show.say(_show.as_json(facts))
     elif not quiet:
         if auto:
             _auto.show(found)
-        _report.summary(told, opened.clues, raw=raw)
-        _show.say(f"Written: {', '.join(told['output'].values())}.")
+        summarize(facts, opened.clues, raw=raw)
+        _show.say(f"Written: {', '.join(facts['output'].values())}.")
 
 
-def _axes(opened: Data, value: str | None) -> list[int] | None:
+def _axes(opened: Data, value: str) -> list[int]:
     """Numbers of the two columns that the map shows."""
-    from cluewise.cli._data import names_in
-
-    names = names_in(value)
-    if not names:
-        return None
+    names = opt.split_names(value)
     for name in names:
         if name not in opened.columns:
-            raise ValueError(f"--map-columns: '{name}' is none of the columns that are clustered.")
+            raise ValueError(f"--map-columns: '{name}' is not one of the columns that are clustered.")
     if len(names) != 2:
         raise ValueError(f"--map-columns names {len(names)} columns; a map has two.")
     return [opened.columns.index(name) for name in names]
-
-
-def _columns(opened: Data, model: Any) -> dict[str, Any]:
-    """All columns of the input and two new ones."""
-    from cluewise.cli._data import beside
-
-    margin = {"margin": model.margin_} if hasattr(model, "margin_") else {}
-    return beside(opened, {"cluster": model.labels_, **margin})
 
 
 def _draw(X: Floats, opened: Data, axes: list[int] | None, labels: Any, path: Path) -> None:

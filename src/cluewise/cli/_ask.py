@@ -13,7 +13,7 @@ from cluewise.cli._interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from cluewise.active import Project, Question
-    from cluewise.cli._data import Data
+    from cluewise.cli._files import Data
 
 __all__ = ["ask"]
 
@@ -91,10 +91,10 @@ def ask(
     Example: cluewise ask wine.csv -k 3 --budget 30
     """
     from cluewise import tables
-    from cluewise.cli import _asking, _outputs
-    from cluewise.cli._data import beside
+    from cluewise.cli import _project
+    from cluewise.cli._files import add_columns, open_outputs
 
-    _asking.check_who(who)
+    _project.check_who(who)
     target = data.with_name(f"{data.stem}-clues.csv") if out is None else out
     place = data.with_suffix(".cluewise") if project is None else project
     options = {
@@ -109,14 +109,14 @@ def ask(
         "clusters": clusters,
         "seed": seed,
     }
-    begun = _asking.is_begun(place)
-    read = (data, clues, place, *(_asking.clues_of(place) if begun else ()))
-    wanted = {"--out": target, "--result": result}
-    _asking.check_targets(wanted, read)
+    begun = _project.is_begun(place)
+    read = (data, clues, place, *(_project.clues_of(place) if begun else ()))
+    targets = {"--out": target, "--result": result}
+    _project.check_targets(targets, read)
     if begun:
-        talk, opened = _asking.go_on(place, data, options, budget)
+        talk, opened = _project.go_on(place, data, options, budget)
     else:
-        talk, opened = _asking.begin(place, data, options, USUAL if budget is None else budget)
+        talk, opened = _project.begin(place, data, options, USUAL if budget is None else budget)
     with talk:
         if result is not None and not hasattr(talk.strategy, "clustering"):
             raise ValueError(f"{type(talk.strategy).__name__} finds no clusters itself; leave --result out.")
@@ -127,12 +127,12 @@ def ask(
             saved = "1 answer is" if count == 1 else f"{count} answers are"
             typer.echo(f"\ncluewise: stopped; {saved} saved in {place}.", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        with _outputs.reserved(wanted, read) as files:
+        with open_outputs(targets, read) as files:
             with files.writing("--out") as aside:
                 talk.state.clues.write(aside, ids=opened.ids, raw_cells=raw_cells)
             if result is not None:
                 with files.writing("--result") as aside:
-                    tables.write(aside, beside(opened, {"cluster": talk.clustering()}), raw_cells=raw_cells)
+                    tables.write(aside, add_columns(opened.table, {"cluster": talk.clustering()}), raw_cells=raw_cells)
         _goodbye(talk, data, place, target, result)
 
 
@@ -247,7 +247,7 @@ def _value(question: Question, word: str) -> Any:
 
 
 def _goodbye(talk: Project, data: Path, place: Path, target: Path, result: Path | None) -> None:
-    from cluewise.cli import _asking, _show
+    from cluewise.cli import _project, _show
 
     state = talk.state
     counts = {"yes": 0, "no": 0, "don't know": 0, "label": 0}
@@ -262,4 +262,4 @@ def _goodbye(talk: Project, data: Path, place: Path, target: Path, result: Path 
     found = "" if result is None else f" Clusters: {result}."
     _show.say(f"Answers: {place}. Clues: {target}.{found}")
     if state.clues.kinds:
-        _show.say(f"Next: {_asking.next_command(talk, data, target)}")
+        _show.say(f"Next: {_project.next_command(talk, data, target)}")

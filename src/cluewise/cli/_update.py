@@ -64,10 +64,10 @@ def update(
 
     Examples: cluewise update state/ --data wine.csv -k 3; cluewise update state/ --clues answers.csv
     """
-    from cluewise.cli import _outputs
+    from cluewise.cli._files import TABLES, check_suffix
     from cluewise.stream import StreamingClues
 
-    _outputs.table_format(out)
+    check_suffix(out, TABLES)
     if data is not None:
         _begin(state, data, clusters, partitions, seed, id_column, columns, ignore, raw)
     with StreamingClues(state, batch_size=batch) as stream:
@@ -93,7 +93,8 @@ def _begin(
     raw: bool,
 ) -> None:
     """Cluster the rows of a file into a new model."""
-    from cluewise.cli._data import names_in, open_data, scaled
+    from cluewise.cli._files import open_data
+    from cluewise.cli._method import standardize
     from cluewise.ensemble import SCSC
     from cluewise.ensemble.scsc_folder import refuse_model
     from cluewise.stream import StreamingClues
@@ -101,8 +102,8 @@ def _begin(
     if clusters is None:
         raise ValueError("a new model needs the number of clusters: -k.")
     refuse_model(state)  # before the work, not after it
-    opened = open_data(data, None, id_column=id_column, columns=columns, ignore=names_in(ignore))
-    X = opened.X if raw else scaled(opened.X)
+    opened = open_data(data, None, id_column=id_column, columns=columns, ignore=opt.split_names(ignore))
+    X = opened.X if raw else standardize(opened.X)
     model = SCSC(clusters, n_partitions=partitions, random_state=seed).fit(X)
     StreamingClues.begin(state, model, opened.ids)
 
@@ -157,14 +158,14 @@ def _standard_input(size: int) -> Iterator[list[str]]:
 
 
 def _report(batch: Batch, json: bool, quiet: bool) -> None:
-    from cluewise.cli import _outputs, _show
+    from cluewise.cli import _show
 
     for bad in batch.aside:
         typer.echo(f"cluewise: {bad} (set aside)", err=True)
     if json:
         found: dict[str, Any] = {"batch": batch.number, "lines": batch.counts, "changed": batch.changed}
         found["aside"] = [bad._asdict() for bad in batch.aside]
-        _show.say(" ".join(_outputs.as_json(found).split()))
+        _show.say(" ".join(_show.as_json(found).split()))
     elif not quiet:
         said = ", ".join(f"{count} {kind}" for kind, count in batch.counts.items()) or "no clue"
         rows = "1 row" if len(batch.changed) == 1 else f"{len(batch.changed)} rows"

@@ -26,13 +26,14 @@ def rescue(path: Damaged, out: Out, json: opt.AsJson = False) -> None:
 
     Examples: cluewise rescue wine.cluewise new.cluewise; cluewise rescue state/ clues.csv
     """
-    from cluewise.cli import _outputs, _show
+    from cluewise.cli import _show
 
     what = "clues" if path.is_dir() else "entries"
     if path.is_dir():
         from cluewise import stream
+        from cluewise.cli._files import TABLES, check_suffix
 
-        _outputs.table_format(out)
+        check_suffix(out, TABLES)
         saved, lost = stream.rescue(path, out)
     else:
         from cluewise import store
@@ -42,6 +43,6 @@ def rescue(path: Damaged, out: Out, json: opt.AsJson = False) -> None:
         if not Project.begun(out):
             warnings.warn(f"the beginning of the conversation is lost; '{out}' holds only answers.", stacklevel=2)
     if json:
-        _show.say(_outputs.as_json({"saved": saved, "lost": lost, "output": str(out)}))
+        _show.say(_show.as_json({"saved": saved, "lost": lost, "output": str(out)}))
     else:
         _show.say(f"{saved} {what} saved in {out}, {lost} lost.")

@@ -40,15 +40,14 @@ def methods(
         _list_strategies(json)
         return
     from cluewise.catalogue import clusterers
-    from cluewise.cli import _outputs, _show
-    from cluewise.cli._data import names_in
+    from cluewise.cli import _show
 
-    kinds = names_in(accepts)
+    kinds = opt.split_names(accepts)
     _check_kinds(kinds)
     found = clusterers(accepts=kinds, hard=hard)
     if json:
         cards = [{"name": name, **asdict(c.card), "accepts": sorted(c.card.accepts)} for name, c in found.items()]
-        _show.say(_outputs.as_json(cards))
+        _show.say(_show.as_json(cards))
         return
     if not found:
         _show.say("No method does all of that.")
@@ -64,12 +63,12 @@ def methods(
 
 def _list_strategies(json: bool) -> None:
     from cluewise.active import strategies
-    from cluewise.cli import _outputs, _show
+    from cluewise.cli import _show
 
     cards = {strategy.__name__: strategy.card for strategy in strategies()}
     if json:
         plain = [{"name": name, **asdict(card), "asks": sorted(card.asks)} for name, card in cards.items()]
-        _show.say(_outputs.as_json(plain))
+        _show.say(_show.as_json(plain))
         return
     _show.table(
         ["strategy", "what it asks about", "questions", "time of the next question"],

@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cluewise.cli import _outputs
-from cluewise.cli._data import Data, names_in, open_data, scaled
+from cluewise.cli._files import TABLES, Data, check_suffix, open_data, open_outputs
+from cluewise.cli._method import standardize
+from cluewise.cli._options import split_names
 
 if TYPE_CHECKING:
     from cluewise.active import Project, State, Strategy
@@ -52,11 +53,11 @@ class _Enough(Exception):
     """Ends a block whose outputs are not to be written."""
 
 
-def check_targets(wanted: Mapping[str, Path | None], read: Iterable[Path | None]) -> None:
+def check_targets(targets: Mapping[str, Path | None], read: Iterable[Path | None]) -> None:
     """Refuse files that could not be written at the end, before the first question."""
-    for target in wanted.values():
-        _outputs.table_format(target)
-    with suppress(_Enough), _outputs.reserved(wanted, read):
+    for target in targets.values():
+        check_suffix(target, TABLES)
+    with suppress(_Enough), open_outputs(targets, read):
         raise _Enough
 
 
@@ -178,7 +179,7 @@ def _plain(name: str, value: Any) -> Any:
         return type(strategy_of(value, {})).__name__
     if name == "clues":
         return Path(value)
-    return names_in(value) if name in ("columns", "ignore") else value
+    return split_names(value) if name in ("columns", "ignore") else value
 
 
 def next_command(talk: Project, data: Path, target: Path) -> str:
@@ -187,7 +188,7 @@ def next_command(talk: Project, data: Path, target: Path) -> str:
     Labels of a column are among the clues that were written, so that the column is left out.
     """
     kept = talk.store.settings[OPTIONS]
-    ignore = names_in(kept["ignore"])
+    ignore = split_names(kept["ignore"])
     if kept["label_column"] is not None and kept["label_column"] not in ignore:
         ignore.append(kept["label_column"])
     words = ["cluewise", "fit", str(data)]
@@ -198,7 +199,7 @@ def next_command(talk: Project, data: Path, target: Path) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    """What `names_in` takes apart again."""
+    """What `split_names` takes apart again."""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(names)
     return line.getvalue()
@@ -210,10 +211,10 @@ def _opened(data: Path, options: dict[str, Any]) -> Data:
         None if options["clues"] is None else Path(options["clues"]),
         id_column=options["id"],
         columns=options["columns"],
-        ignore=names_in(options["ignore"]),
+        ignore=split_names(options["ignore"]),
         label_column=options["label_column"],
     )
 
 
 def _features(opened: Data, options: dict[str, Any]) -> Any:
-    return opened.X if options["raw"] else scaled(opened.X)
+    return opened.X if options["raw"] else standardize(opened.X)

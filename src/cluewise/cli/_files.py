@@ -1,0 +1,170 @@
+"""The files of a command: rows and clues to read, and outputs that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cluewise import tables
+from cluewise._interrupts import deferred
+from cluewise._typing import Array, Floats, Ints
+from cluewise.cli._interrupt import heard
+from cluewise.cli._options import split_names
+from cluewise.clues import Clues
+from cluewise.exceptions import ClueError, Contradiction, Infeasible
+
+__all__ = [
+    "PICTURES", "TABLES", "Data", "Outputs", "add_columns", "check_suffix", "name_rows", "open_data", "open_outputs",
+    "rows_of",
+]  # fmt: skip
+
+TABLES = (".csv", ".parquet", ".npz", ".json")
+PICTURES = (".png", ".pdf", ".svg", ".jpg")
+_NAMED = 10  # rows that a message names
+
+
+class Data(NamedTuple):
+    """What a command works on."""
+
+    table: tables.Table
+    X: Floats  # as it is in the file
+    ids: Array | None
+    columns: list[str]  # of X
+    clues: Clues
+
+    def name(self, row: int) -> str:
+        """The id of a row, or else its number."""
+        return str(row) if self.ids is None else str(self.ids[row])
+
+    def describe(self, rows: Sequence[int] | Ints) -> str:
+        """Which ids belong to some row numbers; nothing where rows have no ids."""
+        if self.ids is None or not len(rows):
+            return ""
+        words = [f"row {row} is '{self.ids[row]}'" for row in sorted(map(int, rows))[:_NAMED]]
+        return ", ".join(words) + (", …" if len(rows) > _NAMED else "")
+
+
+def open_data(
+    path: Path,
+    clue_file: Path | None,
+    *,
+    id_column: str | None = None,
+    columns: str | None = None,
+    ignore: Sequence[str] = (),
+    label_column: str | None = None,
+) -> Data:
+    """Read the data, the clues in a file and those in a column."""
+    table = tables.read(path, text=() if id_column is None else (id_column,))
+    X, ids, names = tables.features(
+        _drop(table, ignore) if ignore else table,
+        id_column=id_column,
+        columns=split_names(columns) or None,
+        label_column=label_column,
+    )
+    clues = Clues(len(X))
+    if clue_file is not None:
+        clues = Clues.read(clue_file, ids=ids, n=len(X))
+        if not clues.kinds:
+            raise ClueError(f"{clue_file.name} holds no clues; leave --clues out to do without.")
+    if label_column is not None:
+        try:
+            known = Clues(len(X), labels=table.columns[label_column], label_source=table.sources())
+        except ClueError as error:
+            raise ClueError(f"column '{label_column}' of {table.name}: {error}") from None
+        clues = known | clues
+    return Data(table, X, ids, names, clues)
+
+
+def _drop(table: tables.Table, names: Sequence[str]) -> tables.Table:
+    """The table without some columns."""
+    for name in names:
+        if name not in table.columns:
+            raise tables.TableError(f"{table.name} has no column '{name}'.")
+    dropped = set(names)
+    columns = {name: column for name, column in table.columns.items() if name not in dropped}
+    points = None if table.points is None else tuple(name for name in table.points if name in columns)
+    return tables.Table(columns, table.name, table.lines, points)
+
+
+def add_columns(table: tables.Table, new: Mapping[str, Any]) -> dict[str, Any]:
+    """All columns of the input and new ones, which are renamed where a name is taken."""
+    columns = dict(table.columns)
+    for name, values in new.items():
+        free, number = name, 2
+        while free in columns:
+            free, number = f"{name}_{number}", number + 1
+        columns[free] = values
+    return columns
+
+
+@contextmanager
+def name_rows(data: Data) -> Iterator[None]:
+    """Add the ids of the rows that an error speaks of."""
+    try:
+        yield
+    except (Contradiction, Infeasible) as error:
+        who = data.describe(rows_of(error))
+        if not who:
+            raise
+        raise ClueError(f"{str(error).removesuffix('.')} ({who}).") from None
+
+
+def rows_of(error: Any) -> list[int]:
+    """Rows that a contradiction or an impossibility is about."""
+    if isinstance(error, Contradiction):
+        first = error.conflicts[0]
+        return sorted({first.first, first.second, *(row for step in first.chain for row in step[:2])})
+    return [] if error.witness is None else list(error.witness.tied)
+
+
+class Outputs(NamedTuple):
+    """Temporary files for the options that name output files."""
+
+    targets: Mapping[str, Path | None]
+    asides: dict[str, Path]
+
+    @contextmanager
+    def writing(self, option: str) -> Iterator[Path]:
+        """The temporary file of an option; when it cannot be written, the error names the target."""
+        path = self.targets[option]
+        assert path is not None
+        with tables.writing(path):
+            yield self.asides[option]
+
+
+@contextmanager
+def open_outputs(targets: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> Iterator[Outputs]:
+    """Temporary files that replace their targets when the block ends well; on any error nothing has changed.
+
+    Keys are the options that name the files. A file that is read is never written.
+    """
+    read = {os.path.realpath(path) for path in inputs if path is not None}
+    asides: dict[str, Path] = {}
+    taken: dict[str, str] = {}
+    with ExitStack() as ending, ExitStack() as stack:
+        for option, path in targets.items():
+            if path is None:
+                continue
+            place = os.path.realpath(path)  # unlike Path.resolve, does not fail on links that lead to themselves
+            if place in read:
+                raise tables.FileError(f"{option} '{path}' is also an input; choose another name.")
+            if place in taken:
+                raise tables.FileError(f"{option} '{path}' is also written as {taken[place]}.")
+            taken[place] = option
+            asides[option] = stack.enter_context(tables.atomic(path))
+        try:
+            yield Outputs(targets, asides)
+            if heard():  # Ctrl-C, and its exception was lost on the way
+                raise KeyboardInterrupt
+        finally:
+            ending.enter_context(deferred())  # the files replace their targets, or are removed, all together
+
+
+def check_suffix(path: Path | None, suffixes: Sequence[str]) -> None:
+    """Refuse an output whose suffix is not a known format."""
+    if path is not None and path.suffix.lower() not in suffixes:
+        choice = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise tables.TableError(f"'{path}' has none of the suffixes {choice}.")
