@@ -230,7 +230,7 @@ def test_rival_reports_its_fastest_fit(room, monkeypatch, tmp_path):
 
 def test_failing_process_is_an_error(room):
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        room("startup").run("1 / 0")
+        room("startup").run("1 / 0", ".")
 
 
 def test_results_are_not_tracked():

@@ -167,7 +167,7 @@ def test_refused_options(refused, case):
         (["check", "ok.csv", "-k", "0"], "-k is 0"),
         (["compare", "ok.csv", "-k", "2"], "there are no clues that PCKMeans uses, so nothing can be compared."),
         (["compare", "ok.csv", "-k", "2", "--truth", "z"], "ok.csv has no column 'z'."),
-        (["list", "--accepts", "friends"], "--accepts: 'friends' is not a kind of clue; there are labels, must"),
+        (["list", "--accepts", "friends"], "--accepts: 'friends' is not a kind of clue; the kinds are labels, must"),
         (["datasets", "wien", "--out", "w.csv"], "there is no data set 'wien'; did you mean 'wine'?"),
         (["datasets", "--out", "w.csv"], "--out needs the name of a data set"),
         (["datasets", "iris", "--out", "iris.xls"], "'iris.xls' has none of the suffixes"),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from cluewise import Clues, __version__, clusterers, tables
+from cluewise.cli import _cards
 from cluewise.datasets import available, load
 
 CHECK = ("check", "data.csv", "--ignore", "color")
@@ -107,7 +110,7 @@ def test_list_by_kind_and_hardness(run):
     assert found[0]["accepts"] == sorted(found[0]["accepts"])
     soft = json.loads(run("list", "--soft", "--json").out)
     assert [card["name"] for card in soft] == list(clusterers(hard=False))
-    assert run("list", "--accepts", "avoid,sizes,partitions,labels", "--hard").out == "No method does all of that.\n"
+    assert run("list", "--accepts", "avoid,sizes,partitions,labels", "--hard").out == "No method matches.\n"
 
 
 def test_datasets_are_listed(run):
@@ -140,3 +143,24 @@ def test_help_lists_the_commands(run, words):
 
 def test_version(run):
     assert run("--version") == (0, f"cluewise {__version__}\n", "")
+
+
+def test_the_list_is_that_of_the_cards():
+    """The table is read from the sources; the classes themselves say the same, and are asked where there are none."""
+    cards = {name: method.card for name, method in clusterers().items()}
+    read = _cards.read_cards()
+    assert read == {name: (card.title, card.accepts, card.hard, card.cost) for name, card in cards.items()}
+    assert list(read) == list(cards)
+    assert _cards._load_cards() == read
+
+
+def test_cards_that_cannot_be_read_are_loaded(monkeypatch):
+    expected = _cards.read_cards()
+    monkeypatch.setattr(_cards, "_sources", lambda package: [])
+    assert _cards.read_cards() == expected
+
+
+def test_the_list_imports_no_method(folder):
+    code = "import sys; from cluewise.cli import app; app(['list'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
+    assert not {"sklearn", "numba", "cluewise.centroid"} & set(done.stdout.split())

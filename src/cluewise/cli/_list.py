@@ -39,26 +39,43 @@ def methods(
             raise ValueError("--accepts, --hard and --soft choose among methods; leave them or --strategies out.")
         _list_strategies(json)
         return
-    from cluewise.catalogue import clusterers
-    from cluewise.cli import _show
-
     kinds = opt.split_names(accepts)
-    _check_kinds(kinds)
-    found = clusterers(accepts=kinds, hard=hard)
+    if kinds:
+        _check_kinds(kinds)
     if json:
-        cards = [{"name": name, **asdict(c.card), "accepts": sorted(c.card.accepts)} for name, c in found.items()]
-        _show.say(_show.as_json(cards))
-        return
+        _list_as_json(kinds, hard)
+    else:
+        _list_methods(kinds, hard)
+
+
+def _list_methods(kinds: list[str], hard: bool | None) -> None:
+    from cluewise.cli import _cards, _show
+
+    found = {
+        name: card
+        for name, card in _cards.read_cards().items()
+        if card.accepts.issuperset(kinds) and (hard is None or card.hard == hard)
+    }
     if not found:
-        _show.say("No method does all of that.")
+        _show.say("No method matches.")
         return
     _show.table(
         ["method", "what it is", "clues it uses", "hard", "time"],
         [
-            [name, c.card.title, ", ".join(sorted(c.card.accepts)), "yes" if c.card.hard else "no", c.card.cost]
-            for name, c in found.items()
+            [name, card.title, ", ".join(sorted(card.accepts)), "yes" if card.hard else "no", card.cost]
+            for name, card in found.items()
         ],
     )
+
+
+def _list_as_json(kinds: list[str], hard: bool | None) -> None:
+    """The whole cards."""
+    from cluewise.catalogue import clusterers
+    from cluewise.cli import _show
+
+    found = clusterers(accepts=kinds, hard=hard)
+    cards = [{"name": name, **asdict(c.card), "accepts": sorted(c.card.accepts)} for name, c in found.items()]
+    _show.say(_show.as_json(cards))
 
 
 def _list_strategies(json: bool) -> None:
@@ -81,4 +98,4 @@ def _check_kinds(kinds: list[str]) -> None:
 
     for kind in kinds:
         if kind not in KINDS:
-            raise ValueError(f"--accepts: '{kind}' is not a kind of clue; there are {', '.join(KINDS)}.")
+            raise ValueError(f"--accepts: '{kind}' is not a kind of clue; the kinds are {', '.join(KINDS)}.")

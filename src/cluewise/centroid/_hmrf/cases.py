@@ -11,7 +11,6 @@ from cluewise.centroid._hmrf.hmrf import HMRFKMeans
 __all__ = ["MKMeans", "PKMeans"]
 
 _CHECKED = HMRFKMeans._parameter_constraints | {"metric": [StrOptions({"diagonal", "full"})]}
-_KINDS = HMRFKMeans.card.accepts
 
 
 class PKMeans(HMRFKMeans):
@@ -86,7 +85,7 @@ class PKMeans(HMRFKMeans):
     card = Card(
         paper="Bilenko2004",
         title="K-means with links that cost by distance",
-        accepts=_KINDS,
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         equation="PKM, Eq. (26) of the survey with A = I",
         memory="pairs",
         cost="O(nkd + pairs d); labels and groups make up to n² pairs",
@@ -201,7 +200,7 @@ class MKMeans(HMRFKMeans):
     card = Card(
         paper="Bilenko2004",
         title="K-means with a metric learned from broken links",
-        accepts=_KINDS,
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         descends=False,
         invariant=frozenset({"shift", "scale"}),
         plain="",

@@ -101,7 +101,7 @@ class MPCKMeans(HMRFKMeans):
     card = Card(
         paper="Bilenko2004",
         title="K-means with links that cost by distance in a learned metric",
-        accepts=HMRFKMeans.card.accepts,
+        accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         invariant=frozenset({"shift", "scale"}),
         plain="",
         equation="MPCK-Means, Eq. (24)-(28) of the survey",

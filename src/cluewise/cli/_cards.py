@@ -1,0 +1,72 @@
+"""What `cluewise list` shows of each card, read from the sources: importing every method takes seconds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cluewise._homes import HOMES
+
+__all__ = ["Entry", "read_cards"]
+
+
+class Entry(NamedTuple):
+    """A few fields of a card."""
+
+    title: str
+    accepts: frozenset[str]
+    hard: bool = False
+    cost: str = "O(nkd)"
+
+
+def read_cards() -> dict[str, Entry]:
+    """Entries of all clusterers, sorted by name."""
+    # Metrics have cards, too, but they do not cluster.
+    homes = {home for home in HOMES.values() if home != "cluewise.metric_learning"}
+    try:
+        found = dict(entry for home in homes for path in _sources(home) for entry in _entries(path))
+    except (OSError, ValueError, TypeError):  # a card that is not written in literals
+        found = {}
+    return dict(sorted(found.items())) or _load_cards()
+
+
+def _load_cards() -> dict[str, Entry]:
+    """The same from the classes; for a library without sources, or with cards that cannot be read."""
+    from cluewise.catalogue import clusterers
+
+    cards = {name: method.card for name, method in clusterers().items()}
+    return {name: Entry(card.title, card.accepts, card.hard, card.cost) for name, card in cards.items()}
+
+
+def _sources(package: str) -> Iterator[Path]:
+    spec = find_spec(package)  # does not import the package
+    for folder in (spec and spec.submodule_search_locations) or ():
+        yield from Path(folder).rglob("*.py")
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Entry]]:
+    """Names and cards of the public classes in a file."""
+    source = path.read_text("utf-8")
+    if " = Card(" not in source:
+        return
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef) and node.name in HOMES:
+            for item in node.body:
+                if isinstance(item, (ast.Assign, ast.AnnAssign)) and isinstance(item.value, ast.Call):
+                    if ast.unparse(item.value.func) == "Card":
+                        yield node.name, _entry(item.value)
+
+
+def _entry(card: ast.Call) -> Entry:
+    given = {word.arg: word.value for word in card.keywords if word.arg in Entry._fields}
+    return Entry(**{str(name): _value(node) for name, node in given.items()})
+
+
+def _value(node: ast.expr) -> Any:
+    """A literal, or a frozenset of literals."""
+    if isinstance(node, ast.Call):
+        return frozenset(ast.literal_eval(node.args[0]) if node.args else ())
+    return ast.literal_eval(node)
