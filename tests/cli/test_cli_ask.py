@@ -42,7 +42,7 @@ def test_questions_and_answers(folder, typed):
     result = typed(["y", "maybe", "n", "?"], *ASK, "--budget", "3", "--who", "ann", "--out", "mine.csv")
     assert (result.code, result.err) == (0, "")
     assert "Question 1 of 3. Do lily and iris belong together?" in result.out
-    assert "'maybe' is no answer to this." in result.out
+    assert "'maybe' is not an answer to this question." in result.out
     assert "3 of 3 questions answered (1 yes, 1 no, 1 don't know)." in result.out
     assert "Next: cluewise fit data.csv --ignore color --clues mine.csv -k K" in result.out
     assert [answer for _, answer in standing(folder)] == [True, False, None]
@@ -101,14 +101,14 @@ def test_clues_that_are_known_are_not_asked_and_come_out_again(folder, typed):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("ask", "data.csv", "--strategy", "clever"), "there is no strategy 'clever'; there are "),
-        ((*ASK, "-k", "3"), "RandomPairs has no use for -k; leave it out."),
-        ((*ASK, "--questions", "which"), "RandomPairs has no use for --questions; leave it out."),
+        (("ask", "data.csv", "--strategy", "clever"), "there is no strategy 'clever'; the strategies are "),
+        ((*ASK, "-k", "3"), "RandomPairs does not use -k; leave it out."),
+        ((*ASK, "--questions", "which"), "RandomPairs does not use --questions; leave it out."),
         ((*ASK, "--out", "data.csv"), "'data.csv' is also an input; choose another name."),
         ((*ASK, "--out", "clues.doc"), "has none of the suffixes"),
         ((*ASK, "--out", "nowhere/c.csv"), "there is no folder"),
         ((*ASK, "--out", "clues.csv", "--clues", "clues.csv"), "'clues.csv' is also an input"),
-        ((*ASK, "--who", "inferred"), "--who inferred is kept for answers that nobody gave; choose another name."),
+        ((*ASK, "--who", "inferred"), "--who inferred is reserved for inferred answers; choose another name."),
         ((*ASK, "--who", "a\tb"), r"--who 'a\tb' is not the name of a person."),
         (("ask", "data.csv", "--ignore", "color", "-k", "7"), "-k is 7, but data.csv has only 6 rows."),
         ((*ASK, "--project", "clues.csv"), "'clues.csv' is not a cluewise project"),
@@ -270,7 +270,7 @@ def test_a_class_may_be_called_as_a_command(folder, typed, name):
 
 def test_a_class_name_is_printable_and_a_lone_letter_is_asked_back(folder, typed):
     result = typed(["a\tb", "n", "tree", "n", "y", "y", "y", "=no", "no"], *LABELS, "--budget", "5")
-    assert r"'a\tb' is no answer to this." in result.out
+    assert r"'a\tb' is not an answer to this question." in result.out
     assert result.out.count("Is 'n' the name of a class? Type it again to say so.") == 2
     assert result.out.count("Is 'y' the name of a class?") == 1
     assert [answer for _, answer in standing(folder)] == ["tree", "y", "y", "no", "no"]  # a class by then
@@ -391,7 +391,7 @@ def test_cells_are_shown_as_people_write_them(folder, typed):
 def test_a_choice_is_typed_as_a_number(folder, typed):
     words = ("ask", "data.csv", "--ignore", "color", "--clues", "clues.csv", "--questions", "which", "--budget", "4")
     first = typed(["n", "0", "99", "1", "u", "n", "q"], *words)  # a choice among one row is a pair
-    assert first.out.count("is no answer to this.") == 2
+    assert first.out.count("is not an answer to this question.") == 2
     assert "Taken back: Where does " in first.out
     assert "2 of 4 questions answered (2 no)." in first.out
     again = typed(["2", "q"], *words[:4], "--clues", "./clues.csv")

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ask"]
 
-USUAL = 50  # questions, unless somebody says
+DEFAULT_BUDGET = 50
 
 Strategy = Annotated[
     str | None,
-    typer.Option("--strategy", metavar="NAME", help="How questions are chosen; by default CompositeQuestions."),
+    typer.Option("--strategy", metavar="NAME", help="How to choose questions; by default CompositeQuestions."),
 ]
 Kind = Annotated[
     str | None,
@@ -33,7 +33,7 @@ Kind = Annotated[
 ]
 Budget = Annotated[
     int | None,
-    typer.Option("--budget", metavar="N", min=0, help="How many questions; 50 in a new project."),
+    typer.Option("--budget", metavar="N", min=0, help="Number of questions; 50 in a new project."),
 ]
 ProjectFile = Annotated[
     Path | None,
@@ -41,7 +41,7 @@ ProjectFile = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of everything random; 0 in a new project."),
+    typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of the random numbers; 0 in a new project."),
 ]
 Who = Annotated[str, typer.Option("--who", metavar="NAME", help="Who answers; kept with each answer.")]
 Out = Annotated[
@@ -58,7 +58,7 @@ Result = Annotated[
     typer.Option(
         "--result",
         metavar="FILE",
-        help="Rows with the clusters that the strategy itself has found, where it has: PairsAtStake, SuperInstances.",
+        help="Rows with the clusters that the strategy itself finds (PairsAtStake, SuperInstances).",
         rich_help_panel="Output",
     ),
 ]
@@ -83,10 +83,10 @@ def ask(
     result: Result = None,
     raw_cells: opt.RawCells = False,
 ) -> None:
-    """Ask questions whose answers help to cluster, and keep every answer.
+    """Ask questions whose answers improve the clusters, and keep every answer.
 
     Shows rows side by side. Answer y (they belong together), n (they do not), ? (don't know), u (undo) or q (quit).
-    Each answer is saved before the next question; started again, the command goes on where it was.
+    Each answer is saved before the next question; run the command again to continue.
 
     Example: cluewise ask wine.csv -k 3 --budget 30
     """
@@ -116,7 +116,7 @@ def ask(
     if begun:
         talk, opened = _project.go_on(place, data, options, budget)
     else:
-        talk, opened = _project.begin(place, data, options, USUAL if budget is None else budget)
+        talk, opened = _project.begin(place, data, options, DEFAULT_BUDGET if budget is None else budget)
     with talk:
         if result is not None and not hasattr(talk.strategy, "clustering"):
             raise ValueError(f"{type(talk.strategy).__name__} finds no clusters itself; leave --result out.")
@@ -136,11 +136,11 @@ def ask(
         _goodbye(talk, data, place, target, result)
 
 
-QUIT, UNDO, NONSENSE = object(), object(), object()  # what nobody can type as the name of a class
+QUIT, UNDO, NONSENSE = object(), object(), object()  # none can be typed as the name of a class
 
 
 def _converse(talk: Project, opened: Data, who: str) -> None:
-    """Ask until the budget is spent, nothing is left to ask, or somebody has had enough."""
+    """Ask until the budget is spent, nothing is left to ask, or the person quits."""
     from cluewise.active import Answer
     from cluewise.cli import _rows, _show
 
@@ -189,7 +189,7 @@ KEYS = {
 
 
 def _typed(question: Question) -> str | None:
-    """The line that somebody types; None at the end of the input."""
+    """The line that is typed; None at the end of the input."""
     from cluewise.cli import _show
 
     _show.say(f"{KEYS[question.kind]} > ", end="")
@@ -214,7 +214,7 @@ def _meant(typed: str, before: str, question: Question, talk: Project) -> Any:
         return None
     value = _class_of(typed, talk) if question.kind == "label" else _value(question, word)
     if value is NONSENSE:
-        _show.say(f"{typed!r} is no answer to this.")
+        _show.say(f"{typed!r} is not an answer to this question.")
     elif question.kind == "label" and word in ("y", "yes", "n", "no") and typed != before and not _met(value, talk):
         _show.say(f"Is {typed!r} the name of a class? Type it again to say so.")
         return NONSENSE
@@ -257,7 +257,7 @@ def _goodbye(talk: Project, data: Path, place: Path, target: Path, result: Path 
             name = "don't know" if value is None else "label" if kind == "label" else "no" if value is False else "yes"
             counts[name] += 1
     words = {name: "labels" if name == "label" and count != 1 else name for name, count in counts.items()}
-    said = ", ".join(f"{count} {words[name]}" for name, count in counts.items() if count) or "nothing said yet"
+    said = ", ".join(f"{count} {words[name]}" for name, count in counts.items() if count) or "no answers yet"
     _show.say(f"\n{state.asked} of {state.budget} questions answered ({said}).")
     found = "" if result is None else f" Clusters: {result}."
     _show.say(f"Answers: {place}. Clues: {target}.{found}")

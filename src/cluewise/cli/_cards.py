@@ -54,10 +54,9 @@ def _entries(path: Path) -> Iterator[tuple[str, Entry]]:
         return
     for node in ast.parse(source).body:
         if isinstance(node, ast.ClassDef) and node.name in HOMES:
-            for item in node.body:
-                if isinstance(item, (ast.Assign, ast.AnnAssign)) and isinstance(item.value, ast.Call):
-                    if ast.unparse(item.value.func) == "Card":
-                        yield node.name, _entry(item.value)
+            values = [item.value for item in node.body if isinstance(item, (ast.Assign, ast.AnnAssign))]
+            calls = [value for value in values if isinstance(value, ast.Call)]
+            yield from ((node.name, _entry(call)) for call in calls if ast.unparse(call.func) == "Card")
 
 
 def _entry(card: ast.Call) -> Entry:

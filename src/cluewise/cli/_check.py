@@ -34,10 +34,10 @@ def check(
 ) -> None:
     """Say whether the clues make sense, and whether they will help.
 
-    What there is, whether it contradicts itself, how it fits the data; and with -k whether that many clusters can
-    satisfy it and how likely the method does worse with the clues than without.
+    Reports the clues, contradictions among them and how well they fit the data; with -k also whether that many clusters
+    can satisfy them, and how likely the method does worse with the clues than without.
 
-    Exit code 0: they can be satisfied as far as is known; 1: they cannot; 2: bad input.
+    Exit code 0: the clues can be satisfied, as far as is known; 1: they cannot; 2: bad input.
 
     Example: cluewise check wine.csv --clues clues.csv -k 3
     """

@@ -17,7 +17,7 @@ Truth = Annotated[
     str | None,
     typer.Option("--truth", metavar="COLUMN", help="Column of DATA with the true classes.", rich_help_panel="Data"),
 ]
-Splits = Annotated[int, typer.Option("--splits", metavar="N", min=0, help="How many times clues are held out.")]
+Splits = Annotated[int, typer.Option("--splits", metavar="N", min=0, help="Number of times that clues are held out.")]
 
 
 def compare(
@@ -38,7 +38,7 @@ def compare(
 ) -> None:
     """Say whether the clues help.
 
-    The method is fitted with the clues and without them, also with some of them held out.
+    Fits the method with and without the clues, and also with some of them held out.
 
     Example: cluewise compare wine.csv --clues clues.csv -k 3
     """

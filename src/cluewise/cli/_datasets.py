@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["datasets", "export"]
 
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The set to write; without it all are listed.")]
+Name = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="The data set to write; without it, all are listed.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -26,7 +28,7 @@ Out = Annotated[
 def datasets(name: Name = None, out: Out = None, json: opt.AsJson = False) -> None:
     """List data sets, or write one to a file.
 
-    Its true classes become a column of their own.
+    The true classes are written as a column.
 
     Example: cluewise datasets iris --out iris.csv
     """

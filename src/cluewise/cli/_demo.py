@@ -20,8 +20,8 @@ Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the fi
 def demo(out: Out = Path("demo"), quiet: opt.Quiet = False) -> None:
     """Show what clues do, on real data, with a picture.
 
-    178 Italian wines of three kinds, 13 measurements each. Of 18 wines the kind is known; of 100 pairs somebody
-    said whether the two are of the same kind, and was wrong in 10 cases.
+    178 Italian wines of three kinds, 13 measurements each. The kind of 18 wines is known. For 100 pairs somebody
+    said whether both are of the same kind, and was wrong in 10 cases.
     """
     from cluewise import plots
     from cluewise.cli import _wine
@@ -74,7 +74,7 @@ def _tell(wine: Wine, out: Path) -> None:
 
 
 def _program() -> str:
-    """How this program was called, if a mere ``cluewise`` would not find it."""
+    """How this program was called, if ``cluewise`` alone would not find it."""
     import os
     import shutil
     import sys
@@ -97,7 +97,7 @@ def _next(out: Path) -> list[tuple[str, str]]:
         ("the same from files: clusters, summary and a map", f"fit {files} --method PCKMeans --map {picture}"),
         ("what the clues are worth, and which contradict each other", f"check {files} -k 3"),
         ("whether they help on wines that they do not mention", f"compare {files} --method PCKMeans"),
-        ("questions about the wines, for somebody who knows them", f"ask {_quoted(out / 'wine.csv')} -k 3"),
+        ("questions about the wines, for a person who knows them", f"ask {_quoted(out / 'wine.csv')} -k 3"),
         ("all methods, and which clues they use", "list"),
     ]
 

@@ -1,4 +1,4 @@
-"""``cluewise list``: the methods there are."""
+"""``cluewise list``: the methods and the clues they use."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ Hard = Annotated[
     typer.Option("--hard/--soft", help="Only methods that keep every clue, or only those that may break some."),
 ]
 
-Strategies = Annotated[
-    bool, typer.Option("--strategies", help="The strategies of `cluewise ask` instead, and what they ask.")
-]
+Strategies = Annotated[bool, typer.Option("--strategies", help="List the strategies of `cluewise ask` instead.")]
 
 
 def methods(
@@ -36,7 +34,7 @@ def methods(
     """
     if strategies:
         if accepts is not None or hard is not None:
-            raise ValueError("--accepts, --hard and --soft choose among methods; leave them or --strategies out.")
+            raise ValueError("--accepts, --hard and --soft choose among methods; use them without --strategies.")
         _list_strategies(json)
         return
     kinds = opt.split_names(accepts)

@@ -34,7 +34,7 @@ def strategy_of(name: str, parameters: dict[str, Any]) -> Strategy:
     found = known.get(name.lower().replace("-", "").replace("_", ""))
     if found is None:
         names = ", ".join(sorted(cls.__name__ for cls in known.values()))
-        raise ValueError(f"there is no strategy '{name}'; there are {names}.")
+        raise ValueError(f"there is no strategy '{name}'; the strategies are {names}.")
     accepted = found().get_params(deep=False)
     return found(**{key: value for key, value in parameters.items() if key in accepted})
 
@@ -44,7 +44,7 @@ def check_who(who: str) -> None:
     from cluewise.active import Answer
 
     if who == Answer.INFERRED:
-        raise ValueError(f"--who {Answer.INFERRED} is kept for answers that nobody gave; choose another name.")
+        raise ValueError(f"--who {Answer.INFERRED} is reserved for inferred answers; choose another name.")
     if not who.isprintable():
         raise ValueError(f"--who {who!r} is not the name of a person.")
 
@@ -68,7 +68,7 @@ def is_begun(project: Path) -> bool:
 
     if not project.exists():
         return False
-    with Store.open(project, create=True) as store:  # whoever made it may have been killed before its tables were there
+    with Store.open(project, create=True) as store:  # its maker may have been killed before the tables were there
         strange = bool(store.entries())
     begun = Project.begun(project)
     if strange and not begun:
@@ -93,7 +93,7 @@ def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tu
     strategy = strategy_of(options["strategy"] or DEFAULT, given)
     for name in given.keys() - strategy.get_params(deep=False).keys():
         option = {"n_clusters": "-k", "questions": "--questions"}[name]
-        raise ValueError(f"{type(strategy).__name__} has no use for {option}; leave it out.")
+        raise ValueError(f"{type(strategy).__name__} does not use {option}; leave it out.")
     if clusters is not None and clusters > len(opened.X):
         raise ValueError(f"-k is {clusters}, but {data.name} has only {len(opened.X)} rows.")
     kept = {
@@ -125,7 +125,7 @@ def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tu
 
 
 def go_on(project: Path, data: Path, options: dict[str, Any], budget: int | None) -> tuple[Project, Data]:
-    """A project that was begun; options need not be said again, but must not say anything else."""
+    """Open a project that exists; options need not be repeated, but must not differ."""
     from cluewise.active import Project
 
     kept = _kept(project)
@@ -159,7 +159,7 @@ def _kept(project: Path) -> dict[str, Any]:
 
 
 def _check_same(name: str, value: Any, kept: dict[str, Any], beginning: State, project: Path) -> None:
-    """Refuse an option that was another at the beginning; a default may be said, and each in any spelling."""
+    """Refuse an option that differs from the beginning; defaults may be given, and any spelling."""
     was = kept.get(name)
     if was is None:
         parameter = {"clusters": "n_clusters", "questions": "questions"}.get(name)

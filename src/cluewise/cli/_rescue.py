@@ -1,4 +1,4 @@
-"""``cluewise rescue``: what is whole in a damaged project or stream."""
+"""``cluewise rescue``: save what is intact in a damaged project or stream."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Out = Annotated[
 
 
 def rescue(path: Damaged, out: Out, json: opt.AsJson = False) -> None:
-    """Save what is whole in a damaged project or a damaged folder of update.
+    """Save what is intact in a damaged project or a damaged folder of update.
 
-    A project becomes a new project, with all answers that are what was saved. Of a folder all clues become a file of
-    clues, for --clues of update or fit. What is damaged is left as it is.
+    A project becomes a new project with all intact answers. The clues of a folder become a file of clues, for --clues
+    of update or fit. The damaged original is left as it is.
 
     Examples: cluewise rescue wine.cluewise new.cluewise; cluewise rescue state/ clues.csv
     """

@@ -34,7 +34,7 @@ GAP = 3
 """Letters between two columns of a table."""
 
 NARROW = 16
-"""Letters that a column may always have, and that names and texts are folded at where there is no more room."""
+"""Letters that a column may always have, and at which names and texts are folded where space runs out."""
 
 
 def spreads(data: Data) -> dict[str, float]:
@@ -85,7 +85,7 @@ def sentence(question: Question, data: Data) -> str:
 
 
 def words(answer: Answer, data: Data) -> str:
-    """A question and what was said to it."""
+    """A question and its answer."""
     question, value = answer.question, answer.value
     if value is None:
         said = "don't know"
@@ -146,7 +146,7 @@ def _texts(data: Data, name: str, rows: Sequence[int]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """A cell as somebody would write it: a whole number without point, nothing as a dash."""
+    """A cell as a person would write it: a whole number without decimal point, nothing as a dash."""
     if value is None or value != value:  # only nan is not itself
         return NOTHING
     if isinstance(value, (float, np.floating)):

@@ -1,4 +1,4 @@
-"""``cluewise update``: new clues for a saved model, as they come."""
+"""``cluewise update``: new clues for a saved model, as they arrive."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ __all__ = ["update"]
 
 PAUSE = 0.2  # seconds without a line after which the lines that are there are applied
 
-Folder = Annotated[Path, typer.Argument(metavar="STATE", help="Folder of the model; --data begins a new one.")]
+Folder = Annotated[Path, typer.Argument(metavar="STATE", help="Folder of the model; --data starts a new one.")]
 NewClues = Annotated[
     str | None,
     typer.Option("--clues", metavar="FILE", help="New clues, one per line, such as a17,b3,must; - for standard input."),
 ]
 Data = Annotated[
     Path | None,
-    typer.Option("--data", metavar="FILE", help="Begin a new model: rows to cluster.", rich_help_panel="New model"),
+    typer.Option("--data", metavar="FILE", help="Start a new model: rows to cluster.", rich_help_panel="New model"),
 ]
 Partitions = Annotated[
     int,
     typer.Option("--partitions", metavar="M", min=1, help="Partitions of a new model.", rich_help_panel="New model"),
 ]
-BatchSize = Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Most lines that are applied at once.")]
-Follow = Annotated[bool, typer.Option("--follow", help="Go on waiting for lines that FILE may get; Ctrl-C ends it.")]
+BatchSize = Annotated[
+    int, typer.Option("--batch", metavar="N", min=1, help="Largest number of lines that are applied at once.")
+]
+Follow = Annotated[bool, typer.Option("--follow", help="Keep waiting for new lines in FILE, until Ctrl-C.")]
 Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="Write each row with its cluster.", rich_help_panel="Output"),
@@ -57,10 +59,10 @@ def update(
     json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Apply new clues to a saved model in batches, and say what changed.
+    """Apply new clues to a saved model in batches, and report what changed.
 
     Each line is applied exactly once, even if the command is killed and started again. Lines that make no sense are
-    named and set aside.
+    reported and set aside.
 
     Examples: cluewise update state/ --data wine.csv -k 3; cluewise update state/ --clues answers.csv
     """

@@ -41,7 +41,7 @@ Method = Annotated[
 def warmup(method: Method = None) -> None:
     """Compile the kernels once, so that the first fit does not wait.
 
-    A server may do this before it opens its doors. Example: cluewise warmup --method PCKMeans
+    Useful for servers, before the first request. Example: cluewise warmup --method PCKMeans
     """
     import warnings
     from time import perf_counter

@@ -44,12 +44,12 @@ class Wine(NamedTuple):
         return round(len(labels) * (1 - accuracy(self.truth, labels)))
 
     def wrong(self, clues: Clues) -> int:
-        """Links that are not as the truth has it."""
+        """Links that contradict the truth."""
         must, cannot = self.truth[clues.must], self.truth[clues.cannot]
         return int((must[:, 0] != must[:, 1]).sum() + (cannot[:, 0] == cannot[:, 1]).sum())
 
     def lines(self) -> dict[str, list[str]]:
-        """The clues without their source, so that whoever reads them learns the line of each."""
+        """The clues without their source, so that readers find the line of each."""
         clues, ids = self.clues, self.ids
         known = np.flatnonzero(clues.labels >= 0)
         return {

@@ -2,7 +2,7 @@
 
 `read` brings CSV, TSV, Parquet, NPZ, NPY and JSON files into a `Table`, `from_frame` any data frame;
 `features` makes the matrix and the names of its rows out of it; `write` and `atomic` leave either a complete
-file or the old one. What is wrong with a file is said in one sentence that names the line and the column.
+file or the old one. An error is one sentence that names the line and the column.
 """
 
 from __future__ import annotations

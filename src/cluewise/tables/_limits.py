@@ -1,4 +1,4 @@
-"""How much a file may hold: asked before anything is unpacked, so that a small file cannot fill the memory."""
+"""How much a file may hold; checked before anything is unpacked, so that a small file cannot fill the memory."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from cluewise.tables._columns import TableError, column_of, columns_of, is_numbe
 __all__ = ["ID_NAMES", "Table", "features", "from_frame", "names_of", "row_names"]
 
 ID_NAMES = ("id", "name", "key", "row", "index", "row_id", "rowid", "sample_id")
-"""Columns that are taken for the names of the rows when nobody says which column is."""
+"""Columns that are taken for the names of the rows unless a column is given."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ def from_frame(frame: Any, name: str = "the frame") -> Table:
         numeric = series.dtype.is_numeric() and not series.dtype.is_decimal() and "128" not in str(series.dtype)
         whole = numeric and series.null_count() == 0
         values = series.to_numpy() if whole else series.to_list()
-        # pandas numbers its columns when it has no names for them; a number is no name in a file.
+        # pandas numbers its columns when it has no names for them; a number is not a name in a file.
         columns[key if isinstance(key, str) else f"x{key}"] = column_of(values, f"column '{key}' of {name}")
     return Table(columns, name)
 
@@ -116,7 +116,7 @@ def features(
     columns : sequence of str, optional
         The columns to use; all but ids and labels unless given.
     label_column : str, optional
-        A column that is known about the rows and so is no feature.
+        A column of known labels, which is not a feature.
 
     Returns
     -------
