@@ -13,6 +13,9 @@ from cluewise._homes import HOMES
 __all__ = ["Entry", "read_cards"]
 
 
+_OTHER_BASES = {"Informed", "MetricLearner"}  # of methods that have a card and do not cluster
+
+
 class Entry(NamedTuple):
     """A few fields of a card."""
 
@@ -24,10 +27,8 @@ class Entry(NamedTuple):
 
 def read_cards() -> dict[str, Entry]:
     """Entries of all clusterers, sorted by name."""
-    # Metrics have cards, too, but they do not cluster.
-    homes = {home for home in HOMES.values() if home != "cluewise.metric_learning"}
     try:
-        found = dict(entry for home in homes for path in _sources(home) for entry in _entries(path))
+        found = dict(entry for home in set(HOMES.values()) for path in _sources(home) for entry in _entries(path))
     except (OSError, ValueError, TypeError):  # a card that is not written in literals
         found = {}
     return dict(sorted(found.items())) or _load_cards()
@@ -53,7 +54,11 @@ def _entries(path: Path) -> Iterator[tuple[str, Entry]]:
     if " = Card(" not in source:
         return
     for node in ast.parse(source).body:
-        if isinstance(node, ast.ClassDef) and node.name in HOMES:
+        if (
+            isinstance(node, ast.ClassDef)
+            and node.name in HOMES
+            and not _OTHER_BASES & set(map(ast.unparse, node.bases))
+        ):
             values = [item.value for item in node.body if isinstance(item, (ast.Assign, ast.AnnAssign))]
             calls = [value for value in values if isinstance(value, ast.Call)]
             yield from ((node.name, _entry(call)) for call in calls if ast.unparse(call.func) == "Card")

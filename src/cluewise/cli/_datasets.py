@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["datasets", "export"]
 
-Name = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="The data set to write; without it, all are listed.")
-]
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The data set to write; without it, list all.")]
 Out = Annotated[
     Path | None,
     typer.Option(

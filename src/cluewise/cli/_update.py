@@ -31,9 +31,7 @@ Partitions = Annotated[
     int,
     typer.Option("--partitions", metavar="M", min=1, help="Partitions of a new model.", rich_help_panel="New model"),
 ]
-BatchSize = Annotated[
-    int, typer.Option("--batch", metavar="N", min=1, help="Largest number of lines that are applied at once.")
-]
+BatchSize = Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Most lines to apply at once.")]
 Follow = Annotated[bool, typer.Option("--follow", help="Keep waiting for new lines in FILE, until Ctrl-C.")]
 Out = Annotated[
     Path | None,
