@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 from cluewise import __version__, tables
 from cluewise.cli import _progress, _show
+from cluewise.cli._method import standardize
 from cluewise.core.probability import doubt
 
 FIT = ("fit", "data.csv", "--ignore", "color")
@@ -355,3 +357,10 @@ def test_counts_are_not_standardized(run, write, command):
         assert "in 2 clusters, by 4 columns as they are (counts are not standardized).\n" in answer.out
         assert json.loads(run(*words, "--json").out)["standardized"] is False
         assert "by 4 columns as they are.\n" in run(*words, "--raw").out
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e8, 1e150])
+def test_standardizing_is_that_of_scikit_learn(shift):
+    X = np.random.default_rng(0).normal(size=(50, 4)) * [1.0, 1e-9, 1e6, 0.0] + shift
+    X[:, 3] = 0.1  # constant, and not a sum of powers of two
+    assert np.array_equal(standardize(X), StandardScaler().fit_transform(X))
