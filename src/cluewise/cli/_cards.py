@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluewise._homes import HOMES
+from cluewise._homes import FAMILIES, homes
 
 __all__ = ["Entry", "read_cards"]
 
@@ -28,7 +28,8 @@ class Entry(NamedTuple):
 def read_cards() -> dict[str, Entry]:
     """Entries of all clusterers, sorted by name."""
     try:
-        found = dict(entry for home in set(HOMES.values()) for path in _sources(home) for entry in _entries(path))
+        files = [path for family in FAMILIES for path in _sources(f"cluewise.{family}")]
+        found = dict(entry for path in files for entry in _entries(path))
     except (OSError, ValueError, TypeError):  # a card that is not written in literals
         found = {}
     return dict(sorted(found.items())) or _load_cards()
@@ -56,7 +57,7 @@ def _entries(path: Path) -> Iterator[tuple[str, Entry]]:
     for node in ast.parse(source).body:
         if (
             isinstance(node, ast.ClassDef)
-            and node.name in HOMES
+            and node.name in homes()
             and not _OTHER_BASES & set(map(ast.unparse, node.bases))
         ):
             values = [item.value for item in node.body if isinstance(item, (ast.Assign, ast.AnnAssign))]
