@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
-from cluewise.base import Attributes, Card, Informed, checked_data, generator
-from cluewise.base._then import MetricThen
+from cluewise.base import Attributes, Card, Informed, MetricThen, checked_data, generator
 from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._rounds import SignedPairs, Weights
 from cluewise.clues import Clues

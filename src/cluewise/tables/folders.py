@@ -21,8 +21,8 @@ import numpy as np
 
 from cluewise._interrupts import deferred
 from cluewise._typing import Array
+from cluewise.tables._columns import FileError
 from cluewise.tables._files import atomic
-from cluewise.tables._table import FileError
 
 __all__ = ["INDEX", "Folder", "StateError", "checksum", "refuse_existing", "sync"]
 
