@@ -1,7 +1,7 @@
 """A contract for import-linter: a module or folder with a leading underscore serves its own package only.
 
-``cluewise.clues._links`` may be imported anywhere below ``cluewise.clues`` and nowhere else; ``cluewise._typing`` may be
-imported anywhere below ``cluewise``. What other packages need is exported by the package or has a plain name.
+``cluewise.clues._links`` may be imported anywhere below ``cluewise.clues`` and nowhere else; ``cluewise._typing`` may
+be imported anywhere below ``cluewise``. What other packages need is exported by the package or has a plain name.
 """
 
 from __future__ import annotations
