@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ SEED = 2026
 TEN = ["iris", "wine", "glass", "ecoli6", "balance", "breast", "pendigits", "satimage_train", "ionosphere", "protein"]
 NEW = ["zoo", "vowel", "sonar", "heart", "ecoli", "pima"]
 SIX = TEN[:6]
-ROWS = {
+ROWS: dict[str, dict[str, Any]] = {
     "150 pairs": {"pairs": 150},
     "300 pairs": {"pairs": 300},
     "300 pairs, 5 % wrong": {"pairs": 300, "noise": 0.05},
@@ -45,9 +46,9 @@ ROWS = {
 HERE = Path(__file__).parent / "results"
 
 
-def offered(n: int, labels: int) -> dict[str, object]:
+def offered(n: int, labels: int) -> dict[str, Any]:
     """Methods of different kinds with their defaults; where rows are many only those of the price of K-means."""
-    found: dict[str, object] = {"PCKMeans": cw.PCKMeans(), "PCCC": cw.PCCC(time_limit=5)}
+    found: dict[str, Any] = {"PCKMeans": cw.PCKMeans(), "PCCC": cw.PCCC(time_limit=5)}
     if labels:
         found["ConstrainedKMeans"] = cw.ConstrainedKMeans()
     if n <= 5000:
@@ -57,20 +58,20 @@ def offered(n: int, labels: int) -> dict[str, object]:
     return found
 
 
-def done() -> dict[str, dict]:
+def done() -> dict[str, dict[str, Any]]:
     path = HERE / "choice.jsonl"
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     return {entry["key"]: entry for entry in map(json.loads, lines)}
 
 
-def keep(entry: dict) -> None:
+def keep(entry: dict[str, Any]) -> None:
     HERE.mkdir(exist_ok=True)
     with (HERE / "choice.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
     print(entry, flush=True)
 
 
-def score(model: object, X: np.ndarray, y: np.ndarray, clues: cw.Clues | None, judged: np.ndarray) -> float:
+def score(model: Any, X: np.ndarray, y: np.ndarray, clues: cw.Clues | None, judged: np.ndarray) -> float:
     """ARI on the rows to judge; a fit that fails counts 0."""
     try:
         return ari(y[judged], model.fit(X, clues=clues).labels_[judged])
@@ -78,7 +79,7 @@ def score(model: object, X: np.ndarray, y: np.ndarray, clues: cw.Clues | None, j
         return 0.0
 
 
-def one(name: str, words: dict, draw: int, find: bool) -> dict:
+def one(name: str, words: dict[str, Any], draw: int, find: bool) -> dict[str, Any]:
     data = load(name, standardize=True)
     X, y = np.asarray(data.X), data.y
     clues = cw.Clues.sample(y, random_state=[SEED, draw], **words)
@@ -112,7 +113,7 @@ def one(name: str, words: dict, draw: int, find: bool) -> dict:
     }
 
 
-def run(part: str, sets: list[str], draws: int, words: dict, find: bool) -> None:
+def run(part: str, sets: list[str], draws: int, words: dict[str, Any], find: bool) -> None:
     have = done()
     for draw in range(draws):
         for name in sets:
@@ -121,11 +122,11 @@ def run(part: str, sets: list[str], draws: int, words: dict, find: bool) -> None
                 keep({"key": key, "part": part} | one(name, words, draw, find))
 
 
-def mean(entries: list[dict], field: str) -> float:
+def mean(entries: list[dict[str, Any]], field: str) -> float:
     return float(np.mean([e[field] for e in entries]))
 
 
-def singles(entries: list[dict], field: str) -> dict[str, float]:
+def singles(entries: list[dict[str, Any]], field: str) -> dict[str, float]:
     """Mean ARI of always using one method; PCKMeans stands in where a method is not offered."""
     names = sorted({name for e in entries for name in e[field]})
     return {n: float(np.mean([e[field].get(n, e[field]["PCKMeans"]) for e in entries])) for n in names}

@@ -19,7 +19,7 @@ from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -91,7 +91,7 @@ def is_wrong(y: np.ndarray, clues: cw.Clues) -> np.ndarray:
 
 
 def draw(y: np.ndarray, setting: Setting, seed: list[int]) -> cw.Clues:
-    words = {"pairs": int(setting.pairs * len(y)), "labels": setting.labels, "random_state": seed}
+    words: dict[str, Any] = {"pairs": int(setting.pairs * len(y)), "labels": setting.labels, "random_state": seed}
     clues = cw.Clues.sample(y, noise=setting.wrong, **words)
     if setting.kinds == "both":
         return clues
@@ -150,7 +150,7 @@ def kept(settings: list[Setting], half: bool, method: str) -> dict[tuple[str, Se
 def after(links: Links, worth: float = doubt.WORTH, caution: float = doubt.CAUTION) -> np.ndarray:
     must = links.is_must.sum()
     nothing = np.full(len(links.raw), np.nan)
-    clues = SimpleNamespace(must=nothing[:must], must_confidence=nothing[:must], cannot_confidence=nothing[must:])
+    clues: Any = SimpleNamespace(must=nothing[:must], must_confidence=nothing[:must], cannot_confidence=nothing[must:])
     with mock.patch.multiple(doubt, WORTH=worth, CAUTION=caution):
         return doubt.calibrated(links.raw, links.odds, clues)
 

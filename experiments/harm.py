@@ -21,6 +21,7 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn import datasets as generated
@@ -49,7 +50,7 @@ ROWS, SEED = 200, 2026
 RESULTS = Path(__file__).parent / "results"
 
 
-def settings(n: int) -> list[dict]:
+def settings(n: int) -> list[dict[str, Any]]:
     wrong = (0.0, 0.1, 0.2, 0.3)
     pairs = [{"pairs": m, "noise": share} for m in (n // 2, 2 * n) for share in wrong]
     return pairs + [{"labels": part, "label_noise": share} for part in (0.05, 0.2) for share in wrong]
@@ -67,7 +68,7 @@ def made(number: int) -> tuple[np.ndarray, np.ndarray]:
     elif kind == 1:
         X, y = generated.make_circles(ROWS, noise=(0.05, 0.12)[which - 2], factor=0.5, random_state=number)
     elif kind == 2:
-        shape = {"n_features": d + 4, "n_informative": min(d + 2, 8), "n_redundant": 1, "flip_y": 0}
+        shape: dict[str, Any] = {"n_features": d + 4, "n_informative": min(d + 2, 8), "n_redundant": 1, "flip_y": 0}
         shape |= {"n_classes": k, "n_clusters_per_class": 1 + which % 2, "class_sep": rng.uniform(0.8, 1.8)}
         X, y = generated.make_classification(ROWS, **shape, random_state=number)
     else:
@@ -103,7 +104,7 @@ def run(rounds: int) -> None:
             print(number, name, flush=True)
 
 
-def one(name: str, X: np.ndarray, y: np.ndarray, words: dict, method: str) -> dict:
+def one(name: str, X: np.ndarray, y: np.ndarray, words: dict[str, Any], method: str) -> dict[str, Any]:
     seed = zlib.crc32(f"{name}{words}".encode()) % 2**31
     clues = cw.Clues.sample(y, random_state=seed, **words)
     model = METHODS[method](len(np.unique(y)), random_state=seed)
@@ -116,21 +117,21 @@ def one(name: str, X: np.ndarray, y: np.ndarray, words: dict, method: str) -> di
     return case | {"change": ari(y, told) - ari(y, plain)} | trial._asdict()
 
 
-def done() -> list[dict]:
+def done() -> list[dict[str, Any]]:
     path = RESULTS / "harm.jsonl"
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-def trial_of(case: dict) -> Tryout:
+def trial_of(case: dict[str, Any]) -> Tryout:
     return Tryout(**{name: case[name] for name in Tryout._fields})
 
 
-def fitted(cases: list[dict]) -> LogisticRegression:
+def fitted(cases: list[dict[str, Any]]) -> LogisticRegression:
     seen = np.array([list(extract_features(trial_of(case)).values()) for case in cases])
     return LogisticRegression(C=100.0).fit(seen, [case["change"] < -SMALL for case in cases])
 
 
-def predicted(model: LogisticRegression, cases: list[dict]) -> np.ndarray:
+def predicted(model: LogisticRegression, cases: list[dict[str, Any]]) -> np.ndarray:
     """What `check` would say: 0 where hardly a row moves."""
     seen = np.array([list(extract_features(trial_of(case)).values()) for case in cases])
     moved = np.array([case["moved"] > SMALL for case in cases])

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -46,16 +47,17 @@ def made(spelled: str, k: int) -> Strategy:
     name = call.func if isinstance(call, ast.Call) else call
     if not isinstance(name, ast.Name):
         raise ValueError(f"{spelled!r} is not the name of a strategy.")
-    given = {word.arg: ast.literal_eval(word.value) for word in call.keywords} if isinstance(call, ast.Call) else {}
+    words = call.keywords if isinstance(call, ast.Call) else []
+    given = {word.arg: ast.literal_eval(word.value) for word in words if word.arg}
     known = {one.__name__: one for one in strategies()}
     if name.id not in known:
         raise ValueError(f"there is no strategy {name.id!r}; there are {', '.join(sorted(known))}.")
     cls = known[name.id]
-    wanted = {"n_clusters": k} if "n_clusters" in inspect.signature(cls).parameters else {}
+    wanted: dict[str, Any] = {"n_clusters": k} if "n_clusters" in inspect.signature(cls).parameters else {}
     return cls(**{**wanted, **given})
 
 
-def cell(data: str, spelled: str, seed: int, starts: int, closed: bool) -> dict:
+def cell(data: str, spelled: str, seed: int, starts: int, closed: bool) -> dict[str, Any]:
     """One conversation, and the curve of what its answers are worth."""
     X, y = table(data)
     k = len(np.unique(y))
@@ -103,7 +105,7 @@ def price(X: np.ndarray, answer: Answer, seen: dict[object, list[int]]) -> int:
     return cost
 
 
-def report(rows: list[dict]) -> str:
+def report(rows: list[dict[str, Any]]) -> str:
     """Mean areas with standard errors, and what they are above random questions on the same seeds."""
     area: dict[tuple[str, str], dict[int, float]] = {}
     for row in rows:
@@ -136,15 +138,15 @@ def report(rows: list[dict]) -> str:
     for name in names:
         cells = []
         for data in DATA:
-            own = [row for row in rows if (row["data"], row["strategy"]) == (data, name)]
+            mine = [row for row in rows if (row["data"], row["strategy"]) == (data, name)]
             cells.append(
-                " / ".join(f"{np.mean([float(row[f'at_{c}']) for row in own]):.3f}" for c in at) if own else ""
+                " / ".join(f"{np.mean([float(row[f'at_{c}']) for row in mine]):.3f}" for c in at) if mine else ""
             )
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def finished(path: Path, starts: int, closed: bool) -> list[dict]:
+def finished(path: Path, starts: int, closed: bool) -> list[dict[str, Any]]:
     """The cells in a file, which all have to be of one kind: curves of different fits are no comparison."""
     if not path.exists():
         return []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scsc_tiers import PAIRS, PARTITIONS, TIERS
@@ -37,7 +38,9 @@ def main(names: Sequence[str], m: int = PARTITIONS) -> None:
             print("  {:12} single {:.3f}  certain {:.3f}  count {:3.0f}  NMI {:.3f}".format(rule, *found), flush=True)
 
 
-def after(labels: np.ndarray, y: np.ndarray, k: int, options: dict | None, single: np.ndarray, draw: int) -> list:
+def after(
+    labels: np.ndarray, y: np.ndarray, k: int, options: dict[str, Any] | None, single: np.ndarray, draw: int
+) -> list[float]:
     model = SCSC.from_partitions(labels, k, **(options or {}))
     for tier in range(TIERS if options is not None else 0):
         model.update(Clues.sample(y, pairs=PAIRS, random_state=[SEED, 0, draw, tier]))

@@ -18,7 +18,9 @@ from __future__ import annotations
 import argparse
 import csv
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from reproduce.tables.survey.runs import DATA, METHODS, SEED, drawn, models
@@ -32,6 +34,7 @@ from cluewise.metrics import coherence, informativeness, metric_agreement, rand
 
 RESULTS = Path(__file__).resolve().parent / "results"
 PREDICTORS = ("informativeness", "coherence", "agreement")
+Cases: TypeAlias = dict[tuple[str, str], list[dict[str, str]]]  # by data set and method
 
 
 def run(name: str, sets: int) -> None:
@@ -52,18 +55,19 @@ def run(name: str, sets: int) -> None:
             file.flush()
 
 
-def outcome(model: object, X: np.ndarray, y: np.ndarray, clues: Clues) -> dict:
+def outcome(model: Any, X: np.ndarray, y: np.ndarray, clues: Clues) -> dict[str, Any]:
     plain = clone(model).fit(X).labels_
     try:
-        told = rand(y, clone(model).fit(X, clues=clues).labels_)
+        told: float | str = rand(y, clone(model).fit(X, clues=clues).labels_)
     except (Infeasible, Undecided):
         told = "failed"
     return {"informativeness": informativeness(plain, clues), "without": rand(y, plain), "with": told}
 
 
-def advice(model: object, X: np.ndarray, clues: Clues, seed: int) -> dict:
+def advice(model: Any, X: np.ndarray, clues: Clues, seed: int) -> dict[str, Any]:
     """What the doctor, held-out clues and the search say of this method from this start."""
     found = cluewise.check(clues, X, estimator=model, random_state=seed)
+    assert found.trial is not None  # 25 pairs are enough to hold some out
     search = ClueSearchCV([model], random_state=seed).fit(X, clues=clues)
     return {"harmful": found.harmful, "harm": found.harm, "gain": found.trial.gain, "search": search.uses_clues_}
 
@@ -71,16 +75,16 @@ def advice(model: object, X: np.ndarray, clues: Clues, seed: int) -> dict:
 # --- tables -----------------------------------------------------------------------------------------------
 
 
-def read(name: str) -> list[dict]:
+def read(name: str) -> list[dict[str, str]]:
     with (RESULTS / f"survey_{name}.csv").open(newline="") as file:
         return [case for case in csv.DictReader(file) if case["with"] != "failed"]
 
 
-def changes(cases: list[dict]) -> np.ndarray:
+def changes(cases: list[dict[str, str]]) -> np.ndarray:
     return np.array([float(case["with"]) - float(case["without"]) for case in cases])
 
 
-def correlations(cases: dict) -> list[str]:
+def correlations(cases: Cases) -> list[str]:
     lines = ["## Rank correlation with the change of the Rand index", ""]
     lines += [f"| data | method | {' | '.join(PREDICTORS)} |", "|---|---|---|---|---|"]
     for (name, method), rows in cases.items():
@@ -93,8 +97,8 @@ def correlations(cases: dict) -> list[str]:
     return lines
 
 
-def advised(cases: dict) -> list[str]:
-    rules = {
+def advised(cases: Cases) -> list[str]:
+    rules: dict[str, Callable[[dict[str, str]], bool]] = {
         "always": lambda r: True,
         "doctor": lambda r: r["harmful"] != "True",
         "held-out": lambda r: float(r["gain"]) > 0,
@@ -102,7 +106,7 @@ def advised(cases: dict) -> list[str]:
     }
     lines = ["## Harmful fits in percent, always with clues and when advice is followed", ""]
     lines += [f"| data | method | sets | {' | '.join(rules)} |", "|---|---|---|" + "---|" * len(rules)]
-    total = {rule: [] for rule in rules}
+    total: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {rule: [] for rule in rules}
     for (name, method), rows in cases.items():
         change, shares = changes(rows), []
         for rule, use in rules.items():

@@ -19,8 +19,9 @@ __all__ = ["Curves"]
 class Curves:
     """A figure: one panel for each data set, in it one line for each name.
 
-    ``lines`` maps names to points, and these map positions on the axis to setting and method. ``less`` is the setting
-    and method of a baseline: drawn as a level line, or taken off all others where ``gain`` is set.
+    ``lines`` maps names to points, and these map positions on the axis to setting and method, and stage if there is
+    one. ``baseline`` is the setting and method of a baseline: drawn as a level line, or taken off all others where
+    ``gain`` is set.
     """
 
     title: str
@@ -28,7 +29,7 @@ class Curves:
     about: str
     experiment: str
     data: Sequence[str]
-    lines: Mapping[str, Mapping[float, tuple[str, str]]]
+    lines: Mapping[str, Mapping[float, tuple[str, str] | tuple[str, str, str]]]
     measure: str = "nmi"
     factor: float = 100.0
     axes: tuple[str, str] = ("", "NMI (%)")

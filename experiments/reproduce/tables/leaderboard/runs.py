@@ -119,12 +119,14 @@ def k_means(p: Problem) -> Any:
 
 def nearest(p: Problem) -> Any:
     """Each row gets the label of the nearest row that has one."""
+    assert p.clues is not None
     told = p.clues.labels >= 0
     return judged(p, KNeighborsClassifier(1).fit(p.X[told], p.clues.labels[told]).predict(p.X))
 
 
 def spreading(p: Problem, **options: Any) -> Any:
     """Labels flow to near rows."""
+    assert p.clues is not None
     return judged(p, LabelSpreading(max_iter=1000, **options).fit(p.X, p.clues.labels).transduction_)
 
 
@@ -137,6 +139,8 @@ def sized_rival(p: Problem) -> Any:
     """The package k-means-constrained; it is no dependency."""
     from k_means_constrained import KMeansConstrained
 
+    assert p.clues is not None
+    assert p.clues.sizes is not None
     low, high = (int(bound) for bound in p.clues.sizes)
     return KMeansConstrained(p.k, size_min=low, size_max=high, random_state=p.seed).fit_predict(p.X)
 

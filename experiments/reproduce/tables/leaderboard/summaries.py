@@ -115,7 +115,8 @@ def by_data(found: Findings) -> list[Block]:
 
 def against_classifiers(found: Findings) -> list[Block]:
     """Which of ours are better than a classifier that needs nothing but labels, and where."""
-    summary, blocks = [], []
+    summary: list[list[str]] = []
+    blocks: list[Block] = []
     for _, wrong, table in finished(found, kinds=KINDS[-1:]):
         rivals = {name: table.of(name) for name in CLASSIFIERS if name in table.methods}
         strongest = np.max(list(rivals.values()), axis=0)

@@ -22,7 +22,7 @@ TUNED = (
 def figure_2(part: str, data: tuple[str, ...], rivals: tuple[str, ...], about: str) -> Curves:
     """The sets with the same number of new pairs, and some of the rivals: more than seven lines look alike."""
     u = U[data[0]]
-    ours = {
+    ours: dict[str, dict[float, tuple[str, str, str]]] = {
         "SCSC": {t: (u, "SCSC", f"t{t}") for t in (0, *ALL)},
         "SCSC, Eq. (11)": {t: (u, "SCSC", f"relaxed t{t}") for t in (0, *ALL)},
         "SCSC, defaults": {t: (u, "SCSC, defaults", f"t{t}") for t in (0, *ALL)},

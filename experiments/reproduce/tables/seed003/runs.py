@@ -102,7 +102,7 @@ def timed_clusterer(p: Problem, method: Callable[..., Any]) -> dict[str, float]:
     return fastest(work)
 
 
-FAST = {
+FAST: dict[str, Callable[[Problem], Any]] = {
     "SCSC": partial(timed_scsc, update_rule="exact"),
     "SCSC, defaults": timed_scsc,
     "ITML": partial(timed_metric, learner=ITML),

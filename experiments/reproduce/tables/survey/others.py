@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -115,7 +116,7 @@ def mixture(p: Problem, *, told: str) -> Any:
     return EquivalenceGMM(p.k, random_state=p.seed).fit(p.X, clues=clues).labels_
 
 
-BOOSTED = {
+BOOSTED: dict[str, Callable[[Problem], Any]] = {
     "BoostCluster, KMEANS": boosted,
     "BoostCluster, single link": partial(boosted, clusterer=AgglomerativeClustering(linkage="single")),
     "BoostCluster, spectral": partial(boosted, clusterer=SpectralClustering()),

@@ -49,7 +49,7 @@ def models(k: int, X: np.ndarray, number: int) -> dict[str, Any]:
     """
     seed = SEED * 10**6 + number
     start = random_rows(k, X, number)
-    once = {"n_init": 1, "max_iter": 100, "random_state": seed}
+    once: dict[str, Any] = {"n_init": 1, "max_iter": 100, "random_state": seed}
     return {
         "CKM": COPKMeans(k, init=start, **once),
         "PKM": PKMeans(k, penalty=1, **once),
@@ -168,12 +168,12 @@ READINGS = Experiment(
     data=RAW,
     settings={f"{PAIRS} pairs": none},
     methods={
-        name: partial(harm, method="MKM", make=partial(reading, **how))
-        for name, how in {
-            "start at random rows": {"init": "random"},
-            "start near the mean": {"init": "mean"},
-            "a metric for each cluster": {"per_cluster": True},
-            "start near the mean, a metric for each cluster": {"init": "mean", "per_cluster": True},
+        name: partial(harm, method="MKM", make=make)
+        for name, make in {
+            "start at random rows": partial(reading, init="random"),
+            "start near the mean": partial(reading, init="mean"),
+            "a metric for each cluster": partial(reading, per_cluster=True),
+            "start near the mean, a metric for each cluster": partial(reading, init="mean", per_cluster=True),
         }.items()
     },
     seeds=200 // BLOCK,
@@ -190,14 +190,16 @@ SAME_START = Experiment(
 )
 COUNTS = (10, 5)
 MIXED = "5 pairs of both kinds, exact"
-VARIANTS = {f"{count} pairs, {rule}": {"count": count, "rule": rule} for count in COUNTS for rule in RULES}
-VARIANTS[MIXED] = {"count": 5, "rule": "exact", "mixed": True}
+VARIANTS = {
+    f"{count} pairs, {rule}": partial(among_coherent, count=count, rule=rule) for count in COUNTS for rule in RULES
+}
+VARIANTS[MIXED] = partial(among_coherent, count=5, rule="exact", mixed=True)
 TABLE_2 = Experiment(
     name="survey_table2",
     title="Table 2: fully coherent sets; a cell is one set, given to all four methods",
     data=RAW,
     settings={"coherent": none},
-    methods={name: partial(among_coherent, **how) for name, how in VARIANTS.items()},
+    methods=VARIANTS,
     seeds=200,
     only=lambda data, setting, method: method != MIXED or data in ("iris", "wine"),  # elsewhere there are next to none
     quick={"data": ["iris"], "methods": ["10 pairs, exact", MIXED], "seeds": 8},
