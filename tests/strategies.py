@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from cluewise import Clues
 from cluewise.checks import sample_clues
 
+# Parameters for tests that any number of starts, members and rounds must pass: the fewest that are several.
+LIGHT = {"n_init": 2, "n_partitions": 20, "n_rounds": 5}
 PAIR_KINDS = frozenset({"labels", "must", "cannot", "together", "apart"})
 
 
@@ -33,14 +35,15 @@ class Case(NamedTuple):
 
 
 @st.composite
-def cases(draw, kinds=PAIR_KINDS, noise=0.0, max_rows=40, max_columns=12):
-    """Rows around ``k`` centers, with clues of some ``kinds``; ``noise`` is the share of clues that lie."""
+def cases(draw, kinds=PAIR_KINDS, noise=0.0, max_rows=40, max_columns=12, every=False):
+    """Rows around ``k`` centers, with clues of some or ``every`` kind, of which a share of ``noise`` lies."""
     seed = draw(st.integers(0, 2**16), label="seed")
     k = draw(st.integers(2, 5), label="k")
     n = draw(st.integers(3 * k, max_rows), label="n")
     d = draw(st.integers(1, max_columns), label="d")
     spread = draw(st.sampled_from([0.5, 1.5, 4.0]), label="spread")
-    shown = draw(st.sets(st.sampled_from(sorted(kinds))), label="kinds") if kinds else set()
+    some = st.sets(st.sampled_from(sorted(kinds))) if kinds else st.just(set())
+    shown = kinds if every else draw(some, label="kinds")
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.append(np.arange(k), rng.integers(k, size=n - k)))
     X = rng.uniform(-10, 10, size=(k, d))[y] + spread * rng.normal(size=(n, d))

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -30,11 +30,12 @@ from cluewise.checks._examples import suited
 from cluewise.checks._fits import changed
 from cluewise.exceptions import ClueError
 from cluewise.metrics import clue_score
+from strategies import LIGHT
 
 
 def model_of(name, **params):
-    """This clusterer with those of the parameters that it has."""
-    return changed(cw.clusterers()[name](), **params)
+    """This clusterer, quick to fit, with those of the parameters that it has."""
+    return changed(cw.clusterers()[name](), **(LIGHT | params))
 
 
 CARDS = {name: cls.card for name, cls in cw.clusterers().items()}
@@ -50,7 +51,7 @@ STARTED = [
     and hasattr(model_of(name), "n_init")
     and name != "CondEns"  # whose starts are those of the clusterings that it combines
 ]
-MODELS = [cls() for cls in cw.clusterers().values()]
+MODELS = [model_of(name) for name in NAMES]
 
 # The random start draws rows by their place in the table, and a repeated row moves those after it; scikit-learn's own
 # KMeans has the same exception. From a given start both checks pass: `test_weights_from_a_given_start`.
@@ -82,17 +83,24 @@ _everything = parametrize_with_checks(MODELS, expected_failed_checks=expected)
 CHECKS = [case for case in _everything.args[1] if "array_api" not in str(getattr(case, "values", case))]
 
 
+def named(part):
+    """A clusterer by its class, because writing out the parameters two thousand times takes seconds."""
+    return type(part).__name__ if isinstance(part, BaseEstimator) else _everything.kwargs["ids"](part)
+
+
 @pytest.mark.filterwarnings("ignore:only 4 of 8 clusters")  # some checks fit eight clusters to four distinct rows
-@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=_everything.kwargs["ids"])
+@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=named)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-ARRAY_API = """
+ARRAY_API = f"""
 from sklearn.utils.estimator_checks import check_array_api_input
 import cluewise as cw
+from cluewise.checks._fits import changed
 for name, cls in cw.clusterers().items():
-    check_array_api_input(name, cls(), array_namespace="numpy", expect_only_array_outputs=False)
+    model = changed(cls(), **{LIGHT})
+    check_array_api_input(name, model, array_namespace="numpy", expect_only_array_outputs=False)
 """
 
 
