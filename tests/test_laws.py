@@ -11,7 +11,7 @@ from cluewise.base import as_clues
 from cluewise.checks import _laws_conduct, check_clusterer, laws_for, sample_clues
 from cluewise.checks._examples import blobs, placed, suited
 from cluewise.checks._fits import changed
-from cluewise.checks._laws_data import law_sparse_is_dense
+from cluewise.checks._laws_data import law_permuted_rows, law_sparse_is_dense
 from cluewise.clues import KINDS
 from cluewise.core.threads import usable_threads
 from strategies import LIGHT, cases
@@ -38,11 +38,13 @@ def test_law(cls, law):
     conduct = law.__name__ in CONDUCT
     most = FEW.get(law.__name__, SOME if conduct or cls.__name__ in SLOW else MANY)
 
+    model = changed(cls(), **LIGHT)
+
     @settings(max_examples=most)
     @given(cases(cls.card.accepts, noise=lies, every=conduct))
     def obeys(case):
         note(f"{case.clues}")
-        law(changed(cls(), n_clusters=case.k, **LIGHT), suited(cls(), case.X), case.clues, case.rng)
+        law(changed(model, n_clusters=case.k), suited(model, case.X), case.clues, case.rng)
 
     obeys()
 
@@ -54,6 +56,17 @@ def test_sparse_is_dense_with_more_rows(name):
     X, y = blobs(240, 8, 5, rng)
     clues = sample_clues(y, cls.card.accepts, rng)
     law_sparse_is_dense(changed(cls(), n_clusters=5), suited(cls(), X), clues, rng)
+
+
+@pytest.mark.xfail(reason="from one start, another order of rows ends in another local optimum", strict=True)
+@pytest.mark.parametrize("name", ["FlexibleSpectral", "SpectralKernelKMeans"])
+def test_permuted_rows_where_spectral_methods_still_fail(name):
+    """Found by generated examples: five far clusters of 32 rows, and groups that are apart."""
+    cls, rng, k = clusterers()[name], np.random.default_rng(54), 5
+    y = rng.permutation(np.append(np.arange(k), rng.integers(k, size=27)))
+    X = rng.uniform(-10, 10, size=(k, 8))[y] + 0.5 * rng.normal(size=(32, 8))
+    clues = sample_clues(y, {"apart"}, rng, noise=0.25)
+    law_permuted_rows(changed(cls(), n_clusters=k), X, clues, np.random.default_rng(54))
 
 
 @pytest.mark.parametrize("penalty", [0.0, 3.7])
