@@ -20,15 +20,16 @@ from strategies import LIGHT, cases
 # runs and hardly on the rows, so a few examples do, each with all kinds of clues; rounding depends on the rows.
 MANY, SOME = 12, 4
 CONDUCT = {"law_same_seed_same_result", "law_unused_kinds_warn", *_laws_conduct.__all__} - {"law_float32_stays_float32"}
-FEW = {"law_threads_change_nothing": 1, "law_two_fits_at_once": 2}
+FEW = {"law_two_fits_at_once": 2}
 # A fit of these takes a tenth of a second even on small data and with few starts.
 SLOW = {"BoostCluster", "ConditionalIB", "CoordinatedConditionalIB", "InformationBottleneck", "MaxMarginClusterer"}
-ONCE = "law_within_budget"  # one large fit, with defaults: `test_every_clusterer_passes_the_check_for_users`
+# These fit large data. They are tried once, with defaults, in `test_every_clusterer_passes_the_check_for_users`.
+ONCE = {"law_threads_change_nothing", "law_within_budget"}
 PAIRS = [
     pytest.param(cls, law, id=f"{name}-{law.__name__}")
     for name, cls in clusterers().items()
     for law in laws_for(cls)
-    if law.__name__ != ONCE
+    if law.__name__ not in ONCE
 ]
 
 
