@@ -57,7 +57,7 @@ MUTANTS = (
     Mutant("np.minimum.at(weakest, component[clues.must", "np.maximum.at(weakest, component[clues.must",
            "tests/clues/test_entailed.py"),
     Mutant("if parts.max(initial=0) > upper.max(initial=0) + slack:", "if False:",
-           "tests/clues/test_feasibility.py -k sizes"),
+           "tests/exact/test_feasibility.py -k sizes"),
     Mutant("table.rows[table.counts > 1]", "table.rows[table.counts > 2]", "tests/metrics/test_satisfaction.py"),
     # Questions.
     Mutant("voices[a.question.key] < MOST", "voices[a.question.key] <= MOST", "tests/active/test_confirmed.py"),
