@@ -104,6 +104,8 @@ class Liar(SeededKMeans):
             self.labels_ = self.labels_ - 1
         if self.lie == "trace":
             self.trace_ = self.trace_[::-1]
+        if self.lie == "rise":
+            self.trace_ = np.append(self.objective_ - 1, self.trace_[1:])
         if self.lie == "count":
             self.n_clusters_ = 1
         if self.lie == "single":
@@ -145,6 +147,7 @@ LIES = {
     "centers": "law_centers_are_means",
     "labels": "law_labels_are_clusters",
     "trace": "law_objective_never_rises",
+    "rise": "law_objective_never_rises",
     "count": "law_labels_are_clusters",
     "single": "law_float32_stays_float32",
     "predict": "law_prediction_knows_its_rows",

@@ -157,6 +157,12 @@ def test_weights_are_those_of_dbscan():
     assert ours.objective_ == pytest.approx(weight[ours.labels_ < 0].sum())
 
 
+def test_a_component_is_dense_by_the_weights_of_its_rows():
+    X, clues = [[0.0], [10.0], [20.0], [30.0]], Clues(4, must=[(0, 1), (2, 3)])
+    model = ConstrainedDBSCAN(eps=1.0, min_samples=5, dense_components=True)
+    assert model.fit(X, clues=clues, sample_weight=[3.0, 2.0, 2.0, 2.0]).core_sample_indices_.tolist() == [0, 1]
+
+
 def test_a_row_without_weight_is_no_core_row():
     """Row 1 lies between two pairs; it would join them, but it is as if it were not there."""
     X = np.array([[0.0], [1.0], [2.0]])
