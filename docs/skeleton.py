@@ -30,22 +30,23 @@ class State(NamedTuple):
     centers: Floats  # (k, d) float64, relative to the shift of the rows
 
 
-def step(state: State, *, rows: Rows, classes: Ints, price: float, total: float) -> tuple[State, loop.Info]:
+def step(state: State, *, rows: Rows, classes: Ints, penalty: float, total: float) -> tuple[State, loop.Info]:
     """Assign each row to the cheapest cluster, then take means. [Name the equations of the paper here.]"""
     labels = state.labels.copy()
 
     def surcharge(block: Any, scores: Floats) -> None:
-        # [Scores are half the squared distances, one line per cluster, so half the price is added to them.]
+        # [Scores are half the squared distances, one line per cluster, so half the penalty is added to them.]
         known = classes[block]
         others = np.arange(len(scores))[:, None] != known
-        scores += np.where(others & (known >= 0), price / 2, 0.0)
+        scores += np.where(others & (known >= 0), penalty / 2, 0.0)
 
     found = assign.nearest(rows, state.centers, labels, surcharge=surcharge)
     # [An empty cluster takes a far row, but none that a clue speaks of.]
     tally, refilled = centers.refill(rows, found.tally, state.centers, labels, classes < 0)
     means = centers.means(tally, state.centers)
     # [The objective of the paper, after this iteration. The loop warns if it rises.]
-    value = centers.within(total, tally) + price * overruled(rows, labels, classes)
+    value = centers.within(total, tally) + penalty * overruled(rows, labels, classes)
+    # [The loop stops when nothing moves. A method whose state can change while no label does counts those changes.]
     return State(labels, means), loop.Info(value, found.moved + refilled)
 
 
@@ -56,7 +57,7 @@ def overruled(rows: Rows, labels: Ints, classes: Ints) -> float:
 
 
 class PricedLabels(CentroidClusterer):
-    r"""K-means in which overruling a label costs ``price``.
+    r"""K-means in which overruling a label costs ``penalty``.
 
     Use it when a few labels may be wrong. Label class c becomes cluster c. [First what the method does to data and
     when to use it.]
@@ -64,7 +65,7 @@ class PricedLabels(CentroidClusterer):
     Parameters
     ----------
     {n_clusters}
-    price : float, default=1.0
+    penalty : float, default=1.0
         What it costs to overrule a label, in squared distances.
     init : {"k-means++", "random", "perturbed"}, array-like of shape (k, d) or callable, default="k-means++"
         Start of the clusters without a labelled row.
@@ -94,7 +95,7 @@ class PricedLabels(CentroidClusterer):
     ======================= =========================================
     :math:`S`               rows with a label
     :math:`c_i`             ``classes[i]``, −1 for a row without label
-    :math:`p`               ``price``
+    :math:`p`               ``penalty``
     :math:`\mu_h`           ``cluster_centers_[h]``
     ======================= =========================================
 
@@ -108,8 +109,8 @@ class PricedLabels(CentroidClusterer):
     Examples
     --------
     >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0]]
-    >>> for price in (1, 100):
-    ...     print(PricedLabels(2, price=price).fit(X, clues=[0, -1, 1, -1, 1]).labels_)
+    >>> for penalty in (1, 100):
+    ...     print(PricedLabels(2, penalty=penalty).fit(X, clues=[0, -1, 1, -1, 1]).labels_)
     [0 0 0 1 1]
     [0 0 1 1 1]
     """
@@ -119,14 +120,13 @@ class PricedLabels(CentroidClusterer):
         paper="Basu2002",
         title="K-means with priced labels",
         accepts=frozenset({"labels"}),
-        invariant=frozenset({"shift", "rotation"}),  # the price has a scale
         named=True,
         equation="between Seeded-KMeans and Constrained-KMeans, Figs. 1 and 2",
         aliases=("Priced Labels",),
     )
     # [What scikit-learn checks before fit; those of n_clusters, init and so on are inherited.]
     _parameter_constraints = CentroidClusterer._parameter_constraints | {
-        "price": [Interval(Real, 0, None, closed="left")]
+        "penalty": [Interval(Real, 0, None, closed="left")]
     }
 
     # [Parameters are stored as they are; nothing else happens here.]
@@ -134,7 +134,7 @@ class PricedLabels(CentroidClusterer):
         self,
         n_clusters: int = 8,
         *,
-        price: float = 1.0,
+        penalty: float = 1.0,
         init: Any = "k-means++",
         n_init: int = 5,
         max_iter: int = 300,
@@ -142,7 +142,7 @@ class PricedLabels(CentroidClusterer):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.price = price
+        self.penalty = penalty
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -154,16 +154,21 @@ class PricedLabels(CentroidClusterer):
         return labelled_rows(problem)
 
     # [One run from one start. `fit` has checked rows, clues and parameters; it calls this once per start with another
-    # problem.rng, keeps the result with the lowest objective, and alone writes attributes.]
+    # problem.rng, keeps the result with the lowest objective, and alone writes attributes. What is estimated in the
+    # first start and must be the same in all others, such as a price, is read from problem.first, the state in which
+    # the first start ended.]
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, classes = problem.rows, problem.shared
         start = State(assign.nobody(rows.n), label_centers(problem, self.init, classes))
-        move = partial(step, rows=rows, classes=classes, price=float(self.price), total=problem.total)
-        return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))
+        move = partial(step, rows=rows, classes=classes, penalty=float(self.penalty), total=problem.total)
+        # [The last argument is the rise of the objective that rounding may cause, in proportion to what is added up.]
+        most = problem.total + self.penalty * rows.mass
+        return loop.run(move, start, problem.limits, centers.rounding(rows, most))
 
     # [The published objective, computed once more from the result; a law compares it with the last entry of the
-    # trace. Anything else that only this method publishes is added to the dict.]
+    # trace. Anything else that only this method publishes is added to the dict; what an interrupted fit should leave,
+    # too, goes into `_state_attributes`.]
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
         rows, classes = problem.rows, problem.shared
         distances = centers.distortion(rows, state.centers, state.labels)
-        return {"objective_": distances + self.price * overruled(rows, state.labels, classes)}
+        return {"objective_": distances + self.penalty * overruled(rows, state.labels, classes)}

@@ -131,7 +131,7 @@ def test_notes_hold_objective_table_and_deviations(name):
 
 @pytest.mark.parametrize("price", [0, 1, 30])
 def test_skeleton_obeys_the_laws(price):
-    check_clusterer(CLASSES["skeleton"](price=price), random_state=price)
+    check_clusterer(CLASSES["skeleton"](penalty=price), random_state=price)
 
 
 def test_skeleton_is_what_it_says():

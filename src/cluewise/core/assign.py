@@ -164,7 +164,7 @@ def _score(
 
 
 def costs(rows: Rows, centers: Floats, which: Ints) -> Floats:
-    """(rows, k) weighted squared distances of some rows, in double precision."""
+    """(rows, k) weighted squared distances of some rows, scored in the precision of X."""
     table = rows.table(centers)
     out = np.empty((len(which), len(centers)))
     start = 0
