@@ -92,7 +92,9 @@ def test_every_package_with_methods_is_a_family():
     (layers,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
     assert set(FAMILIES) <= {name.strip(" ()") for layer in layers for name in layer.split("|")}
     written = {
-        path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py") if "= Card(" in path.read_text("utf-8")
+        path.relative_to(SOURCE).parts[0]
+        for path in SOURCE.rglob("*.py")
+        if "\n    card = Card(" in path.read_text("utf-8")
     }
     assert written == set(FAMILIES)
 
