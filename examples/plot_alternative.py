@@ -2,16 +2,15 @@
 What else is in the data?
 =========================
 
-Sometimes the clusters that a method finds are right, and known to everybody. Here are pictures of disks, squares and
-crosses in red, green and blue. K-means sorts them by color. We know the colors; what else is there?
+Sometimes a method finds the right clusters, but you know them already. The data here are pictures of disks, squares and
+crosses in red, green and blue. K-means groups them by color. If the colors are known, what else is there?
 """
 
 # %%
-# Pictures with two sides
-# -----------------------
+# Pictures with two groupings
+# ---------------------------
 #
-# Three hundred pictures of 12 by 12 pixels. Color and shape have nothing to do with each other, and most of the light
-# is in the color.
+# Three hundred pictures of 12 by 12 pixels. Color and shape are independent, and color dominates.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,9 +24,10 @@ X, color, shape = cw.datasets.make_two_sided("shapes", n_samples=300, dominance=
 # A clustering to avoid
 # ---------------------
 #
-# The colors go into the clues as a clustering to *avoid*. :class:`~cluewise.CondEns` clusters the pictures of each
-# color by themselves and combines what it finds; without clues it is k-means.
-# :class:`~cluewise.CoordinatedConditionalIB` asks what clusters tell about the pixels once the color is known.
+# The colors are passed as a clustering to *avoid*. :class:`~cluewise.CondEns` clusters the pictures of each
+# color separately and combines the results; without clues it is k-means.
+# :class:`~cluewise.CoordinatedConditionalIB` finds clusters that are informative about the pixels given the
+# color.
 
 known = cw.Clues(300, avoid=color)
 models = {
@@ -61,12 +61,13 @@ for ax, (name, model) in zip(axes, models.items()):
 plt.show()
 
 # %%
-# What to take from it
-# --------------------
+# Conclusions
+# -----------
 #
-# - What dominates is found first, with any number of restarts. To find something else one has to say what is known.
-# - ``CondEns`` takes any clusterer and any numbers. It carries what it learned about red pictures over to green ones,
-#   and that is less reliable the farther the known groups are apart: here a few pictures are wrong.
-# - ``CoordinatedConditionalIB`` is for counts and other numbers that are never negative.
-# - Both want a clustering to avoid that is right. ``variation_`` tells how far away the result is: at most
-#   log 3 + log 3 = 2.20 for three clusters beside three of equal size.
+# - Without clues, every restart finds the dominant grouping. To find another one, pass the known grouping as a
+#   clue.
+# - ``CondEns`` works with any clusterer and any numeric data. It transfers what it learned about red pictures
+#   to green ones, which is less reliable the farther apart the known groups are: here a few pictures are wrong.
+# - ``CoordinatedConditionalIB`` is for counts and other nonnegative data.
+# - For both, the clustering to avoid must be right. ``variation_`` measures how far the result is from it: at
+#   most log 3 + log 3 = 2.20 for two clusterings into three clusters of equal size.

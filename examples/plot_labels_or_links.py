@@ -2,18 +2,18 @@
 Should I ask for labels or for links?
 =====================================
 
-Somebody who knows the data is willing to answer a number of questions. "Which class is this?" gives a label,
-"are these two the same?" gives a link. The second is easier to answer: nobody has to know the classes, or
-even how many there are. But which answers are worth more?
+Suppose that someone who knows the data is willing to answer a number of questions. "Which class is this?" gives a
+label, "are these two the same?" gives a link. The second is easier to answer: it requires neither the classes nor their
+number. But which answers are worth more?
 """
 
 # %%
 # The experiment
 # --------------
 #
-# Two data sets that come with scikit-learn, columns standardized: two classes (breast cancer) and five (the
-# digits 0 to 4). All answers are right, and the rows and pairs to ask about are drawn at random. Every number
-# is the mean over eight draws.
+# Two data sets from scikit-learn, columns standardized: two classes (breast cancer) and five (the digits 0 to
+# 4). All answers are right, and the rows and pairs to ask about are drawn at random. Every number is the mean
+# over eight draws.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -47,11 +47,11 @@ def measure(X, y, kind, method, m):
 
 
 # %%
-# What came out
-# -------------
+# Results
+# -------
 #
-# Solid: all rows. Dotted: only the rows that no clue mentions. The first point of each line is the method
-# without clues.
+# Solid: all rows. Dotted: only rows that no clue mentions. The first point of each line is the method without
+# clues.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 for ax, (name, (X, y)) in zip(axes, sets.items()):
@@ -73,15 +73,15 @@ figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=Fals
 plt.show()
 
 # %%
-# What to take from it
-# --------------------
+# Conclusions
+# -----------
 #
-# - With two classes, a link says about as much as a label: whoever is not in the same class is in the other
-#   one. With five classes most links are cannot-links, and those only exclude one class of five. A label says
+# - With two classes, a link is worth about as much as a label: a row that is not in one class is in the other.
+#   With five classes most links are cannot-links, and each only excludes one class of five. A label is worth
 #   much more.
 # - With two classes most of the gain is on the rows that the clues mention. The other rows follow the centers,
-#   and the centers move little. So spend answers on rows that you care about. With the digits the centers do
-#   move, and the other rows gain as well.
-# - Up to one link for ten rows does nothing for the digits. With more, ``COPKMeans`` gains more than
-#   ``PCKMeans``: all answers are right here, and only one of the two believes that.
-#   :ref:`sphx_glr_auto_examples_plot_wrong_clues.py` shows the other side.
+#   and the centers move little. So ask about the rows that you care about. With the digits the centers do move,
+#   and the other rows gain as well.
+# - For the digits, up to one link per ten rows has no effect. With more, ``COPKMeans`` gains more than
+#   ``PCKMeans``: all answers are right here, and ``COPKMeans`` assumes that they are.
+#   :ref:`sphx_glr_auto_examples_plot_wrong_clues.py` shows the opposite case.

@@ -2,16 +2,16 @@
 One fit for every clue
 ======================
 
-Knowledge rarely comes as one kind of clue. Here three tables of guests are to be made: some friends must sit
-together for certain, some people must not meet, somebody has a hunch about a pair, and every table has between
-18 and 22 seats. :class:`~cluewise.PCCC` takes all of it in one fit.
+You often have several kinds of clues at once. In this example, guests are assigned to three tables: some friends must
+sit together, some people must not, you have a hunch about one pair, and every table has between 18 and 22 seats.
+:class:`~cluewise.PCCC` takes all of these clues in one fit.
 """
 
 # %%
 # The guests
 # ----------
 #
-# Sixty guests by two interests. Left to themselves they would form groups of quite different sizes.
+# Sixty guests with two interests. Without clues they would form groups of quite different sizes.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,8 +31,8 @@ X = np.vstack(
 # The clues
 # ---------
 #
-# Certain clues have infinite weight; a hunch has a confidence. Three families are each to be spread over the
-# tables: an *apart* group says that no two of its members share one.
+# Certain clues have infinite weight; a hunch has a confidence. The members of two families should not share a
+# table: an *apart* group says that no two of its members are in the same cluster.
 
 families = np.full(60, -1)
 families[[0, 1, 2]] = 0
@@ -67,13 +67,13 @@ plt.show()
 print("sizes without clues:", *sorted(np.bincount(plain.labels_, minlength=3)))
 print("sizes with clues:", *sorted(np.bincount(model.labels_, minlength=3)))
 print("broken:", model.broken_)
-print(f"at most {100 * model.gap_:.1f} % dearer than the cheapest seating around these centers")
+print(f"at most {100 * model.gap_:.1f} % more expensive than the cheapest seating around these centers")
 
 # %%
-# What to take from it
-# --------------------
+# Conclusions
+# -----------
 #
-# - Everything certain holds: friends sit together, families are spread, tables have their sizes. Where that is
-#   impossible, the fit says so before any work, and names the clues that cannot hold together.
-# - A hunch has a price: it is followed only when that is cheap.
-# - ``gap_`` is a certificate: how far the seating may be from the best one for the final centers.
+# - All certain clues hold: friends sit together, families are spread, tables have the right sizes. If that is
+#   impossible, the fit raises an error before it starts and names the clues that conflict.
+# - A hunch has a price: it is followed only if that is cheap.
+# - ``gap_`` is a certificate: it bounds how far the seating may be from the best one for the final centers.

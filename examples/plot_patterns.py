@@ -1,18 +1,19 @@
 """
-Clusters that are not round
-=================================
+Clusters that are not spherical
+===============================
 
-Spirals, rings and crescents defeat every method that describes a cluster by its center. Methods that follow
-neighborhoods can find them, and clues tell them where one cluster ends and the next begins.
+Methods that describe a cluster by its center cannot find spirals, rings and crescents. Methods that follow
+neighborhoods can, and clues tell them where one cluster ends and the next begins.
 """
 
 # %%
 # The experiment
 # --------------
 #
-# Six patterns, each with one in a hundred of all pairs of rows as links: some 450 to 1 250 of them. That sounds like
-# little and is not: must-links join, so that on most patterns they leave only a few groups per class. Therefore the
-# same with a twentieth of these links, where most rows are in no link at all, and without any. K-means sees no clues.
+# Six patterns, each with 1 % of all pairs of rows as links: about 450 to 1 250 of them. This is more than it
+# seems: must-links join rows, so that on most patterns only a few groups per class are left. We therefore
+# repeat the experiment with a twentieth of these links, where most rows are in no link at all, and without
+# links. K-means gets no clues.
 
 import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
@@ -37,16 +38,16 @@ def fits(share):
         pairs = round(share * len(y) * (len(y) - 1) / 2)
         clues = cw.Clues.sample(y, pairs=pairs, random_state=1)
         for method, make in methods.items():
-            told = {} if method == "KMeans" else {"clues": clues}
-            found[method, name] = make(len(set(y))).fit(X, **told).labels_
+            given = {} if method == "KMeans" else {"clues": clues}
+            found[method, name] = make(len(set(y))).fit(X, **given).labels_
     return found
 
 
 # %%
-# What came out
-# -------------
+# Results
+# -------
 #
-# The picture shows the fits with one in a hundred pairs; the number is the adjusted Rand index (ARI), 1 where the
+# The picture shows the fits with 1 % of the pairs; the number is the adjusted Rand index (ARI), 1 if the
 # clusters are the classes. Gray rows are noise.
 
 shares = {"no pairs": 0.0, "0.05 % of the pairs": 0.0005, "1 % of the pairs": 0.01}
@@ -65,7 +66,7 @@ for line, method in zip(axes, methods):
 plt.show()
 
 # %%
-# Neighborhoods alone find most of the patterns, and a few dozen links settle what is left: that single linkage runs
-# over a bridge between two clouds, that a tree of densities has several sensible levels, that a graph of near rows
-# leaks between the arms of the spirals. The flexible spectral method is the one that links can also lead astray: it
-# demands an average satisfaction of them and trades the cut of the graph for it.
+# Most of the patterns are found without links, and a few dozen links resolve the rest: single linkage chains
+# two clusters over a bridge, a density tree has several sensible levels, a neighborhood graph leaks between the
+# arms of the spirals. Links can also mislead ``FlexibleSpectral``: it requires an average satisfaction of the
+# links and accepts a worse cut of the graph for it.

@@ -2,15 +2,15 @@
 Which questions are worth asking?
 =================================
 
-Somebody is willing to answer a hundred questions about 1 797 pictures of digits: do these two show the same digit?
-Which hundred? Drawn at random, nine of ten answers are "no" and teach nearly nothing. A strategy that looks at the
-data asks where an answer moves most rows.
+Suppose that someone is willing to answer a hundred questions about 1 797 pictures of digits: do these two show the same
+digit? Which hundred should you ask? If pairs are drawn at random, nine of ten answers are "no" and tell almost nothing.
+A strategy that uses the data asks where an answer affects the most rows.
 """
 
 # %%
-# Three ways to ask. :class:`~cluewise.active.PairsAtStake` gathers rows into groups and asks where most pairs of rows
-# may change sides; it says itself what the clusters are. The answers of the other two are clues for
-# :class:`~cluewise.PCKMeans`, with everything that follows written out.
+# We compare three strategies. :class:`~cluewise.active.PairsAtStake` groups the rows and asks where an answer
+# affects the most pairs of rows; it returns clusters itself. The answers to the other two, with everything that
+# follows from them, are clues for :class:`~cluewise.PCKMeans`.
 
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ for name, (strategy, clusters_of) in ways.items():
     curves[name] = [cw.metrics.ari(digits.y, clusters_of(strategy, stage)) for stage in stages]
 
 # %%
-# With no question at all the two clusterers start from different places; what counts is how fast they learn.
+# Without answers the two clusterers start from different results; compare how fast they improve.
 
 fig, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 for name, curve in curves.items():
@@ -55,8 +55,8 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# One draw, one data set, and an oracle that never errs: ``experiments/questions.py`` repeats this on six sets. People
-# who err cost ``PairsAtStake`` more than soft methods.
+# This is one draw on one data set, with an oracle that never errs: ``experiments/questions.py`` repeats the
+# experiment on six sets. Wrong answers cost ``PairsAtStake`` more than soft methods.
 
 for name, curve in curves.items():
     print(f"{name:18} {curve[0]:.2f} -> {curve[-1]:.2f}")

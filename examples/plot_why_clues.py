@@ -2,17 +2,17 @@
 Do a few clues change the picture?
 ==================================
 
-Data can often be grouped in more than one way, and nothing in the data says which way you mean. Here are 300
-rows in four heaps, and two clusters are wanted: left and right, or top and bottom? Both are good answers.
-K-means prefers left and right, because the heaps lie a little farther apart in that direction. A dozen labels
-are usually enough to ask for the other answer.
+Data can often be grouped in more than one way, and the data alone do not say which one you mean. Here are 300 rows in
+four groups. If you want two clusters, should they be left and right, or top and bottom? Both are good answers. K-means
+prefers left and right, because the groups are slightly farther apart in that direction. A dozen labels are usually
+enough to get the other answer.
 """
 
 # %%
-# Four heaps
-# ----------
+# Four groups
+# -----------
 #
-# What we have in mind is the height: class 0 is below, class 1 above.
+# We want clusters by height: class 0 is below, class 1 above.
 
 import sys
 
@@ -31,9 +31,9 @@ height = np.repeat([0, 0, 1, 1], 75)
 # Without clues and with twelve labels
 # ------------------------------------
 #
-# Twelve rows are drawn at random and labeled; the other 288 stay unknown. Without clues,
-# :class:`~cluewise.ConstrainedKMeans` is plain K-means. With labels, the labeled rows keep their class, and
-# the others join the nearest center.
+# Twelve rows are drawn at random and labeled; the other 288 are unlabeled. Without clues,
+# :class:`~cluewise.ConstrainedKMeans` is plain K-means. With labels, the labeled rows keep their class, and the
+# others join the nearest center.
 
 clues = cw.Clues.sample(height, labels=12, random_state=1)
 without = cw.ConstrainedKMeans(2, n_init=10, random_state=0).fit(X)
@@ -44,9 +44,9 @@ for name, model in (("without clues", without), ("with 12 labels", with_clues)):
     print(f"{name}: ARI {ari(height, model.labels_):.2f}, objective {model.objective_:.0f}")
 
 # %%
-# The adjusted Rand index (ARI) is 1 when the clusters are the classes and about 0 when they have nothing to
-# do with them. The objective is the sum of squared distances that K-means makes small. The answer we want has
-# the *larger* one: no number of restarts would have found it, since it is not what K-means looks for.
+# The adjusted Rand index (ARI) is 1 if the clusters are the classes and about 0 if they are unrelated. The
+# objective is the sum of squared distances that K-means minimizes. It is *larger* for the clusters we want: no
+# number of restarts would find them, because K-means prefers the others.
 
 figure = plots.compare(
     X,
@@ -60,7 +60,7 @@ figure = plots.compare(
 # How often does it work?
 # -----------------------
 #
-# One draw of twelve labels proves little. Here are a hundred draws for each number of labels.
+# One draw of twelve labels proves little. We repeat it with a hundred draws for each number of labels.
 
 for m in (3, 6, 12, 24):
     draws = [cw.Clues.sample(height, labels=m, random_state=seed) for seed in range(100)]
@@ -68,8 +68,8 @@ for m in (3, 6, 12, 24):
     print(f"{m:2} labels: top and bottom in {sum(found)} of {len(found)} draws")
 
 # %%
-# With three labels all may be of one class, or lie so that the first centers are left and right. A dozen is
-# usually enough here. On data with more classes you need more: at least some for each class that you care about.
+# Three labels may all be of one class, or may lead to initial centers on the left and right. A dozen is usually
+# enough here. With more classes you need more: at least some for each class that you care about.
 #
 # ``python plot_why_clues.py picture.png`` writes the picture to a file.
 

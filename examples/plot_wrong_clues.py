@@ -2,18 +2,18 @@
 What do wrong clues cost?
 =========================
 
-People err. So the first question about a method that takes clues is what it does with wrong ones: a method
-that trusts them all may end up worse than K-means without any. This script gives four methods clues of which
-up to 30 % are wrong, and asks whether clustering with clues is still better than clustering without.
+People make errors, so an important question about a method is what it does with wrong clues: a method that trusts all
+of them may do worse than K-means without clues. This script gives four methods clues of which up to 30 % are wrong, and
+compares them with clustering without clues.
 """
 
 # %%
 # The experiment
 # --------------
 #
-# Two data sets that come with scikit-learn, columns standardized. Either as many random links as there are
-# rows, or labels for 20 % of the rows. A wrong link says must for cannot or the other way round; a wrong
-# label is drawn at random from all classes. Every number is the mean over ten draws.
+# Two data sets from scikit-learn, columns standardized, with either as many random links as there are rows, or
+# labels for 20 % of the rows. A wrong link is a must-link instead of a cannot-link or vice versa; a wrong label
+# is drawn at random from all classes. Every number is the mean over ten draws.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,12 +29,12 @@ noises = [0, 0.05, 0.1, 0.2, 0.3]
 seeds = range(10)
 
 # %%
-# :class:`~cluewise.COPKMeans` keeps every link, so it has no answer when links contradict each other: it
-# raises :class:`~cluewise.Contradiction` or :class:`~cluewise.Infeasible`, and names the links that cannot
-# all be right. Such a draw has no ARI.
+# :class:`~cluewise.COPKMeans` keeps every link, so it has no solution if links contradict each other: it raises
+# :class:`~cluewise.Contradiction` or :class:`~cluewise.Infeasible` and names the links that conflict. Such a
+# draw has no ARI.
 #
 # :class:`~cluewise.PCKMeans` may break a link for a price. The default price suits links of which nine in ten
-# are right; a third of it, links of which two in three are.
+# are right; a third of it suits links of which two in three are.
 
 
 def cautious(k, seed, X, clues):
@@ -75,8 +75,8 @@ def measure(methods, X, y, **amount):
 
 
 # %%
-# What came out
-# -------------
+# Results
+# -------
 
 looks = {
     "PCKMeans": ("#0072B2", "o", "solid"),
@@ -112,15 +112,15 @@ for ax in axes[0]:
 plt.show()
 
 # %%
-# What to take from it
-# --------------------
+# Conclusions
+# -----------
 #
-# - If every link is right, ``COPKMeans`` is among the best. If a few are wrong, it mostly has no answer, and
-#   tells you so. Where it has one, it is bad: it follows every wrong link as faithfully as the right ones.
-#   Keep it for links that are certain.
-# - ``PCKMeans`` falls slowly. With its default price it is better than no clues until about one link in ten
-#   is wrong (wine), or even with three in ten (breast cancer). A third of the price gives away much of the
-#   gain when links are mostly right, and is never worse than no clues here.
-# - A few labels do little here, for better or worse. They speak of their own rows; the others go to the
-#   nearest center, and K-means finds much the same centers by itself. ``SeededKMeans`` cannot be led far
-#   astray, because labels only choose its start.
+# - If every link is right, ``COPKMeans`` is among the best. If a few are wrong, it mostly has no solution, and
+#   says so. If it has one, the result is bad, because it keeps wrong links as strictly as right ones. Use it
+#   for links that are certain.
+# - ``PCKMeans`` degrades slowly. With its default price it is better than no clues up to about one wrong link
+#   in ten (wine), or even three in ten (breast cancer). A third of the price gives up much of the gain if links
+#   are mostly right, and is never worse than no clues here.
+# - A few labels have little effect here, good or bad. They fix their own rows; the other rows join the nearest
+#   center, and K-means finds nearly the same centers without labels. Wrong labels do little harm to
+#   ``SeededKMeans``, because labels only affect its initialization.

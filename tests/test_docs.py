@@ -182,7 +182,7 @@ def test_guide_says_what_the_cards_promise(family: str, made: Callable[[str], Mo
 
 
 def test_guide_tells_the_entries_of_a_report(desk: Path) -> None:
-    _, *lines = rows_of(DOCS / "guide" / "command_line.md", "What comes out")
+    _, *lines = rows_of(DOCS / "guide" / "command_line.md", "Output")
     Path("rows.csv").write_text("x,y\n1,1\n2,2\n9,9\n", "utf-8")
     answer = CliRunner().invoke(app, ["fit", "rows.csv", "-k", "2", "--json"]).output
     assert {name for line in lines for name in re.findall(r"`(\w+)`", line[0])} == set(json.loads(answer))
@@ -332,7 +332,7 @@ def test_gallery_mixed_clues(monkeypatch: pytest.MonkeyPatch) -> None:
     assert before.max() > 22
     assert after.min() >= 18
     assert after.max() <= 22
-    assert float(re.search(r"at most (\S+) % dearer", said)[1]) < 1
+    assert float(re.search(r"at most (\S+) % more expensive", said)[1]) < 1
 
 
 def test_gallery_labels_or_links(monkeypatch: pytest.MonkeyPatch) -> None:
