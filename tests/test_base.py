@@ -33,9 +33,9 @@ def test_bare_pairs_are_refused_with_a_hint(given, hint):
 
 
 def test_clues_about_other_rows():
-    with pytest.raises(ClueError, match="the clues speak of 29 rows, but X has 30"):
+    with pytest.raises(ClueError, match="the clues are for 29 rows, but X has 30"):
         PCKMeans(2).fit(X, clues=Clues(29))
-    with pytest.raises(ClueError, match="the clues speak of 3 rows, but X has 30"):
+    with pytest.raises(ClueError, match="the clues are for 3 rows, but X has 30"):
         SeededKMeans(2).fit(X, clues=[0, 1, -1])
 
 
@@ -264,7 +264,7 @@ def test_a_subclass_must_say_how_it_solves():
     class Lazy(PCKMeans):
         _solve = CentroidClusterer._solve
 
-    with pytest.raises(TypeError, match="Lazy does not say how it solves a problem"):
+    with pytest.raises(TypeError, match="Lazy does not implement _solve"):
         Lazy(2).fit(X)
 
 

@@ -123,7 +123,7 @@ def test_weights_of_rows(model, weight):
 
 def test_weights_of_clues():
     heavy = Clues(60, must=[(0, 1)], must_weight=[1e300])
-    with pytest.raises(ClueError, match=r"^a clue has weight 1e\+300, and beside weights beyond 1e\+12"):
+    with pytest.raises(ClueError, match=r"^a clue has weight 1e\+300; .* next to weights above 1e\+12"):
         PCKMeans(2).fit(X, clues=heavy)
     labels = COPKMeans(2, random_state=0).fit(X, clues=heavy).labels_  # takes every clue as hard
     assert labels[0] == labels[1]

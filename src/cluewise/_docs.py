@@ -1,6 +1,7 @@
 """Docstring entries that many estimators share, written once.
 
 A docstring asks for an entry by a line of its own: ``{labels_}``, or ``{max_iter 100}`` where the entry has a default.
+Lines that follow with a deeper indent continue the entry.
 `Informed` and `Strategy` fill in the docstrings of their subclasses; other classes and functions use `documented`.
 """
 
@@ -43,6 +44,18 @@ ENTRIES = {
         'order : {"index", "random"} or permutation of the rows, default="index"\n'
         "    Order in which rows with clues are visited."
     ),
+    # Parameters of the methods that learn a metric from broken links.
+    "link_factor": (
+        'penalty : float or "auto", default="auto"\n'
+        '    Factor of the weights of links. "auto" chooses one for must-links and one for cannot-links, so that an\n'
+        "    average broken link costs as much as one that is right nine times out of ten should. The papers use 1,\n"
+        "    which lets a few wrong links do much harm."
+    ),
+    "per_cluster": "per_cluster : bool, default=False\n    Whether each cluster has a metric of its own.",
+    "prior_rows": (
+        "prior_rows : float, default=1.0\n"
+        "    Number of imaginary rows, spread like all rows, that support each metric. The papers have none."
+    ),
     # Parameters of strategies.
     "questions": (
         'questions : {"pair", "which", "label"}, default=@\n'
@@ -67,11 +80,28 @@ ENTRIES = {
         "    Lead of each row's cluster: half the squared distance to the best other center minus that to its own;\n"
         "    negative where only the clues keep a row in its cluster."
     ),
+    "objective_squares_": "objective_ : float\n    Sum of squared distances to the centers.",
+    "objective_notes_": "objective_ : float\n    The objective J given in the Notes.",
+    "none_broken_": "broken_ : Clues\n    Always empty: the clues are hard.",
+    "margin_cost_": (
+        "margin_ : ndarray of shape (n,)\n"
+        "    Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its\n"
+        "    own, links aside; negative where only the clues keep a row in its cluster."
+    ),
+    "metric_": (
+        "metric_ : ndarray of shape (d,), (d, d), (n_clusters, d) or (n_clusters, d, d)\n"
+        "    Weights of the columns, or matrices."
+    ),
+    "link_factors_": "penalty_ : ndarray of shape (2,)\n    The factors used for must-links and for cannot-links.",
     "columns_": (
         "n_features_in_ : int\n"
         "    Number of columns of X.\n"
         "feature_names_in_ : ndarray of shape (d,)\n"
         "    Names of the columns, where X has names."
+    ),
+    # Exceptions that estimators raise.
+    "contradiction": (
+        "Contradiction\n    When rows must be together and apart; the chain that proves it is in the message."
     ),
     # Parameters and results of methods and functions.
     "X": "X : {array-like, sparse matrix} of shape (n, d)\n    The data.",
@@ -108,6 +138,15 @@ ENTRIES = {
     "plot_ax": "ax : matplotlib Axes, optional\n    Where to draw; a new figure by default.",
     "axes": 'matplotlib Axes\n    ``ax.figure`` is the figure; ``ax.figure.savefig("plot.png")`` saves it.',
 }
+
+# Entries that often come together, as one.
+BLOCKS = {
+    "max_iter_tol_random_state": ("max_iter", "tol", "random_state"),
+    "clusters_": ("labels_", "cluster_centers_", "n_clusters_"),
+    "iterations_": ("trace_", "n_iter_"),
+    "broken_links_": ("margin_", "broken_", "broken_cost_"),
+}
+ENTRIES |= {block: "\n".join(ENTRIES[name] for name in names) for block, names in BLOCKS.items()}
 
 PLACE = re.compile(r"^( *)\{(\w+)(?: ([^{}\n]+))?\}$", re.MULTILINE)
 

@@ -32,7 +32,7 @@ def test_worked_example_of_populating():
     costs = squared(A8, A8[:2])
     bounds = at_least(3, 8, 2)
     assert costs.argmin(axis=1).tolist() == [0, 1, 0, 1, 1, 1, 1, 1]
-    assert balance._matched(costs, bounds.lower).tolist() == [0, 1, 0, 1, 0, -1, -1, 1]
+    assert balance._match(costs, bounds.lower).tolist() == [0, 1, 0, 1, 0, -1, -1, 1]
     labels = populate(costs, bounds)
     assert labels.tolist() == [0, 1, 0, 1, 0, 1, 1, 1]
     assert refine(costs, labels, bounds) == 1
@@ -59,7 +59,7 @@ def test_no_blocking_pair(seed, n, k, ties):
     rng = np.random.default_rng(seed)
     costs = rng.integers(0, 5, size=(n, k)).astype(float) if ties else rng.random((n, k))
     lower = rng.multinomial(rng.integers(0, n + 1), np.full(k, 1 / k))
-    core = balance._matched(costs, lower)
+    core = balance._match(costs, lower)
     assert np.bincount(core[core >= 0], minlength=k).tolist() == lower.tolist()
     for i, h in product(range(n), range(k)):
         wants = core[i] < 0 or (costs[i, h], h) < (costs[i, core[i]], core[i])

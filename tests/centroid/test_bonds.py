@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.centroid._pccc import bonds as module
-from cluewise.centroid._pccc.anchors import anchors, merged
-from cluewise.centroid._pccc.bonds import bonds_of, fold, hard_alone, parts, price_of, priced, troubled
-from cluewise.centroid._pccc.frustration import frustration
-from cluewise.centroid._pccc.mixed import _attraction
-from cluewise.centroid._pccc.moves import values
+from cluewise.centroid._pccc.anchors import find_anchors, merge_nodes
+from cluewise.centroid._pccc.bonds import bonds_of, find_parts, find_violated, fold, keep_hard, price_of, set_price
+from cluewise.centroid._pccc.frustration import bound_frustration
+from cluewise.centroid._pccc.mixed import _bound_pulls
+from cluewise.centroid._pccc.moves import node_costs
 from cluewise.core.rows import Rows
 from cluewise.core.views import contract
 
@@ -58,7 +58,7 @@ def built(seed, large, monkeypatch, n=8, penalty=1.3):
     monkeypatch.setattr(module, "LARGE", large)
     rng, _, hard, soft = mixture(seed, n)
     nodes = contract(Rows(rng.normal(size=(n, 2))), hard, soft)
-    made = priced(bonds_of(hard, soft, nodes.component[nodes.bound]), penalty)
+    made = set_price(bonds_of(hard, soft, nodes.component[nodes.bound]), penalty)
     every = np.zeros(len(nodes.component), np.int64)
 
     def of_rows(labels):
@@ -86,10 +86,10 @@ def test_the_price_is_that_of_the_pairs_one_by_one(seed, large):
             expected = 1.3 * price_by_pairs(soft, rows) if valid else np.inf
             assert price_of(made, labels) == pytest.approx(expected)
             costs = rng.random((len(labels), k))
-            total = values(costs, made, labels).sum() + made.constant
+            total = node_costs(costs, made, labels).sum() + made.constant
             assert total == pytest.approx(costs[np.arange(len(labels)), labels].sum() + expected)
-            if not troubled(made, labels, k).any():
-                assert expected == pytest.approx(made.constant + _attraction(made))
+            if not find_violated(made, labels, k).any():
+                assert expected == pytest.approx(made.constant + _bound_pulls(made))
 
 
 @given(st.integers(0, 2**16), st.sampled_from([2, 32]))
@@ -107,7 +107,7 @@ def test_folding_keeps_differences_of_cost(seed, large):
         for labels in rng.integers(k, size=(6, len(some))).astype(np.int32):
             whole = old.copy()
             whole[some] = labels
-            outside, inside = values(costs, made, whole).sum(), values(inner, bonds, labels).sum()
+            outside, inside = node_costs(costs, made, whole).sum(), node_costs(inner, bonds, labels).sum()
             if np.isfinite(outside):
                 difference = outside - inside
                 base = difference if base is None else base
@@ -128,7 +128,7 @@ def test_parts_are_what_links_and_groups_connect(seed, large):
         for _ in range(made.size):
             for a, b in links:
                 expected[a] = expected[b] = min(expected[a], expected[b])
-        found = parts(made)
+        found = find_parts(made)
         for a, b in itertools.combinations(range(made.size), 2):
             assert (found[a] == found[b]) == (expected[a] == expected[b])
 
@@ -138,29 +138,29 @@ def test_frustration_is_a_lower_bound(seed, k):
     with pytest.MonkeyPatch.context() as patch:
         _, _, _, _, made, _ = built(seed, 32, patch, n=5)
         least = min(
-            values(np.zeros((made.size, k)), made, np.array(labels)).sum()
+            node_costs(np.zeros((made.size, k)), made, np.array(labels)).sum()
             for labels in itertools.product(range(k), repeat=made.size)
         )
-        assert frustration(made, k) <= least - _attraction(made) + 1e-9
+        assert bound_frustration(made, k) <= least - _bound_pulls(made) + 1e-9
 
 
 def test_frustration_adds_up_triangles_that_share_weight():
     soft = Clues(4, must=[(0, 1), (0, 2), (1, 3), (2, 3)], cannot=[(0, 3)], cannot_weight=1.5)
-    assert frustration(bonds_of(Clues(4), soft, np.arange(4)), 4) == 1.5
+    assert bound_frustration(bonds_of(Clues(4), soft, np.arange(4)), 4) == 1.5
     three = Clues(3, cannot=[(0, 1), (0, 2), (1, 2)], cannot_weight=[1.0, 2.0, 3.0])
-    assert frustration(bonds_of(Clues(3), three, np.arange(3)), 2) == 1.0
-    assert frustration(bonds_of(Clues(3), three, np.arange(3)), 3) == 0.0
-    many = hard_alone(bonds_of(Clues(1001), Clues(1001), np.arange(1001)).net)
-    assert frustration(many, 2) == 0.0
+    assert bound_frustration(bonds_of(Clues(3), three, np.arange(3)), 2) == 1.0
+    assert bound_frustration(bonds_of(Clues(3), three, np.arange(3)), 3) == 0.0
+    many = keep_hard(bonds_of(Clues(1001), Clues(1001), np.arange(1001)).net)
+    assert bound_frustration(many, 2) == 0.0
 
 
 def test_no_price_leaves_the_hard_links():
     hard, soft = Clues(3, cannot=[(0, 1)]), Clues(3, must=[(0, 2)], apart=[0, 0, 0])
     made = bonds_of(hard, soft, np.arange(3))
-    assert priced(made, 0.0).pull.tolist() == [np.inf, np.inf]
-    assert not priced(made, 0.0).soft
-    assert priced(made, 2.0).soft
-    assert price_of(priced(made, 0.0), np.array([0, 1, 1])) == 0
+    assert set_price(made, 0.0).pull.tolist() == [np.inf, np.inf]
+    assert not set_price(made, 0.0).soft
+    assert set_price(made, 2.0).soft
+    assert price_of(set_price(made, 0.0), np.array([0, 1, 1])) == 0
 
 
 def test_links_inside_a_node_are_a_constant():
@@ -174,7 +174,7 @@ def test_links_inside_a_node_are_a_constant():
 def test_merging_follows_the_stronger_evidence():
     """0–1–2 attract each other, 2–3 too but 0 and 1 repel 3 more: two groups that repel each other."""
     soft = Clues(4, must=[(0, 1), (1, 2), (0, 2), (2, 3)], cannot=[(0, 3), (1, 3)], must_weight=[2, 2, 2, 1.5])
-    group, pulls = merged(bonds_of(Clues(4), soft, np.arange(4)))
+    group, pulls = merge_nodes(bonds_of(Clues(4), soft, np.arange(4)))
     assert group[0] == group[1] == group[2] != group[3]
     assert pulls[group[0]][group[3]] == pytest.approx(0.5)
 
@@ -190,5 +190,5 @@ def test_anchors_are_groups_that_clues_keep_apart(patch):
         made = bonds_of(hard, Clues(8), nodes.component)
         for pairs in (100_000, 0):
             patch.setattr("cluewise.centroid._pccc.anchors.PAIRS", pairs)
-            assert (anchors(nodes, made, 3) + rows.shift).ravel().tolist() == expected
-        assert len(anchors(nodes, made, 0)) == 0
+            assert (find_anchors(nodes, made, 3) + rows.shift).ravel().tolist() == expected
+        assert len(find_anchors(nodes, made, 0)) == 0

@@ -48,7 +48,7 @@ def test_enumeration(seed, n, k, scale):
 
 def test_what_is_not_found_in_time(monkeypatch):
     """Labels from before are kept, with an honest gap; without any the question is open."""
-    monkeypatch.setattr(capacities, "_settled", lambda *_: None)
+    monkeypatch.setattr(capacities, "_solve_open", lambda *_: None)
     costs = np.array([[0.0, 3], [2, 0]])
     limits = Capacities(np.zeros(2), np.full(2, 9.0), np.array([1.0, 2]))
     kept = pack(costs, limits, np.array([1, 1], np.int32))
@@ -68,7 +68,7 @@ def test_without_time_for_the_linear_program(monkeypatch):
 
 
 def test_labels_that_only_a_tolerance_allows_are_not_taken(monkeypatch):
-    monkeypatch.setattr(capacities, "_settled", lambda *_: np.zeros(2, np.int32))
+    monkeypatch.setattr(capacities, "_solve_open", lambda *_: np.zeros(2, np.int32))
     limits = Capacities(np.zeros(2), np.array([2.9999, 9]), np.array([1.0, 2]))
     with pytest.raises(Undecided):
         pack(np.zeros((2, 2)), limits, None)
@@ -77,13 +77,13 @@ def test_labels_that_only_a_tolerance_allows_are_not_taken(monkeypatch):
 def test_more_rows_are_opened_until_they_fit(monkeypatch):
     """With one open row for each cluster the others fill the clusters too far."""
     seen = []
-    settled = capacities._settled
+    settled = capacities._solve_open
 
     def noted(costs, limits, labels, open_):
         seen.append(len(open_))
         return settled(costs, limits, labels, open_)
 
-    monkeypatch.setattr(capacities, "_settled", noted)
+    monkeypatch.setattr(capacities, "_solve_open", noted)
     monkeypatch.setattr(capacities, "MANY", 1)
     rng = np.random.default_rng(3)
     weight = rng.integers(20, 40, size=40).astype(float)

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from cluewise.centroid._hmrf.counts import GeneralizedI, rayleigh, unmoved_rows
 from cluewise.centroid._hmrf.distortions import none_broken, weights_of
-from cluewise.centroid._hmrf.fields import gather, spent
+from cluewise.centroid._hmrf.fields import gather, total_cost
 
 X2 = np.array([[0.5, 0.5, 0], [0.1, 0.3, 0.6]])
 A = np.array([1.0, 2, 0.5])
@@ -97,7 +97,9 @@ def test_settling_gives_means_with_a_little_of_all_rows(learns):
     means = np.array([np.average(X[labels == h], axis=0, weights=weight[labels == h]) for h in range(2)])
     np.testing.assert_allclose(settled.centers, means, atol=0.01)
     assert (settled.centers > 0).all()
-    value = spent(given, settled.centers, settled.metric, labels) + given.prior_cost(settled.metric, settled.centers)
+    value = total_cost(given, settled.centers, settled.metric, labels) + given.prior_cost(
+        settled.metric, settled.centers
+    )
     assert settled.value == pytest.approx(value)
     assert learns == bool((settled.metric.weights != 1).any())
 

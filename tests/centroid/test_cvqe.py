@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from cluewise import Clues
-from cluewise.centroid._cvqe import CVQE, State, half_between, jointly, one_sided, relabel, settle
-from cluewise.centroid._linked import Given
+from cluewise.centroid._cvqe import CVQE, State, half_between, move_jointly, move_one_sided, relabel, settle
+from cluewise.centroid._linked import Frame
 from cluewise.checks import check_clusterer, laws_for
 from cluewise.core.assign import others
 from cluewise.core.centers import Tally, scatter, tally
@@ -43,7 +43,7 @@ class Bench:
     def __init__(self, X, clues, start):
         self.rows, self.links = Rows(X), build_pair_graph(clues)
         order, free = np.arange(len(self.links)), others(self.links.rows, len(X))
-        self.given = Given(self.rows, self.links, order, free, scatter(self.rows))
+        self.frame = Frame(self.rows, self.links, order, free, scatter(self.rows))
         self.X, self.clues = X, clues
         labels = ((X[:, None] - start) ** 2).sum(axis=2).argmin(axis=1).astype(np.int32)
         self.state = self.at(labels, start)
@@ -56,14 +56,14 @@ class Bench:
     def assign(self, published):
         centers = self.state.centers + self.rows.shift
         labels = ((self.X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1).astype(np.int32)
-        labels[self.links.rows], _ = relabel(self.state, self.given, published)
+        labels[self.links.rows], _ = relabel(self.state, self.frame, published)
         self.state = self.state._replace(labels=labels)
         return self.value()
 
     def center(self, published):
         labels = self.state.labels
         found = tally(self.rows, labels, len(self.state.centers))
-        self.state, J = settle(self.state, self.given, labels, found, None, published)
+        self.state, J = settle(self.state, self.frame, labels, found, None, published)
         assert pytest.approx(self.value()) == J
         return J
 
@@ -232,7 +232,7 @@ def test_joint_centers_are_where_the_gradient_vanishes(seed, k):
     found = Tally(rng.normal(size=(k, 3)), rng.random(k))
     pull = rng.random((k, k)) * (rng.random((k, k)) < 0.5)
     np.fill_diagonal(pull, 0)
-    at = jointly(rng.normal(size=(k, 3)), found, pull)
+    at = move_jointly(rng.normal(size=(k, 3)), found, pull)
     edges = pull + pull.T
     gradient = found.mass[:, None] * at - found.sums + edges.sum(axis=1)[:, None] * at - edges @ at
     np.testing.assert_allclose(gradient, 0, atol=1e-9)
@@ -244,8 +244,8 @@ def test_centers_that_nothing_determines_stay():
     found = Tally(np.array([[6.0], [20], [0], [0]]), np.array([3.0, 2, 0, 0]))
     pull = np.zeros((4, 4))
     pull[0, 2] = 1
-    np.testing.assert_allclose(jointly(old, found, pull), [[2], [10], [2], [7]])
-    np.testing.assert_allclose(one_sided(old, found, pull), [[2.5], [10], [4], [7]])
+    np.testing.assert_allclose(move_jointly(old, found, pull), [[2], [10], [2], [7]])
+    np.testing.assert_allclose(move_one_sided(old, found, pull), [[2.5], [10], [4], [7]])
 
 
 def test_half_between():

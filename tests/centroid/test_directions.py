@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from cluewise.centroid._hmrf.directions import Cosine, unit_rows
-from cluewise.centroid._hmrf.distortions import Broken, none_broken, weights_of
-from cluewise.centroid._hmrf.fields import gather, spent
+from cluewise.centroid._hmrf.distortions import BrokenLinks, none_broken, weights_of
+from cluewise.centroid._hmrf.fields import gather, total_cost
 
 A = np.array([1.0, 0.5, 2.0])
 
@@ -49,9 +49,9 @@ def test_worked_example_of_the_center(make):
     found = gather(given, metric, labels, np.arange(3), 1)
     center = found.tally.sums / np.sqrt((found.tally.sums**2) @ A)[:, None]
     np.testing.assert_allclose(center, [[0.653912, 0.702656, 0.403445]], atol=2e-6)
-    assert spent(given, center, metric, labels) == pytest.approx(0.694902, abs=2e-6)
+    assert total_cost(given, center, metric, labels) == pytest.approx(0.694902, abs=2e-6)
     plain = X.sum(axis=0, keepdims=True)
-    assert spent(given, plain, metric, labels) == pytest.approx(0.740597, abs=2e-6)
+    assert total_cost(given, plain, metric, labels) == pytest.approx(0.740597, abs=2e-6)
 
 
 @pytest.mark.parametrize("make", [np.asarray, csr_array])
@@ -64,11 +64,17 @@ def test_the_gradient_by_finite_differences(make):
     found = gather(given, weights_of(a), labels, np.arange(12), 3)
     centers = found.tally.sums / np.sqrt((found.tally.sums**2) @ a)[:, None]
     homes = labels[np.array([[0, 1], [2, 3], [0, 3]])]
-    broken = Broken(np.array([0, 2, 0]), np.array([1, 3, 3]), np.array([0.7, 1.2, -0.4]), homes, np.array([0.4, 0, 0]))
+    broken = BrokenLinks(
+        np.array([0, 2, 0]), np.array([1, 3, 3]), np.array([0.7, 1.2, -0.4]), homes, np.array([0.4, 0, 0])
+    )
 
     def value(a):
         metric = weights_of(a)
-        return spent(given, centers, metric, labels) + given._links(broken, metric) + given.prior_cost(metric, centers)
+        return (
+            total_cost(given, centers, metric, labels)
+            + given._links(broken, metric)
+            + given.prior_cost(metric, centers)
+        )
 
     slope = given._gradient(labels, found, centers, a, broken)
     steps = 1e-6 * np.eye(4)
@@ -76,7 +82,7 @@ def test_the_gradient_by_finite_differences(make):
     settled = given.settle(labels, found, centers, weights_of(a), broken, given.reference)
     assert settled.value < value(a)
     parts = given._links(broken, settled.metric), given.prior_cost(settled.metric, centers)
-    assert settled.value == pytest.approx(spent(given, settled.centers, settled.metric, labels) + sum(parts))
+    assert settled.value == pytest.approx(total_cost(given, settled.centers, settled.metric, labels) + sum(parts))
 
 
 def test_at_the_bottom_the_weights_stay():

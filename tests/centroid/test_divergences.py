@@ -101,10 +101,10 @@ def test_zeros(name):
 @pytest.mark.parametrize(
     ("name", "row", "message"),
     [
-        ("kl", [0.5, 0.7, -0.2], r"divergence='kl' takes no negative numbers, .* -0.2 in row 9, column 2"),
+        ("kl", [0.5, 0.7, -0.2], r"divergence='kl' requires non-negative numbers, .* -0.2 in row 9, column 2"),
         ("kl", [0.5, 0.5, 0.5], r"row 9 of X sums to 1.5; smoothing=0.3"),
-        ("generalized_i", [1, -1, 1], r"'generalized_i' takes no negative numbers, .* -1.0 in row 9, column 1"),
-        ("itakura_saito", [1, 1, 0], r"'itakura_saito' takes positive numbers, .* 0.0 in row 9, column 2"),
+        ("generalized_i", [1, -1, 1], r"'generalized_i' requires non-negative numbers, .* -1.0 in row 9, column 1"),
+        ("itakura_saito", [1, 1, 0], r"'itakura_saito' requires positive numbers, .* 0.0 in row 9, column 2"),
     ],
 )
 def test_rows_outside_the_domain_are_named(name, row, message):
@@ -120,7 +120,7 @@ def test_smoothing():
     np.testing.assert_allclose(counts.read(csr_array(COUNTS), np.arange(4)), smooth(COUNTS))
     shares = divergence_of("kl", 3, smoothing=0.0).read(COUNTS, np.arange(4))
     np.testing.assert_allclose(shares, COUNTS / 5)
-    with pytest.raises(ValueError, match=r"smoothing takes counts, .* -1.0 in row 5, column 1"):
+    with pytest.raises(ValueError, match=r"smoothing requires counts, .* -1.0 in row 5, column 1"):
         counts.read(np.array([[1, -1, 0]]), np.array([5]))
     with pytest.raises(ValueError, match="row 5 of X is all zero; smoothing=0"):
         divergence_of("kl", 3, smoothing=0.0).read(np.zeros((1, 3)), np.array([5]))
@@ -135,7 +135,7 @@ def test_smoothing():
         (np.eye(2), r"shape \(3, 3\), .* \(2, 2\)"),
         (np.triu(np.ones((3, 3))), "symmetric and finite"),
         (np.full((3, 3), np.nan), "symmetric and finite"),
-        (np.diag([1, 1, -1]), "smallest eigenvalue of this is -1.0"),
+        (np.diag([1, 1, -1]), "its smallest eigenvalue is -1.0"),
         (np.zeros((3, 3)), "positive semidefinite"),
     ],
     ids=str,

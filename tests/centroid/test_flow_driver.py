@@ -274,7 +274,7 @@ def test_bounds_on_weight():
     assert (lower.tolist(), upper.tolist()) == ([4, 4], [6, 6])
     with pytest.raises(Infeasible, match=r"from 6 to 10 rows of weight 0.3, but there are 11"):
         bounds_of(Clues(11, sizes=(0.9, 1.6), size_unit="weight"), 2, rows_of_weight(np.full(11, 0.3)))
-    with pytest.raises(ClueError, match=r"row 0 weighs 1, row 4 weighs 2; bound the number of points instead"):
+    with pytest.raises(ClueError, match=r"row 0 has weight 1, row 4 has weight 2; bound the number of points instead"):
         bounds_of(clues, 2, rows_of_weight([1, 1, 1, 1, 2, 1, 1, 1, 1, 3]))
     points = bounds_of(Clues(3, sizes=(1, 2)), 2, rows_of_weight([1, 2, 3]))
     assert points.lower.tolist() == [1, 1]

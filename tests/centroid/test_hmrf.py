@@ -149,8 +149,8 @@ def test_worked_example_of_the_seed_paper(kind, per_cluster, metric, value):
     assert settled.value == pytest.approx(value, abs=1e-9)
     if (kind, per_cluster) == ("diagonal", False):
         # What points 3 and 4 cost in each cluster in that metric, everybody else staying.
-        A, wanted = [found], {3: [1.992851, 1.687361, 4.562316], 4: [4.172933, 9.977229, 3.187615]}
-        for i, costs in wanted.items():
+        A, target = [found], {3: [1.992851, 1.687361, 4.562316], 4: [4.172933, 9.977229, 3.187615]}
+        for i, costs in target.items():
             tries = []
             for h in range(3):
                 other = labels.copy()
@@ -176,7 +176,7 @@ def value_of(state, **changes):
     """The objective by code of its own: row by row and link by link."""
     state = state._replace(**changes)
     given, metric = state.rules.distortion, state.metric
-    value = fields.spent(given, state.centers, metric, state.labels)
+    value = fields.total_cost(given, state.centers, metric, state.labels)
     value += state.rules.field.cost(given, metric, state.reference, state.labels)
     return value + given.prior_cost(metric, state.centers)
 
@@ -326,10 +326,16 @@ def test_the_published_profile_starts_near_the_mean_and_takes_weights_as_they_ar
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"distortion": "cosine", "metric": "full"}, "distortion='cosine' takes metric=None or one metric='diagonal'"),
-        ({"distortion": "generalized_i", "per_cluster": True}, "distortion='generalized_i' takes metric=None or one"),
-        ({"distortion": "cosine", "profile": "published"}, "profile='published' is defined for"),
-        ({"link_cost": "constant", "use_clues": "metric"}, "link_cost='constant' teaches no metric"),
+        (
+            {"distortion": "cosine", "metric": "full"},
+            "distortion='cosine' requires metric=None or one metric='",
+        ),
+        (
+            {"distortion": "generalized_i", "per_cluster": True},
+            "distortion='generalized_i' requires metric=None",
+        ),
+        ({"distortion": "cosine", "profile": "published"}, "profile='published' requires"),
+        ({"link_cost": "constant", "use_clues": "metric"}, "require link_cost='distance'"),
     ],
 )
 def test_what_does_not_exist_is_refused(params, message):
@@ -382,9 +388,9 @@ def test_imaginary_rows_have_the_spread_of_all_rows(metric):
     broken = state.rules.field.broken(labels, 4)
     settled = given.settle(labels, every, state.centers, state.metric, broken, given.reference)
     spread = np.cov(X.T, bias=True)
-    wanted = np.linalg.inv(spread) if metric == "full" else 1 / np.diag(spread)
-    np.testing.assert_allclose(settled.metric.weights[1], 2 * wanted, rtol=1e-4)
-    np.testing.assert_allclose(settled.metric.weights[3], wanted, rtol=1e-4)
+    target = np.linalg.inv(spread) if metric == "full" else 1 / np.diag(spread)
+    np.testing.assert_allclose(settled.metric.weights[1], 2 * target, rtol=1e-4)
+    np.testing.assert_allclose(settled.metric.weights[3], target, rtol=1e-4)
     assert settled.value == pytest.approx(
         value_of(state, labels=labels, centers=settled.centers, metric=settled.metric)
     )
@@ -425,12 +431,12 @@ def test_negative_counts_are_refused_with_row_and_column():
     X = np.abs(A8)
     X[5, 1] = -2.5
     for rows in (X, csr_array(X)):
-        with pytest.raises(ValueError, match=r"no negative numbers, but X holds -2.5 in row 5, column 1\."):
+        with pytest.raises(ValueError, match=r"requires non-negative numbers, but X holds -2.5 in row 5, column 1\."):
             HMRFKMeans(2, distortion="generalized_i").fit(rows)
     model = HMRFKMeans(2, distortion="generalized_i").fit(np.abs(A8))
     with pytest.raises(ValueError, match="row 5, column 1"):
         model.predict(X)
-    with pytest.raises(ValueError, match="init holds one"):
+    with pytest.raises(ValueError, match="init holds a negative one"):
         HMRFKMeans(2, distortion="generalized_i", init=-A8[:2]).fit(np.abs(A8))
 
 

@@ -49,7 +49,7 @@ def value_of(state, **changes):
     """The objective by code of its own: row by row and link by link."""
     state = state._replace(**changes)
     given, metric = state.rules.distortion, state.metric
-    value = fields.spent(given, state.centers, metric, state.labels)
+    value = fields.total_cost(given, state.centers, metric, state.labels)
     value += state.rules.field.cost(given, metric, state.reference, state.labels)
     return value + given.prior_cost(metric, state.centers)
 

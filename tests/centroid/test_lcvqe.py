@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from cluewise import Clues
 from cluewise.centroid._lcvqe import LCVQE, State, charges_of, half_exits, relabel, settle
 from cluewise.centroid._link_steps import two_nearest
-from cluewise.centroid._linked import Given
+from cluewise.centroid._linked import Frame
 from cluewise.checks import check_clusterer, laws_for, sample_clues
 from cluewise.core.assign import others
 from cluewise.core.centers import scatter, tally
@@ -47,7 +47,7 @@ class Bench:
     def __init__(self, X, clues, start):
         self.rows, self.links = Rows(X), build_pair_graph(clues)
         order, free = np.arange(len(self.links)), others(self.links.rows, len(X))
-        self.given = Given(self.rows, self.links, order, free, scatter(self.rows))
+        self.frame = Frame(self.rows, self.links, order, free, scatter(self.rows))
         self.X, self.clues = X, clues
         centers = np.asarray(start, dtype=float) - self.rows.shift
         squared = squared_distances(self.rows, centers, self.links.rows)
@@ -60,14 +60,14 @@ class Bench:
     def assign(self, published):
         centers = self.state.centers + self.rows.shift
         labels = ((self.X[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1).astype(np.int32)
-        labels[self.links.rows], self.kept = relabel(self.state, self.given, published)
+        labels[self.links.rows], self.kept = relabel(self.state, self.frame, published)
         self.state = self.state._replace(labels=labels)
         return self.value()
 
     def center(self):
         labels = self.state.labels
         found = tally(self.rows, labels, len(self.state.centers))
-        self.state, J = settle(self.state, self.given, labels, found, self.kept)
+        self.state, J = settle(self.state, self.frame, labels, found, self.kept)
         return J
 
     def value(self):

@@ -57,8 +57,8 @@ def test_inverse_is_the_minimum_and_has_no_gradient(kind):
     scatter = root.T @ root if kind == "full" else (root**2).sum(axis=0)
     one = drawn_metric(kind, False, 3, 1, rng)
     found = inverse(scatter[None], np.array([5.0]), np.array([1.0, 2, 0.5]), one)
-    wanted = 5 * np.linalg.inv(scatter) if kind == "full" else 5 / scatter
-    np.testing.assert_allclose(found.weights[0], wanted)
+    target = 5 * np.linalg.inv(scatter) if kind == "full" else 5 / scatter
+    np.testing.assert_allclose(found.weights[0], target)
     A = found.weights[0] if kind == "full" else np.diag(found.weights[0])
     assert found.log_det[0] == pytest.approx(np.linalg.slogdet(A)[1])
     seen = np.eye(3) @ found.roots[0] if kind == "full" else np.diag(found.roots[0])
@@ -98,8 +98,8 @@ def test_settling_without_links_inverts_the_covariances(kind, per_cluster, make)
     covariances = [np.cov(X[labels == h].T, aweights=weight[labels == h], bias=True) for h in range(2)]
     mass = np.bincount(labels, weights=weight)
     pooled = covariances if per_cluster else [np.average(covariances, axis=0, weights=mass)]
-    wanted = [np.linalg.inv(c) if kind == "full" else 1 / np.diag(c) for c in pooled]
-    np.testing.assert_allclose(settled.metric.weights, wanted)
+    target = [np.linalg.inv(c) if kind == "full" else 1 / np.diag(c) for c in pooled]
+    np.testing.assert_allclose(settled.metric.weights, target)
     means = [np.average(X[labels == h], axis=0, weights=weight[labels == h]) for h in range(2)]
     np.testing.assert_allclose(settled.centers + rows.shift, means)
     determinants = np.array([np.linalg.slogdet(c if kind == "full" else np.diag(np.diag(c)))[1] for c in pooled])

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from cluewise import Clues
 from cluewise.centroid._pccc import bonds as bonds_module
 from cluewise.centroid._pccc import filling, mixed, soft_program
-from cluewise.centroid._pccc.bonds import bonds_of, priced
+from cluewise.centroid._pccc.bonds import bonds_of, set_price
 from cluewise.centroid._pccc.filling import Items, Limits, fill, items_of, limits_of
 from cluewise.centroid._pccc.mixed import settle
-from cluewise.centroid._pccc.moves import Moves, values
+from cluewise.centroid._pccc.moves import Moves, node_costs
 from cluewise.centroid._pccc.soft_program import Room
 from cluewise.core.rows import Rows
 from cluewise.core.views import contract
@@ -46,7 +46,7 @@ def mixture(seed, n=7, k=3, large=32):
     nodes = contract(Rows(rng.normal(size=(n, 2))), hard, soft)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bonds_module, "LARGE", large)
-        bonds = priced(bonds_of(hard, soft, nodes.component[nodes.bound]), 1.2)
+        bonds = set_price(bonds_of(hard, soft, nodes.component[nodes.bound]), 1.2)
     mass = np.bincount(nodes.of_tied, minlength=nodes.rows.n)[nodes.bound].astype(float)
     valid = y[np.array([np.flatnonzero(hard.components == c)[0] for c in nodes.component[nodes.bound]], dtype=int)]
     return rng, rng.random((len(mass), k)) * 2, bonds, mass, valid.astype(np.int32)
@@ -56,7 +56,7 @@ def cheapest_of_all(costs, bonds, allowed=lambda labels: True):
     """Value of the best labels, by brute force."""
     m, k = costs.shape
     every = (np.array(labels, np.int32) for labels in itertools.product(range(k), repeat=m))
-    return min((values(costs, bonds, labels).sum() for labels in every if allowed(labels)), default=np.inf)
+    return min((node_costs(costs, bonds, labels).sum() for labels in every if allowed(labels)), default=np.inf)
 
 
 @settings(max_examples=20)
@@ -67,12 +67,12 @@ def test_settled_in_earnest_is_the_cheapest_of_all(seed, large, k, known):
     found = settle(costs, bonds, valid if known else None, monotonic() + 120, True)
     assert found.cost == pytest.approx(least)
     assert found.bound == pytest.approx(least, abs=1e-5)
-    assert values(costs, bonds, found.labels).sum() == pytest.approx(found.cost)
+    assert node_costs(costs, bonds, found.labels).sum() == pytest.approx(found.cost)
     quick = settle(costs, bonds, valid if known else None, monotonic() + 120, False)
     assert quick.cost >= least - 1e-9
     assert quick.bound <= least + 1e-9
     if known:
-        assert quick.cost <= values(costs, bonds, valid).sum() + 1e-9
+        assert quick.cost <= node_costs(costs, bonds, valid).sum() + 1e-9
 
 
 @settings(max_examples=15)
@@ -102,7 +102,7 @@ def test_filled_in_earnest_is_the_cheapest_of_all(seed, free):
     both = np.concatenate([found.nodes, found.free])
     assert allowed(both)
     assert found.cost == pytest.approx(least)
-    assert values(whole, wide, both).sum() == pytest.approx(least)
+    assert node_costs(whole, wide, both).sum() == pytest.approx(least)
     assert found.bound <= least + 1e-9
     again = fill(items, Limits(lower, upper, None), (found.nodes, found.free), monotonic() + 120, False)
     assert again.cost == pytest.approx(least)
@@ -121,17 +121,17 @@ def big(seed, m=400, k=4, hard=150, soft=1500):
     same = (y[links[:, 0]] == y[links[:, 1]]) ^ (rng.random(len(links)) < 0.2)
     made = bonds_of(Clues(m, cannot=forbidden), Clues(m, must=links[same], cannot=links[~same]), np.arange(m))
     costs = rng.random((m, k)) + 0.5 * (y[:, None] != np.arange(k))
-    return costs, priced(made, 0.3), y.astype(np.int32)
+    return costs, set_price(made, 0.3), y.astype(np.int32)
 
 
 def test_large_parts_get_cheaper_with_effort_and_stay_valid():
     costs, bonds, y = big(0)
-    before = values(costs, bonds, y).sum()
+    before = node_costs(costs, bonds, y).sum()
     quick = settle(costs, bonds, y, monotonic() + 120, False)
-    earnest = settle(costs, bonds, quick.labels, monotonic() + 120, True)
-    assert before > quick.cost >= earnest.cost > earnest.bound
-    assert earnest.bound > quick.bound
-    assert not bonds.net.broken(earnest.labels).any()
+    thorough = settle(costs, bonds, quick.labels, monotonic() + 120, True)
+    assert before > quick.cost >= thorough.cost > thorough.bound
+    assert thorough.bound > quick.bound
+    assert not bonds.net.broken(thorough.labels).any()
     late = settle(costs, bonds, y, monotonic() - 1, True)
     assert late.cost <= before
     first = settle(costs, bonds, None, monotonic() + 120, False)
@@ -146,7 +146,7 @@ def test_many_hard_links_in_passing():
         assert not bonds.net.broken(found.labels).any()
     exact = settle(costs, bonds, y, monotonic() + 120, True)
     assert exact.cost <= settle(costs, bonds, y, monotonic() + 120, False).cost + 1e-9
-    assert exact.cost <= values(costs, bonds, y).sum()
+    assert exact.cost <= node_costs(costs, bonds, y).sum()
 
 
 def test_programs_on_a_few_nodes_leave_a_local_optimum(monkeypatch):
@@ -156,10 +156,10 @@ def test_programs_on_a_few_nodes_leave_a_local_optimum(monkeypatch):
     moves.descend()
     before = moves.cost
     monkeypatch.setattr(mixed, "WHOLE", 0)
-    mixed._reopen(moves)
+    mixed._improve_large_parts(moves)
     assert moves.cost < before
-    calm = Moves(costs, priced(bonds, 0.0), costs.argmin(axis=1), monotonic() + 120)
-    assert mixed._reopen(calm) is None
+    calm = Moves(costs, set_price(bonds, 0.0), costs.argmin(axis=1), monotonic() + 120)
+    assert mixed._improve_large_parts(calm) is None
 
 
 def test_infeasible_says_which_nodes():

@@ -341,7 +341,7 @@ def test_broken_are_labels_outside_the_majority():
 
 def test_trust_is_checked():
     clues = Clues(8, labels=SIDE, partitions=[SECOND])
-    with pytest.raises(ValueError, match=r"trust is one number or one per labeling; it has shape \(3,\) for 2"):
+    with pytest.raises(ValueError, match=r"trust must be one number or one per labeling; it has shape \(3,\) for 2"):
         PartitionKMeans(3, trust=[1, 2, 3]).fit(TOY8, clues=clues)
     for bad in (-1.0, [1.0, -2.0], np.inf, [np.nan, 1.0]):
         with pytest.raises(ValueError, match="trust"):

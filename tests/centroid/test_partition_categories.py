@@ -79,8 +79,8 @@ def test_categories_beside_clues():
         ([3], "holds the position 3, but X has 3 columns"),
         ([-4], "holds the position -4"),
         ([True], r"a mask of shape \(1,\), but X has 3 columns"),
-        ([0.5], "is a mask, names or positions of columns"),
-        ([0, 1, 2], "names every column of X"),
+        ([0.5], "must be a mask, names or positions of columns"),
+        ([0, 1, 2], "covers every column of X"),
     ],
 )
 def test_bad_columns_are_named(columns, message):
@@ -89,9 +89,9 @@ def test_bad_columns_are_named(columns, message):
 
 
 def test_names_need_a_frame():
-    with pytest.raises(ValueError, match="X is not a frame with named columns"):
+    with pytest.raises(ValueError, match="X is not a data frame with named columns"):
         PartitionKMeans(2, categorical_features=["color"]).fit(TOY8)
-    with pytest.raises(ValueError, match="X needs two dimensions"):
+    with pytest.raises(ValueError, match="X must have two dimensions"):
         PartitionKMeans(2, categorical_features=[0]).fit(TOY8[:, 0])
 
 

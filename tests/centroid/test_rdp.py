@@ -220,7 +220,7 @@ def test_links_with_another_divergence():
         ({"patience": 0}, "patience"),
         ({"profile": "paper"}, "profile"),
         ({"order": "degeneracy"}, "order"),
-        ({"profile": "published", "divergence": "generalized_i"}, "profile='published' is defined for"),
+        ({"profile": "published", "divergence": "generalized_i"}, "profile='published' requires"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):

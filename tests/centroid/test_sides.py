@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cluewise.centroid._sides import impurity, nearest_with, paid, prices, shares_of, shares_of_starts, side_of
+from cluewise.centroid._sides import impurity, label_cost, nearest_with, prices, shares_of, shares_of_starts, side_of
 from cluewise.core import assign
 from cluewise.core.rows import Rows, rows_of
 
@@ -93,7 +93,7 @@ def test_shares_are_frequencies_and_impurity_is_what_they_leave(seed, weighted):
                 np.testing.assert_allclose(shares[h], np.average(hot[own], axis=0, weights=w[own]))
         apart = (w * ((hot - shares[labels[known]]) ** 2).sum(axis=1)).sum()
         assert impure == pytest.approx(apart, abs=1e-9)
-        assert paid(rows, side, labels, shares) == pytest.approx(apart, abs=1e-9)
+        assert label_cost(rows, side, labels, shares) == pytest.approx(apart, abs=1e-9)
         if known.any():
             overall = np.average(hot, axis=0, weights=w)
             mass = np.bincount(labels[known], weights=w, minlength=4)

@@ -158,5 +158,5 @@ def test_a_base_without_learning_says_so():
         def __init__(self, n_components=None):
             self.n_components = n_components
 
-    with pytest.raises(TypeError, match="Empty does not say how it learns"):
+    with pytest.raises(TypeError, match="Empty does not implement _learn"):
         Empty().fit([[0.0], [1.0]])

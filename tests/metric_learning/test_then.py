@@ -157,7 +157,7 @@ def test_what_is_no_clusterer_is_refused_before_any_work():
 
 @pytest.mark.parametrize("nothing", [None, 5, np.array(3.0)])
 def test_data_without_rows(nothing):
-    with pytest.raises(ValueError, match="X needs rows and columns; it is "):
+    with pytest.raises(ValueError, match="X must have rows and columns; it is "):
         RCA().then(kmeans()).fit(nothing, clues=LABELS)
 
 
@@ -181,7 +181,7 @@ def test_sample_weight_goes_to_the_clusterer():
     model = RCA().then(kmeans()).fit(X, clues=LABELS, sample_weight=weight)
     expected = kmeans().fit(RCA().fit(X, clues=LABELS).transform(X), sample_weight=weight)
     np.testing.assert_allclose(model.clusterer_.cluster_centers_, expected.cluster_centers_)
-    with pytest.raises(ValueError, match="AgglomerativeClustering takes no sample_weight"):
+    with pytest.raises(ValueError, match="AgglomerativeClustering does not accept sample_weight"):
         RCA().then(AgglomerativeClustering(3)).fit(X, clues=LABELS, sample_weight=weight)
 
 
@@ -205,9 +205,9 @@ def test_frames_parameters_and_pickle():
 
 
 def test_clues_about_other_rows_are_refused():
-    with pytest.raises(ClueError, match="the clues speak of 120 rows, but X has 50"):
+    with pytest.raises(ClueError, match="the clues are for 120 rows, but X has 50"):
         RCA().then(kmeans()).fit(X[:50], clues=CLUES)
-    with pytest.raises(ClueError, match="the clues speak of 120 rows, but X has 3"):
+    with pytest.raises(ClueError, match="the clues are for 120 rows, but X has 3"):
         RCA().then(kmeans()).fit(X[:3].tolist(), clues=CLUES)
 
 

@@ -1,9 +1,9 @@
-"""Between users and the core: cards, checked parameters, checked data, published results."""
+"""Base classes of the estimators: they check the input, run the starts and publish the results."""
 
 from cluewise.base._card import Card
 from cluewise.base._centroid import CentroidClusterer, new_rows
 from cluewise.base._clusterer import Attributes, Clusterer, Informed, Problem, fit_predict
-from cluewise.base._given import as_clues, checked_data, checked_weight, class_clusters, generator
+from cluewise.base._input import as_clues, checked_data, checked_weight, class_clusters, generator
 from cluewise.base._metric import MetricLearner, from_components
 from cluewise.base._then import MetricThen
 

@@ -1,4 +1,4 @@
-"""Cards: what a method is, takes and promises."""
+"""Cards: what a method is, accepts and promises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Plain: TypeAlias = Literal["k-means", ""]
 
 @dataclass(frozen=True)
 class Card:
-    """What a method is, takes and promises; read by documentation, catalogue, command line and laws.
+    """What a method is, accepts and promises; read by documentation, catalogue, command line and laws.
 
     Parameters
     ----------
@@ -31,27 +31,27 @@ class Card:
     hard : bool
         Whether every clue that is accepted holds in the result.
     mixes : bool
-        Whether a link of infinite weight holds in the result, beside others that may not.
+        Whether links of infinite weight hold in the result while others may break.
     joins : bool
-        Whether must-links, together groups and equal labels hold in the result, even if others may not.
+        Whether must-links, together groups and equal labels hold in the result, even if other clues may break.
     closes : bool
-        Whether the method works on the closure: an entailed clue changes nothing.
+        Whether the method works on the closure of the clues, so that an entailed clue changes nothing.
     descends : bool
         Whether the objective never rises from one iteration to the next.
     invariant : frozenset of str
-        Which of "shift", "scale" and "rotation" of X change no label.
+        Which of "shift", "scale" and "rotation" of X leave the labels unchanged.
     finds : bool
         Whether the method finds the number of clusters; ``n_clusters`` is then what it expects, not a bound.
     noise : bool
         Whether label -1 marks noise.
     predicts, sparse, weights : bool
-        Whether there is ``predict``, sparse X is taken, ``sample_weight`` is honored.
+        Whether the method has ``predict``, accepts sparse X, uses ``sample_weight``.
     deterministic : bool
-        Whether the result does not depend on ``random_state``.
+        Whether the result is independent of ``random_state``.
     single : bool
-        Whether rows in single precision give the labels of the same rows in double precision.
+        Whether single and double precision give the same labels.
     judges : bool
-        Whether the method says how likely each link is wrong: ``doubt_``, and ``clues_``, the clues that it speaks of.
+        Whether the method estimates how likely each link is wrong: ``doubt_``, for the links of ``clues_``.
     named : bool
         Whether label class c becomes cluster c.
     plain : {"k-means", ""}

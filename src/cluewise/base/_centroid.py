@@ -1,4 +1,4 @@
-"""The base of the centroid methods: published results, new rows."""
+"""The base of the centroid methods: parameters, published results, prediction for new rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._typing import Floats, Ints
 from cluewise.base._clusterer import Attributes, Clusterer, Problem
-from cluewise.base._given import checked_data
+from cluewise.base._input import checked_data
 from cluewise.core import assign, centers, loop
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
@@ -19,15 +19,33 @@ __all__ = ["CentroidClusterer", "new_rows"]
 
 
 class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
-    """Base of the methods that describe each cluster by a center.
+    """Base of the methods that describe each cluster by a center, with the parameters of K-means.
 
-    A subclass has a ``card`` and implements ``_solve(problem)``.
+    A subclass has a ``card`` and implements ``_solve(problem)``. Its ``__init__``, if it has more parameters, sets
+    those and passes the others on.
     """
 
     cluster_centers_: Floats
 
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
     def _evaluate(self, problem: Problem, state: Any) -> Attributes:
-        """The objective of a state, and parts of it that are published, by code of its own."""
+        """The objective of a state and its published parts, computed independently of the loop."""
         return {"objective_": centers.distortion(problem.rows, state.centers, state.labels)}
 
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
@@ -40,7 +58,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return found | {"margin_": assign.lead(problem.rows, result.state.centers, found["labels_"])}
 
     def predict(self, X: Any) -> Ints:
-        """Cluster of the nearest center for new rows; clues play no part.
+        """Assign new rows to the cluster with the nearest center; clues play no part.
 
         Parameters
         ----------
@@ -57,7 +75,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         return labels
 
     def transform(self, X: Any) -> Floats:
-        """Distance of each row to each center.
+        """Compute the distance of each row to each center.
 
         Parameters
         ----------
@@ -89,6 +107,6 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
 
 def new_rows(estimator: Any, X: Any) -> Rows:
-    """Checked rows for a fitted estimator."""
+    """Check new rows for a fitted estimator."""
     check_is_fitted(estimator)
     return rows_of(checked_data(estimator, X, reset=False))

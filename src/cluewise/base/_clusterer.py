@@ -1,4 +1,4 @@
-"""What all estimators that take clues share, and the one `fit` of the clusterers that run from several starts."""
+"""What all estimators that accept clues share, and the `fit` of the clusterers that run from several starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cluewise._sklearn import Interval, fit_context
 from cluewise._squares import largest
 from cluewise._typing import Ints
 from cluewise.base._card import Card
-from cluewise.base._given import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
+from cluewise.base._input import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
 from cluewise.core.loop import Progress
@@ -27,16 +27,16 @@ from cluewise.metrics import broken
 __all__ = ["Attributes", "Clusterer", "Informed", "Problem", "fit_predict"]
 
 Attributes = dict[str, Any]
-"""What a fit publishes: names that end in an underscore, and their values."""
+"""What a fit publishes: attributes, whose names end in an underscore, and their values."""
 
 HEAVIEST = 1e12
-"""The most that a soft clue may weigh: squared distances that are added to it keep a few digits."""
+"""Largest weight of a soft clue: squared distances added to it still keep a few digits."""
 
 ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
 class Informed(BaseEstimator):
-    """Base of all estimators that are told clues; a subclass has a ``card`` and a ``fit`` that checks here first."""
+    """Base of all estimators that accept clues; a subclass has a ``card``, and its ``fit`` begins with these checks."""
 
     card: ClassVar[Card]
     __metadata_request__fit = {"clues": True}
@@ -75,12 +75,12 @@ class Informed(BaseEstimator):
             missing = [hook for hook in hooks if not callable(getattr(callback, hook, None))]
             if missing or isinstance(callback, type):
                 raise TypeError(f"{callback!r} is not a callback: it has no {', '.join(missing) or 'instance'}.")
-        # scikit-learn 1.9 knows this name, so that its `clone` keeps the callbacks.
+        # scikit-learn 1.9 knows this name: its `clone` keeps the callbacks.
         self._skl_callbacks = list(callbacks)
         return self
 
     def _reset(self, y: Any, clues: Any) -> None:
-        """Drop the results of an earlier fit, so that a failed one leaves no mixture of both, and warn about ``y``."""
+        """Warn about ``y``, and drop the results of an earlier fit: a failed fit must not leave a mixture of both."""
         for name in self._results():
             delattr(self, name)
         card = getattr(self, "card", None)  # a search among methods has none
@@ -97,11 +97,11 @@ class Informed(BaseEstimator):
         return [name for name in vars(self) if name.endswith("_") and name not in ABOUT_COLUMNS and name[0] != "_"]
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether there are results; the number of columns alone, which a failed fit leaves, is none."""
+        """Whether there are results; the number of columns, which a failed fit leaves, is not one."""
         return bool(self._results())
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
-        """Clues for n rows of the kinds that this method uses; the others are named in a warning."""
+        """Keep the clues of the kinds that this method uses; warn about the others."""
         known = as_clues(clues, n)
         unused = sorted(known.kinds - self.card.accepts)
         if unused:
@@ -115,7 +115,7 @@ class Informed(BaseEstimator):
         return known
 
     def _check_weights(self, known: Clues) -> None:
-        """Warn where weights that differ are ignored, and refuse infinite ones where nothing can be hard."""
+        """Warn if weights that differ are ignored; refuse infinite weights if no clue can be hard."""
         weights = np.concatenate(
             [known.must_weight, known.cannot_weight, *(g.weights for g in (*known.together, *known.apart))]
         )
@@ -135,8 +135,8 @@ class Informed(BaseEstimator):
         heaviest = largest(weights[np.isfinite(weights)])
         if heaviest > HEAVIEST:
             raise ClueError(
-                f"a clue has weight {heaviest:.3g}, and beside weights beyond {HEAVIEST:g} the rows are lost in "
-                "rounding; divide all weights, or use a method whose card says hard."
+                f"a clue has weight {heaviest:.3g}; distances are lost in rounding next to weights above {HEAVIEST:g}. "
+                "Scale all weights down, or use a method whose card says hard."
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -148,17 +148,17 @@ class Informed(BaseEstimator):
 
 
 class Problem(NamedTuple):
-    """What a method is given to solve: checked, once, by `Clusterer.fit`."""
+    """What a method has to solve, checked once by `Clusterer.fit`."""
 
     rows: Rows
     clues: Clues
     k: int
     total: float  # scatter of the rows around the shift
-    limits: loop.Limits  # when to stop, and who watches
+    limits: loop.Limits  # when to stop, and which callbacks to inform
     rng: np.random.Generator
     start: int = 0  # number of this start
-    shared: Any = None  # what `_prepare` made once for all starts
-    first: Any = None  # the state in which the first start ended
+    shared: Any = None  # what `_prepare` made for all starts
+    first: Any = None  # final state of the first start
 
 
 def fit_predict(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Ints:
@@ -177,16 +177,16 @@ def fit_predict(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Ints:
     ndarray of shape (n,)
         Cluster of each row.
     """
-    # Unlike scikit-learn's, it passes y on, so that `fit` can warn of partial labels.
+    # Unlike scikit-learn's, this passes y on: `fit` warns if it looks like partial labels.
     return self.fit(X, y, **kwargs).labels_
 
 
 class Clusterer(ClusterMixin, Informed):
     """Base of all clusterers.
 
-    A subclass that improves a start step by step has a ``card`` and implements ``_solve(problem)``, one run from one
-    start. It extends ``_state_attributes`` (what an interrupted fit leaves as well) and ``_attributes`` (all results);
-    only `fit` writes them. A method that runs in one go has a ``fit`` of its own, which begins with the checks of
+    An iterative method has a ``card`` and implements ``_solve(problem)``, which runs one start. It extends
+    ``_state_attributes`` (the results that an interrupted fit publishes, too) and ``_attributes`` (all results); only
+    `fit` writes them. A method that does not iterate has a ``fit`` of its own, which begins with the checks of
     `Informed`.
     """
 
@@ -210,7 +210,7 @@ class Clusterer(ClusterMixin, Informed):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
-        """Cluster the rows of X with what is known about them.
+        """Cluster the rows of X with the help of clues.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class Clusterer(ClusterMixin, Informed):
             raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
-        """The start with the lowest objective; one that reaches its time limit counts only if all others do."""
+        """Run all starts and keep the lowest objective; fail only if every start runs out of time."""
         best: loop.Result[Any] | None = None
         undecided: Undecided | None = None
         for number, rng in enumerate(problem.rng.spawn(self._n_starts(problem))):
@@ -275,7 +275,7 @@ class Clusterer(ClusterMixin, Informed):
         return best
 
     def _prepare(self, problem: Problem) -> Any:
-        """What all starts have in common, such as a view of the clues."""
+        """Compute what all starts share, such as a view of the clues."""
         return None
 
     def _n_starts(self, problem: Problem) -> int:
@@ -285,11 +285,11 @@ class Clusterer(ClusterMixin, Informed):
         return self.n_init if drawn else 1
 
     def _solve(self, problem: Problem) -> loop.Result[Any]:
-        """One run from one start."""
-        raise TypeError(f"{type(self).__name__} does not say how it solves a problem.")
+        """Run one start."""
+        raise TypeError(f"{type(self).__name__} does not implement _solve.")
 
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
-        """Results that an interrupted fit leaves as well."""
+        """Results that an interrupted fit publishes, too."""
         return {
             "labels_": state.labels,
             "n_clusters_": int(np.count_nonzero(np.bincount(state.labels))),
@@ -314,7 +314,7 @@ class Clusterer(ClusterMixin, Informed):
     def _warn_of_empty_clusters(self, found: int) -> None:
         if found < self.n_clusters:
             warnings.warn(
-                f"only {found} of {self.n_clusters} clusters have rows; are there fewer distinct rows than clusters?",
+                f"only {found} of {self.n_clusters} clusters have rows; X may have fewer distinct rows than that.",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -1,4 +1,4 @@
-"""The gate of the metrics: checked rows and clues in, a Mahalanobis matrix with its root out."""
+"""The base of the metric learners: checked rows and clues in, a root of the Mahalanobis matrix out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats
 from cluewise.base._clusterer import Attributes, Informed
-from cluewise.base._given import checked_data
+from cluewise.base._input import checked_data
 from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
 from cluewise.core import loop
@@ -27,21 +27,21 @@ __all__ = ["MetricLearner", "from_components"]
 
 
 def from_components(L: Floats, dtype: Any) -> Attributes:
-    """A root as it is."""
+    """Publish a root of the matrix as it is."""
     return {"components_": L.astype(dtype), "n_components_": len(L)}
 
 
 def from_trace(trace: list[float]) -> Attributes:
-    """The objective after every step."""
+    """Publish the objective after every step."""
     return {"n_iter_": len(trace), "trace_": np.array(trace), "objective_": trace[-1]}
 
 
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
     """Base of the transformers that learn a Mahalanobis metric from clues.
 
-    A subclass has a ``card`` and implements ``_learn(X, clues)``, which returns what is published. One that iterates
-    has ``max_iter`` and ``tol``, hands its step to `_run`, and says by ``_metric_of(state, dtype)`` what a state is
-    worth, so that an interrupted fit leaves the last complete one.
+    A subclass has a ``card`` and implements ``_learn(X, clues)``, which returns what is published. An iterative one has
+    ``max_iter`` and ``tol``, passes its step to `_run`, and implements ``_metric_of(state, dtype)``: an interrupted fit
+    publishes the metric of the last complete state.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -57,7 +57,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
-        """Learn a metric for the rows of X from what is known about them.
+        """Learn a metric for the rows of X from clues.
 
         Parameters
         ----------
@@ -81,26 +81,26 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         return self
 
     def _learn(self, X: Floats, clues: Clues) -> Attributes:
-        """What checked rows and clues of the kinds on the card teach."""
-        raise TypeError(f"{type(self).__name__} does not say how it learns.")
+        """Learn from checked rows and from clues of the kinds on the card."""
+        raise TypeError(f"{type(self).__name__} does not implement _learn.")
 
     def _shrunk(self, C: Floats, freedom: int) -> Floats:
-        """A covariance of standard columns, or their variances, with the share of the identity that is asked for."""
+        """Shrink a covariance of standardized columns, or their variances, towards the identity by ``shrinkage``."""
         share = self.shrinkage
         if isinstance(share, str):
             share = metric.shrinkage_for(len(C) if C.ndim == 2 else 1, freedom)
         return metric.shrunk(C, share)
 
     def _from_matrix(self, M: Floats, dtype: Any) -> Attributes:
-        """A positive semidefinite matrix, by its leading eigenvectors."""
+        """Publish a positive semidefinite matrix by its leading eigenvectors."""
         return from_components(metric.root(metric.leading(metric.eigen(M), self.n_components)), dtype)
 
     def _from_root(self, L: Floats, dtype: Any) -> Attributes:
-        """The metric LᵀL, by its leading eigenvectors, more exactly than from the product."""
+        """Publish LᵀL by its leading eigenvectors, more accurately than from the product."""
         return from_components(metric.root(metric.leading(metric.eigen_of_root(L), self.n_components)), dtype)
 
     def _plain(self, X: Floats, why: str) -> Attributes:
-        """Say why nothing can be learned; Euclidean distance, along the first principal axes if fewer."""
+        """Warn that nothing can be learned; keep Euclidean distance, on the leading principal axes if fewer."""
         warnings.warn(f"{why}; {type(self).__name__} keeps Euclidean distance.", ClueWarning, stacklevel=5)
         d, count = X.shape[1], self.n_components
         if count is None or count == d:
@@ -109,14 +109,14 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
             _, vectors = np.linalg.eigh(metric.covariance(rows_of(X)))
             L = metric.root(metric.Spectrum(np.ones(count), metric.signed(vectors[:, ::-1][:, :count])))
         found = from_components(L, X.dtype)
-        return found | from_trace([0.0]) if hasattr(self, "max_iter") else found  # one look was enough
+        return found | from_trace([0.0]) if hasattr(self, "max_iter") else found
 
     def _run(
         self, step: Any, state: Any, dtype: Any, slack: float | None, tol: float | None = None
     ) -> loop.Result[Any]:
-        """Improve a state by ``step`` until it stalls, watched by the callbacks.
+        """Improve a state by ``step`` until it stops improving, and inform the callbacks.
 
-        ``tol`` is the parameter of that name, unless the step itself says when to stop.
+        ``tol`` defaults to the parameter of that name; a step that decides itself when to stop passes its own.
         """
         tol = self.tol if tol is None else tol
         callbacks = getattr(self, "_skl_callbacks", ())
@@ -137,16 +137,16 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         return from_trace(trace) | self._metric_of(state, dtype)
 
     def _metric_of(self, state: Any, dtype: Any) -> Attributes:
-        """The metric that a state of an iterative method stands for."""
-        raise TypeError(f"{type(self).__name__} does not say what metric its states stand for.")
+        """The metric of a state of an iterative method."""
+        raise TypeError(f"{type(self).__name__} does not implement _metric_of.")
 
     def transform(self, X: Any) -> Floats:
-        """Rows as the metric sees them: Euclidean distances there are the learned distances.
+        """Transform rows so that their Euclidean distances are the learned distances.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows, old or new.
+            Rows of the training data or new ones.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         return metric.seen(checked_data(self, X, reset=False, sparse=False), self.components_)
 
     def get_mahalanobis_matrix(self) -> Floats:
-        """The learned matrix.
+        """Return the learned matrix.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         return self.components_.T @ self.components_
 
     def pair_distance(self, A: Any, B: Any) -> Floats:
-        """Learned distances of pairs of rows: of each row of A from the row of B in the same place.
+        """Compute the learned distance between each row of A and the row of B with the same number.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         check_is_fitted(self)
         A, B = (checked_data(self, rows, reset=False, sparse=False) for rows in (A, B))
         if len(A) != len(B):
-            raise ValueError(f"pairs need as many first as second rows; A has {len(A)} rows and B has {len(B)}.")
+            raise ValueError(f"A and B must have the same number of rows; A has {len(A)} rows and B has {len(B)}.")
         dtype = np.result_type(A, B)
         out = np.empty(len(A), dtype=dtype)
         for part in metric.blocks(len(A), A.shape[1]):
@@ -191,12 +191,12 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed)
         return out
 
     def then(self, clusterer: Any) -> MetricThen:
-        """Make one estimator of this metric and a clusterer of the rows that it transforms.
+        """Chain this metric and a clusterer of the transformed rows into one estimator.
 
         Parameters
         ----------
         clusterer : estimator
-            Any clusterer; it is told the clues, too, if its ``fit`` takes them.
+            Any clusterer; if its ``fit`` accepts clues, it gets them, too.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A learned metric, then a clusterer in it: what `MetricLearner.then` makes."""
+"""A learned metric followed by a clusterer, made by `MetricLearner.then`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from cluewise._docs import documented
 from cluewise.base._clusterer import fit_predict
-from cluewise.base._given import as_clues, warn_of_partial
+from cluewise.base._input import as_clues, warn_of_partial
 from cluewise.clues import Clues
 from cluewise.exceptions import UnusedClueWarning
 from cluewise.metrics import broken
@@ -28,13 +29,14 @@ def _clusterer_has(name: str) -> Any:
     return has
 
 
+@documented
 class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
-    """Learn a metric from the clues, then cluster the rows as that metric sees them.
+    """Learn a metric from the clues, then cluster the transformed rows.
 
-    Made by ``metric.then(clusterer)``. Both steps get the clues; each is told only of the kinds it uses, and a kind
-    that neither uses is named in a warning. A clusterer that knows nothing of clues, such as scikit-learn's
-    ``KMeans``, clusters the transformed rows. The same two steps as a pipeline:
-    ``make_pipeline(metric, clusterer)`` with scikit-learn's metadata routing switched on.
+    Made by ``metric.then(clusterer)``. Each step gets the clues of the kinds it uses; a warning names the kinds that
+    neither uses. A clusterer that does not accept clues, such as scikit-learn's ``KMeans``, just clusters the
+    transformed rows. The same two steps as a pipeline: ``make_pipeline(metric, clusterer)`` with scikit-learn's
+    metadata routing enabled.
 
     Parameters
     ----------
@@ -45,25 +47,20 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row.
+    {labels_}
     metric_ : estimator
         The fitted metric.
     clusterer_ : estimator
-        The fitted clusterer; its centers and objective are those of the transformed rows.
+        The fitted clusterer; its centers and objective refer to the transformed rows.
     n_clusters_ : int
-        Number of clusters, where the clusterer says it.
-    broken_ : Clues
-        The clues that the labels break.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, where X has names.
+        Number of clusters, if the clusterer has this attribute.
+    {broken_}
+    {columns_}
 
     Notes
     -----
-    The meta-estimator consumes ``clues`` and ``sample_weight`` itself and hands them on, so it works the same with
-    scikit-learn's metadata routing on and off; ``sample_weight`` goes to the clusterer only.
+    The meta-estimator passes ``clues`` and ``sample_weight`` on itself, whether scikit-learn's metadata routing is
+    enabled or not; ``sample_weight`` goes to the clusterer only.
 
     Examples
     --------
@@ -90,19 +87,15 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The data.
-        y : ignored
-            Present for scikit-learn's sake.
-        clues : Clues or array-like of shape (n,), optional
-            What is known; an array is taken as partial labels.
-        sample_weight : array-like of shape (n,), optional
-            How often each row counts; for the clusterer.
+        {X_dense}
+        {y}
+        {clues}
+        {sample_weight}
+            Only for the clusterer.
 
         Returns
         -------
-        Self
-            The fitted estimator.
+        {self}
         """
         if clues is None:
             warn_of_partial(y, type(self).__name__)
@@ -110,18 +103,18 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         if not hasattr(clusterer, "fit_predict"):
             raise TypeError(f"clusterer={clusterer!r} has no fit_predict.")
         if sample_weight is not None and not has_fit_parameter(clusterer, "sample_weight"):
-            raise ValueError(f"{type(clusterer).__name__} takes no sample_weight.")
-        takes = has_fit_parameter(clusterer, "clues")
+            raise ValueError(f"{type(clusterer).__name__} does not accept sample_weight.")
+        accepts = has_fit_parameter(clusterer, "clues")
         known = None if clues is None else as_clues(clues, _count(X))
-        told = [known, known if takes else None]
+        for_metric, for_clusterer = known, known if accepts else None
         if known is not None:
-            told = self._shares(known, metric, clusterer if takes else None)
+            for_metric, for_clusterer = self._share(known, metric, clusterer if accepts else None)
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
-        rows = metric.fit(X, **({} if told[0] is None else {"clues": told[0]})).transform(X)
-        labels = clusterer.fit_predict(rows, **(more if told[1] is None else more | {"clues": told[1]}))
+        rows = metric.fit(X, **({} if for_metric is None else {"clues": for_metric})).transform(X)
+        labels = clusterer.fit_predict(rows, **(more if for_clusterer is None else more | {"clues": for_clusterer}))
         self.metric_, self.clusterer_ = metric, clusterer
-        self.labels_ = getattr(clusterer, "labels_", labels)  # a mixture or a pipeline keeps none
-        self.broken_ = self._broken(known, told[1])
+        self.labels_ = getattr(clusterer, "labels_", labels)  # mixtures and pipelines have none
+        self.broken_ = self._broken(known, for_clusterer)
         self.n_features_in_ = metric.n_features_in_
         for step, name in ((clusterer, "n_clusters_"), (metric, "feature_names_in_")):
             if hasattr(step, name):
@@ -130,18 +123,18 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
                 delattr(self, name)  # of an earlier fit
         return self
 
-    def _broken(self, known: Clues | None, told: Clues | None) -> Clues:
-        """What the labels break: in the clusterer's own terms where it was told and says it."""
+    def _broken(self, known: Clues | None, used: Clues | None) -> Clues:
+        """The clues that the labels break; as far as the clusterer used them, its own account of it."""
         own = getattr(self.clusterer_, "broken_", None)
         if known is None:
             return Clues(len(self.labels_)) if own is None else own
-        if own is None or told is None:
+        if own is None or used is None:
             return broken(self.labels_, known)
-        unheard = known.kinds - told.kinds
-        return own | broken(self.labels_, known.only(unheard)) if unheard else own
+        unused = known.kinds - used.kinds
+        return own | broken(self.labels_, known.only(unused)) if unused else own
 
-    def _shares(self, known: Clues, metric: Any, clusterer: Any) -> list[Clues | None]:
-        """What each step is told: the kinds that it uses, as far as it has a card; nobody's kinds are named."""
+    def _share(self, known: Clues, metric: Any, clusterer: Any) -> list[Clues | None]:
+        """The clues for each step, of the kinds on its card if it has one; warn about kinds that neither uses."""
         steps = [metric, clusterer]
         accepts = [
             frozenset[str]() if step is None else step.card.accepts if hasattr(step, "card") else known.kinds
@@ -162,12 +155,12 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
     @available_if(_clusterer_has("predict"))
     def predict(self, X: Any) -> Any:
-        """Cluster of each row of X.
+        """Predict the cluster of each row of X.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Rows, old or new.
+            Rows of the training data or new ones.
 
         Returns
         -------
@@ -184,8 +177,8 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
 
 def _count(X: Any) -> int:
-    """Number of rows of anything that may be data; whether it is, the metric will check."""
+    """Number of rows of X, which the metric checks later."""
     try:
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
     except (TypeError, IndexError):
-        raise ValueError(f"X needs rows and columns; it is {X!r}.") from None
+        raise ValueError(f"X must have rows and columns; it is {X!r}.") from None

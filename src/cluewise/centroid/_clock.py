@@ -1,4 +1,4 @@
-"""A clock that runs only while a search runs."""
+"""A clock that only runs during a search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Clock"]
 
 
 class Clock:
-    """Seconds left for searching; entered as a context, it gives them and takes off what was used."""
+    """Seconds left for searching. As a context manager, it returns them and subtracts the time that was used."""
 
     def __init__(self, seconds: float) -> None:
         self.left = seconds

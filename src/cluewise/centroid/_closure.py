@@ -1,4 +1,4 @@
-"""PCCK-means: must-links hold, a broken cannot-link costs the mass that it joins [Zhang2008]_."""
+"""PCCK-means: must-links are hard, a broken cannot-link costs the mass that it joins [Zhang2008]_."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class State(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What all starts have in common."""
+    """What all starts share."""
 
     nodes: Nodes
     links: Exclusions
     ranking: Ranking
     total: float  # scatter of free rows and closures around the shift
-    slack: float  # how far rounding may raise the objective
+    slack: float  # how much rounding may raise the objective
 
 
 class Rule(NamedTuple):
@@ -80,7 +80,7 @@ def step(
 
 
 def inside(rows: Rows, nodes: Nodes) -> float:
-    """Σ w‖x − mean of its closure‖², which no clustering changes and Eq. (4) leaves out."""
+    """Σ w‖x − mean of its closure‖², which is the same for all clusterings and which Eq. (4) leaves out."""
     squared, of_row = 0.0, nodes.of_row
     for block in rows.blocks(1, nodes.tied):
         own = rows.to_own(rows.take(block), nodes.rows.X, of_row[block])
@@ -89,48 +89,42 @@ def inside(rows: Rows, nodes: Nodes) -> float:
 
 
 class ClosurePCKMeans(CentroidClusterer):
-    r"""K-means in which must-links always hold and each broken cannot-link costs what it joins.
+    r"""K-means with hard must-links and soft cannot-links, which cost the mass that they join when broken.
 
     Use it when must-links are certain and cannot-links are not. Rows that must be together move as one *closure*. A
-    closure that shares a cluster with closures it should be apart from pays their mass times their number, so large
-    closures and heavy offenders pay most, and no price per link has to be chosen. Closures with many cannot-links and
-    many rows are placed first.
+    closure that shares a cluster with closures it should be apart from costs their number times their mass, so there is
+    no price per link to choose. Closures with many cannot-links and many rows are placed first.
 
     Parameters
     ----------
     {n_clusters}
     profile : {"library", "published"}, default="library"
-        What a closure looks at when it chooses a cluster. "library": the whole change of the objective, which therefore
-        never rises. "published": its own share only; the objective may rise.
+        How a closure chooses its cluster. "library": by the change of the whole objective, which never rises.
+        "published": by its own share only; the objective may rise.
     penalty : float, default=1.0
-        Factor of the price of broken cannot-links. The paper, which scales every column to [0, 1], has 1.
+        Factor of the cost of broken cannot-links. The paper uses 1 and scales every column to [0, 1].
     degree_weight : float, default=1.0
-        How much the number of cannot-links counts in the order of closures.
+        Weight of the number of cannot-links in the order of closures.
     size_weight : float, default=1.0
-        How much the mass of a closure counts in the order of closures.
+        Weight of the mass of a closure in the order of closures.
     threshold : float or "mean", default=0.0
-        Closures whose extended degree is at most this follow the others, in an order drawn anew in every iteration.
-        "mean" is the mean over the closures with cannot-links.
+        Closures whose extended degree is at most this come last, in a new random order in every iteration. "mean" is
+        the mean over the closures with cannot-links.
     violations : {"clusters", "one"}, default="clusters"
-        Factor of what a closure pays: the number of closures it violates, or 1.
+        Factor of the cost of a closure: the number of closures it violates, or 1.
     order : {"extended-degree", "index", "random"} or permutation of the rows, default="extended-degree"
-        Order in which closures with cannot-links are placed. A closure stands where its first row stands; a
-        random order is drawn anew in every iteration.
+        Order in which closures with cannot-links are placed. "index" and permutations use the first row of each
+        closure; "random" draws a new order in every iteration.
     {init_neighborhoods}
     {n_init_neighborhoods}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
+    {clusters_}
     objective_ : float
-        Half the weighted squared distances of closures to their centers, plus the price of broken cannot-links.
-    {trace_}
-    {n_iter_}
+        Half the weighted squared distances of closures to their centers, plus the cost of broken cannot-links.
+    {iterations_}
     {margin_}
     broken_ : Clues
         The cannot-links, apart groups and labels that the result breaks, as they were given.
@@ -138,8 +132,7 @@ class ClosurePCKMeans(CentroidClusterer):
 
     Raises
     ------
-    Contradiction
-        When rows must be together and apart; the chain that proves it is in the message.
+    {contradiction}
 
     Notes
     -----
@@ -159,20 +152,19 @@ class ClosurePCKMeans(CentroidClusterer):
     :math:`\mu_h, l_i`        ``cluster_centers_[h]``, ``labels_``
     ========================= ===========================================================================
 
-    The order is found by peeling off the closure of lowest :math:`ed` (the first one on ties), which takes 1 off
-    each neighbor that is left, and reading backwards. In the first sweep, neighbors without a cluster cost nothing.
-    Memory is linear in rows and clues; the time of a sweep is quadratic in the closures of one apart group.
+    The order is the reverse of a peeling: the closure of lowest :math:`ed` (the first one on ties) is removed, which
+    lowers the value of each remaining neighbor by 1, and so on. In the first sweep, neighbors without a cluster cost
+    nothing. Memory is linear in rows and clues; the time of a sweep is quadratic in the closures of one apart group.
 
     *Deviations.* The second sum of Eq. (4) runs over all clusters, and Eq. (5) has :math:`m_i` for :math:`c_i`; the
-    paper forgets both. The text after Eq. (3) swaps the meanings of :math:`w_1` and :math:`w_2`. Its Table 1 takes 2
-    instead of 1 off D in step 3 (5.219 and 4.219 are right), which leaves the order as it is. The "number of violated
-    clusters", read to the letter, can only be 0 or 1, as ``violations="one"`` has it; the default counts closures,
-    so that more violations are worse. The threshold has no value in the paper. ``profile="library"`` is ours: the
-    paper's rule ignores that a move also changes what the neighbors pay. So are the weights :math:`w_{ij}`: links
-    between the same two closures are one edge, of their summed weight, which multiplies its price. Labels and apart
-    groups act like the links they stand for, without being written out. Must-links hold whatever their weights;
-    a `SoftClueWarning` says so when they differ. A closure keeps its cluster on ties. An empty cluster takes the
-    worst row without clues.
+    paper omits both. The text after Eq. (3) swaps the meanings of :math:`w_1` and :math:`w_2`. Table 1 subtracts 2
+    instead of 1 from D in step 3 (5.219 and 4.219 are right); the order is not affected. The "number of violated
+    clusters", taken literally, can only be 0 or 1, as with ``violations="one"``; the default counts closures, so more
+    violations cost more. The paper gives no value of the threshold. ``profile="library"`` is ours: the paper's rule
+    ignores that a move also changes the cost of the neighbors. So are the weights :math:`w_{ij}`: links between the
+    same two closures are one edge, whose cost is multiplied by their summed weight. Labels and apart groups act like
+    the links they imply, without being expanded. Must-links hold whatever their weights; a `SoftClueWarning` says so if
+    the weights differ. A closure keeps its cluster on ties. An empty cluster takes the worst row without clues.
 
     References
     ----------
@@ -227,7 +219,7 @@ class ClosurePCKMeans(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.profile = profile
         self.penalty = penalty
         self.degree_weight = degree_weight
@@ -235,11 +227,6 @@ class ClosurePCKMeans(CentroidClusterer):
         self.threshold = threshold
         self.violations = violations
         self.order = order
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
@@ -284,7 +271,7 @@ class ClosurePCKMeans(CentroidClusterer):
             total=shared.total,
             rng=problem.rng,
         )
-        # The paper's rule does not descend.
+        # The published rule may raise the objective, so it is not checked for descent.
         return loop.run(move, start, problem.limits, shared.slack if self.profile == "library" else None)
 
     def _ranking(self, nodes: Nodes, links: Exclusions, problem: Problem) -> Ranking:

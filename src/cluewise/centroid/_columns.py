@@ -1,4 +1,4 @@
-"""Columns of categories: taken out of a table, so that numbers and categories can be compared each in its own way."""
+"""Categorical columns, separated from the numeric ones."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ __all__ = ["Categories", "categories_of", "chosen_columns", "numbers_of"]
 
 
 class Categories(NamedTuple):
-    """One column of categories."""
+    """One categorical column."""
 
     codes: Ints  # (n,) int32, −1 = missing
     values: Array  # the categories that the codes stand for
 
 
 def chosen_columns(X: Any, given: Any) -> Bools:
-    """Mask over the columns of X from a mask, names or positions."""
+    """Convert a mask, names or positions to a mask over the columns of X."""
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     width = len(names) if names is not None else _shape(X)[1]
-    wanted = np.atleast_1d(np.asarray(given))
+    columns = np.atleast_1d(np.asarray(given))
     mask = np.zeros(width, dtype=bool)
-    if wanted.dtype == bool:
-        if wanted.shape != (width,):
-            raise ValueError(f"categorical_features is a mask of shape {wanted.shape}, but X has {width} columns.")
-        mask |= wanted
-    elif wanted.dtype.kind in "US":
+    if columns.dtype == bool:
+        if columns.shape != (width,):
+            raise ValueError(f"categorical_features is a mask of shape {columns.shape}, but X has {width} columns.")
+        mask |= columns
+    elif columns.dtype.kind in "US":
         if names is None:
-            raise ValueError("categorical_features holds names, but X is not a frame with named columns.")
-        for name in wanted.tolist():
+            raise ValueError("categorical_features holds names, but X is not a data frame with named columns.")
+        for name in columns.tolist():
             if name not in names:
                 raise ValueError(f"categorical_features names the column {name!r}, which X does not have.")
             mask[names.index(name)] = True
-    elif wanted.dtype.kind in "iu" or not len(wanted):
-        for j in wanted.astype(int).tolist():
+    elif columns.dtype.kind in "iu" or not len(columns):
+        for j in columns.astype(int).tolist():
             if not -width <= j < width:
                 raise ValueError(f"categorical_features holds the position {j}, but X has {width} columns.")
             mask[j] = True
     else:
-        raise ValueError(f"categorical_features is a mask, names or positions of columns, not {given!r}.")
+        raise ValueError(f"categorical_features must be a mask, names or positions of columns, not {given!r}.")
     if mask.all():
-        raise ValueError("categorical_features names every column of X; at least one must hold numbers.")
+        raise ValueError("categorical_features covers every column of X; at least one must be numeric.")
     return mask
 
 
 def numbers_of(X: Any, categorical: Bools) -> Any:
-    """The columns that are not categorical, in the container that X is."""
+    """The numeric columns, in a container of the same type as X."""
     numeric = np.flatnonzero(~categorical)
     if hasattr(X, "columns"):
         return X[[list(X.columns)[j] for j in numeric]]
@@ -74,7 +74,7 @@ def categories_of(X: Any, categorical: Bools) -> list[Categories]:
 
 
 def _array(X: Any) -> Array:
-    """An array as it is; lists as objects where they mix numbers and text, or numbers would turn into text."""
+    """X as an array; lists that mix numbers and strings become objects, so numbers stay numbers."""
     if isinstance(X, np.ndarray):
         return X
     plain = np.asarray(X)
@@ -84,5 +84,5 @@ def _array(X: Any) -> Array:
 def _shape(X: Any) -> tuple[int, int]:
     shape = X.shape if hasattr(X, "shape") else np.shape(_array(X))
     if len(shape) != 2:
-        raise ValueError(f"X needs two dimensions to have categorical_features; it has {len(shape)}.")
+        raise ValueError(f"X must have two dimensions to have categorical_features; it has {len(shape)}.")
     return shape[0], shape[1]

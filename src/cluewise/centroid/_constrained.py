@@ -1,9 +1,8 @@
-"""Constrained K-means: labelled rows keep their labels, the others are clustered around them [Basu2002]_."""
+"""Constrained K-means: labeled rows keep their labels, the others are clustered around them [Basu2002]_."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -16,37 +15,28 @@ __all__ = ["ConstrainedKMeans"]
 
 
 class ConstrainedKMeans(CentroidClusterer):
-    r"""K-means in which labelled rows keep their labels.
+    r"""K-means in which labeled rows keep their labels.
 
-    Use it when labels are right. Label class c becomes cluster c; there may be more clusters than classes.
+    Use it when the labels are right. Label class c becomes cluster c; there may be more clusters than classes.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters; may exceed the number of labelled classes.
+    {n_clusters}
+        May exceed the number of labeled classes.
     init : {"k-means++", "random", "perturbed"}, array-like of shape (k, d) or callable, default="k-means++"
-        Start of the clusters without a labelled row: k-means++ given the class means, random rows, or the
-        paper's perturbed global mean. An array or a callable replaces the whole start.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. One is enough when every cluster has a labelled row.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        Initialization of the clusters without a labeled row: k-means++ given the class means, random rows, or the
+        paper's perturbed global mean. An array or a callable replaces all centers.
+    {n_init 5}
+        One start is made if every cluster has a labeled row.
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
-    objective_ : float
-        Sum of squared distances to the centers.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the label keeps a row in its cluster.
-    broken_ : Clues
-        Always empty: labels are hard.
+    {clusters_}
+    {objective_squares_}
+    {iterations_}
+    {margin_}
+    {none_broken_}
 
     Notes
     -----
@@ -55,11 +45,11 @@ class ConstrainedKMeans(CentroidClusterer):
     ======================= ======================
     paper                   code
     ======================= ======================
-    :math:`S`               labelled rows
+    :math:`S`               labeled rows
     :math:`\mu_h`           ``cluster_centers_[h]``
     ======================= ======================
 
-    *Deviations.* Those of `SeededKMeans`; an empty cluster takes the unlabelled row farthest from its center.
+    *Deviations.* Those of `SeededKMeans`; an empty cluster takes the unlabeled row farthest from its center.
 
     References
     ----------
@@ -85,23 +75,6 @@ class ConstrainedKMeans(CentroidClusterer):
         aliases=("Constrained-KMeans", "C-KMeans"),
     )
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        n_init: int = 5,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
     def _prepare(self, problem: Problem) -> Ints:
         return labelled_rows(problem)
 
@@ -113,6 +86,7 @@ class ConstrainedKMeans(CentroidClusterer):
         start = lloyd.State(
             np.where(seeds >= 0, seeds, assign.nobody(rows.n)), label_centers(problem, self.init, seeds)
         )
+        # Labeled rows never move, so they are added up once; the others go into a cluster k that is dropped.
         parked = centers.tally(rows, np.where(seeds < 0, k, seeds).astype(np.int32), k + 1)
         fixed = centers.Tally(parked.sums[:k], parked.mass[:k])
         move = partial(lloyd.step, rows=rows, total=problem.total, free=seeds < 0, fixed=fixed)

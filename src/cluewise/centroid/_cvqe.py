@@ -12,7 +12,7 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._link_steps import relaxed, spread
-from cluewise.centroid._linked import Given, given_of, links_in_order, step, warn_of_one_cluster
+from cluewise.centroid._linked import Frame, build_frame, order_links, step, warn_of_one_cluster
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
@@ -34,55 +34,55 @@ class State(NamedTuple):
 
 
 def half_between(at: Floats) -> tuple[Floats, Floats, Ints]:
-    """½‖μ_i − μ_j‖² for all pairs of centers, the lowest for each center, and h(j): the nearest other center."""
+    """½‖μ_i − μ_j‖² for all pairs of centers, the smallest for each center, and h(j), the nearest other center."""
     between = 0.5 * cdist(at, at, "sqeuclidean")
-    if len(at) == 1:  # there is no other center: a cannot-link costs nothing
+    if len(at) == 1:  # no other center, so a broken cannot-link costs nothing
         return between, np.zeros(1), np.zeros(1, dtype=np.int64)
     away = between + np.diag(np.full(len(at), np.inf))
     other = away.argmin(axis=1)
     return between, away.min(axis=1), other
 
 
-def relabel(state: State, given: Given, published: bool) -> tuple[Ints, None]:
-    """Eq. 6 and 7 for every link from the nearest centers, or block descent over all links from the labels."""
-    rows, links = given.rows, given.links
+def relabel(state: State, frame: Frame, published: bool) -> tuple[Ints, None]:
+    """Published: Eq. 6 and 7 for each link, from the nearest centers. Library: block descent from the last labels."""
+    rows, links = frame.rows, frame.links
     weight = 1.0 if rows.weight is None else rows.weight[links.rows, None]
     alone = 0.5 * weight * state.squared
     between, exits, _ = half_between(state.centers)
     if published:
         labels = state.squared.argmin(axis=1).astype(np.int32)
-        pairs.repair_all(given.order, links.ends, links.must, links.cannot, alone, between, exits, labels)
+        pairs.repair_all(frame.order, links.ends, links.must, links.cannot, alone, between, exits, labels)
         return labels, None
     everywhere = np.tile(exits, (len(alone), 1))
     tied = state.labels[links.rows]
-    return relaxed(links, given.order, tied, alone, between, np.zeros_like(alone), everywhere), None
+    return relaxed(links, frame.order, tied, alone, between, np.zeros_like(alone), everywhere), None
 
 
-def settle(state: State, given: Given, labels: Ints, tally: Tally, _: None, published: bool) -> tuple[State, float]:
-    """Eq. 8 with the old centers, or all centers at once; then the objective (Eq. 4)."""
-    links, k = given.links, len(state.centers)
+def settle(state: State, frame: Frame, labels: Ints, tally: Tally, _: None, published: bool) -> tuple[State, float]:
+    """Published: Eq. 8 with the old centers. Library: all centers jointly. Then the objective (Eq. 4)."""
+    links, k = frame.links, len(state.centers)
     split, joined = np.zeros((k, k)), np.zeros(k)
     pairs.count_broken(links.ends, links.must, links.cannot, labels[links.rows], split, joined)
     pull = split.copy()
     pull[np.arange(k), half_between(state.centers)[2]] += joined * (k > 1)
-    at = (one_sided if published else jointly)(state.centers, tally, pull)
+    at = (move_one_sided if published else move_jointly)(state.centers, tally, pull)
     between, exits, _other = half_between(at)
-    value = 0.5 * spread(given.total, tally, at) + float((split * between).sum()) + float(joined @ exits)
-    return State(labels, at, squared_distances(given.rows, at, links.rows), links), value
+    value = 0.5 * spread(frame.total, tally, at) + float((split * between).sum()) + float(joined @ exits)
+    return State(labels, at, squared_distances(frame.rows, at, links.rows), links), value
 
 
-def one_sided(old: Floats, tally: Tally, pull: Floats) -> Floats:
-    """Each broken link pulls the center of its first row towards the other one (Eq. 8, E11, E12)."""
+def move_one_sided(old: Floats, tally: Tally, pull: Floats) -> Floats:
+    """Move the center of the first row of each broken link towards the other center (Eq. 8, E11, E12)."""
     return centers.means(Tally(tally.sums + pull @ old, tally.mass + pull.sum(axis=1)), old)
 
 
-def jointly(old: Floats, tally: Tally, pull: Floats) -> Floats:
-    """Solve (diag(n) + L) M = S, L the Laplacian of the pulls; centers that nothing determines stay."""
+def move_jointly(old: Floats, tally: Tally, pull: Floats) -> Floats:
+    """Solve (diag(n) + L) M = S, where L is the Laplacian of the pulls; undetermined centers stay in place."""
     if not pull.any():
         return centers.means(tally, old)
     edges = pull + pull.T
     matrix = np.diag(tally.mass + edges.sum(axis=1)) - edges
-    # For the way from the old centers: of all solutions the one of least norm moves no center without need.
+    # Solved for the change of the centers: the least-norm solution moves no center without need.
     way: Floats = np.linalg.lstsq(matrix, tally.sums - matrix @ old, rcond=None)[0]
     return old + way
 
@@ -90,37 +90,34 @@ def jointly(old: Floats, tally: Tally, pull: Floats) -> Floats:
 class CVQE(CentroidClusterer):
     r"""K-means with soft links: a broken one costs the distance between two centers.
 
-    A broken must-link costs half the squared distance between the centers of its two rows, a broken cannot-link that
-    between the common center and the nearest other one, both times the weight of the link. So there is no price to
-    choose, and broken must-links draw centers together. Labels and groups enter as the links that they stand for.
+    A broken must-link costs half the squared distance between the centers of its two rows; a broken cannot-link, half
+    the squared distance between its center and the nearest other center. Both are multiplied by the weight of the link.
+    There is no penalty to choose, and broken must-links draw centers together. Labels and groups are converted to
+    links.
 
     Parameters
     ----------
     {n_clusters}
     profile : {"library", "published"}, default="library"
-        "library": labels by descent over pairs of rows in the whole objective, all centers at once, so that the
+        "library": relabel pairs of rows by descent of the whole objective and update all centers jointly; the
         objective never rises. "published": as in the paper.
     {init_neighborhoods}
     order : {"index", "random"} or permutation of the rows, default="index"
-        Order in which links are visited: by row number, drawn anew for each start, or by the place of their rows.
+        Order in which links are visited: sorted by row number, drawn at random for each start, or sorted by the
+        position of their rows in the permutation.
     {n_init_neighborhoods}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
     {labels_}
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centers: means of the clusters, drawn towards each other by broken links.
+        Means of the clusters, drawn towards each other by broken links.
     {n_clusters_}
     objective_ : float
         Half the sum of squared distances plus what the broken links cost.
-    {trace_}
-    {n_iter_}
-    {margin_}
-    {broken_}
-    {broken_cost_}
+    {iterations_}
+    {broken_links_}
 
     Notes
     -----
@@ -138,11 +135,11 @@ class CVQE(CentroidClusterer):
     ============================ ===========================================
 
     *Deviations.* Each link is charged once, to the cluster of its first row (E11 of the survey's errata), and
-    denominators count what numerators sum (E12). The published rules descend neither in the labels, where links that
-    share a row are looked at one by one, nor in the centers, all of which move at once; the library counts
-    every link of both rows when it moves them, exactly over all k² places, and solves one linear system for all
-    centers. Links are visited sorted by row instead of in the order of a list. Weights multiply the cost of a
-    link. An empty cluster takes the worst row without clues when that lowers the objective.
+    denominators count what numerators sum (E12). The published rules may raise the objective: they look at links that
+    share a row one by one, and move each center as if the others stayed. The library minimizes over all k² labels of a
+    pair, counting every link of both rows, and solves one linear system for all centers. Links are visited sorted by
+    row instead of in the order of a list. Weights multiply the cost of a link. An empty cluster takes the worst row
+    without clues if that lowers the objective.
 
     References
     ----------
@@ -188,20 +185,15 @@ class CVQE(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.profile = profile
-        self.init = init
         self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         return warn_of_one_cluster(self, super()._check_clues(clues, n))
 
     def _prepare(self, problem: Problem) -> PairGraph:
-        return links_in_order(problem, self.order)
+        return order_links(problem, self.order)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
@@ -212,7 +204,7 @@ class CVQE(CentroidClusterer):
         published = self.profile == "published"
         move = partial(
             step,
-            given=given_of(problem, self.order),
+            frame=build_frame(problem, self.order),
             relabel=partial(relabel, published=published),
             settle=partial(settle, published=published),
         )

@@ -11,7 +11,7 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._link_steps import part_of, pulled, relaxed, spread, torn, two_nearest
-from cluewise.centroid._linked import Given, given_of, links_in_order, step, warn_of_one_cluster
+from cluewise.centroid._linked import Frame, build_frame, order_links, step, warn_of_one_cluster
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
@@ -35,7 +35,7 @@ class State(NamedTuple):
 
 
 def charges_of(links: PairGraph, labels: Ints, squared: Floats, near: tuple[Ints, Ints]) -> Floats:
-    """Who pulls whom: both rows of a broken must-link, the better row of a broken cannot-link."""
+    """Charge broken links to rows and centers: both rows of a must-link, the cheaper row of a cannot-link."""
     charges = np.zeros_like(squared)
     tied = labels[links.rows]
     pairs.charge_rows(links.ends, links.must, links.cannot, squared, *near, tied, charges)
@@ -43,7 +43,7 @@ def charges_of(links: PairGraph, labels: Ints, squared: Floats, near: tuple[Ints
 
 
 def half_exits(squared: Floats, near: tuple[Ints, Ints]) -> Floats:
-    """Half the squared distance of each row to the nearest center but one, for every one; 0 if there is no other."""
+    """(rows, k) half the squared distance of each row to the nearest center other than k; 0 if there is none."""
     if squared.shape[1] == 1:
         return np.zeros_like(squared)
     nearest, runner_up = near
@@ -53,46 +53,46 @@ def half_exits(squared: Floats, near: tuple[Ints, Ints]) -> Floats:
     return exits
 
 
-def relabel(state: State, given: Given, published: bool) -> tuple[Ints, Floats | None]:
-    """Eq. 12 and 13 for broken links from the nearest centers, or block descent over all links from the labels.
+def relabel(state: State, frame: Frame, published: bool) -> tuple[Ints, Floats | None]:
+    """Published: Eq. 12 and 13 for broken links, from the nearest centers. Library: block descent from the last labels.
 
-    Where the nearest centers break no link of a connected piece, nothing is cheaper, and the descent leaves it out.
+    The descent skips connected parts in which the nearest centers break no link: nothing is cheaper there.
     """
     labels = state.near[0].copy()
     if published:
         charges = np.zeros_like(state.squared)
-        links = given.links
+        links = frame.links
         of_links = links.ends, links.must, links.cannot
-        weight = 1.0 if given.rows.weight is None else given.rows.weight[links.rows, None]
+        weight = 1.0 if frame.rows.weight is None else frame.rows.weight[links.rows, None]
         alone = 0.5 * weight * state.squared
-        pairs.repair_few(given.order, *of_links, alone, state.squared, *state.near, labels, charges)
+        pairs.repair_few(frame.order, *of_links, alone, state.squared, *state.near, labels, charges)
         return labels, charges
-    among = torn(given.links, labels)
-    links, order = part_of(given.links, among, given.order)
+    among = torn(frame.links, labels)
+    links, order = part_of(frame.links, among, frame.order)
     k = state.squared.shape[1]
     alone, reach, exits = np.empty((3, len(links.rows), k))
     pairs.half_prices(
-        state.squared, *state.near, given.rows.weights(links.rows), np.flatnonzero(among), alone, reach, exits
+        state.squared, *state.near, frame.rows.weights(links.rows), np.flatnonzero(among), alone, reach, exits
     )
     labels[among] = relaxed(links, order, state.labels[links.rows], alone, np.zeros((k, k)), reach, exits)
     return labels, None
 
 
-def settle(state: State, given: Given, labels: Ints, tally: Tally, kept: Floats | None) -> tuple[State, float]:
-    """Eq. 14: means with the rows of broken links added; then the objective (Eq. 10) with the links as they are."""
-    links = given.links
+def settle(state: State, frame: Frame, labels: Ints, tally: Tally, kept: Floats | None) -> tuple[State, float]:
+    """Eq. 14: means with the rows of broken links added; then the objective (Eq. 10)."""
+    links = frame.links
     charges = charges_of(links, labels, state.squared, state.near) if kept is None else kept
-    at = centers.means(tally.plus(pulled(given.rows, links.rows, charges)), state.centers)
-    squared = squared_distances(given.rows, at, links.rows)
+    at = centers.means(tally.plus(pulled(frame.rows, links.rows, charges)), state.centers)
+    squared = squared_distances(frame.rows, at, links.rows)
     near = two_nearest(squared)
-    if kept is None:  # another center may be the nearest now
+    if kept is None:  # the nearest other center may have changed
         charges = charges_of(links, labels, squared, near)
-    value = 0.5 * (spread(given.total, tally, at) + float(np.vdot(charges, squared)))
+    value = 0.5 * (spread(frame.total, tally, at) + float(np.vdot(charges, squared)))
     return State(labels, at, squared, near, charges, links), value
 
 
 def broken_cost(state: State) -> float:
-    """The second and third term of the objective, link by link."""
+    """The second and third term of the objective, computed link by link."""
     links, squared = state.links, state.squared
     a, b = links.ends.T
     p, q = state.labels[links.rows[a]], state.labels[links.rows[b]]
@@ -105,38 +105,34 @@ def broken_cost(state: State) -> float:
 class LCVQE(CentroidClusterer):
     r"""K-means with soft links: a broken one costs distances between its rows and the centers.
 
-    A broken must-link costs a quarter of the squared distances of each row to the other's center, a broken
-    cannot-link half that of one of its rows to the nearest other center, both times the weight of the link. There is
-    no price to choose, many and noisy links are borne well, and more clusters cost little. Labels and groups enter
-    as the links that they stand for.
+    A broken must-link costs a quarter of the squared distances of each row to the other's center; a broken cannot-link,
+    half the squared distance of one of its rows to the nearest other center. Both are multiplied by the weight of the
+    link. There is no penalty to choose, and the method copes well with many or noisy links and with many clusters.
+    Labels and groups are converted to links.
 
     Parameters
     ----------
     {n_clusters}
     profile : {"library", "published"}, default="library"
-        "library": labels by descent over pairs of rows in the whole objective, which never rises. "published":
-        as in the paper, where links of weight 1 are repaired in turn and may be broken again by later ones.
+        "library": relabel pairs of rows by descent of the whole objective, which never rises. "published": as in the
+        paper, where links of weight 1 are repaired one by one and later ones may break them again.
     {init_neighborhoods}
     order : {"index", "random"} or permutation of the rows, default="index"
-        Order in which links are visited: by row number, drawn anew for each start, or by the place of their rows.
+        Order in which links are visited: sorted by row number, drawn at random for each start, or sorted by the
+        position of their rows in the permutation.
     {n_init_neighborhoods}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
     {labels_}
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Centers: means of the clusters and of the rows that broken links let pull them.
+        Means of the clusters and of the rows that pull at them because of broken links.
     {n_clusters_}
     objective_ : float
         Half the sum of squared distances plus what the broken links cost.
-    {trace_}
-    {n_iter_}
-    {margin_}
-    {broken_}
-    {broken_cost_}
+    {iterations_}
+    {broken_links_}
 
     Notes
     -----
@@ -154,16 +150,16 @@ class LCVQE(CentroidClusterer):
     :math:`s_i`                    ``sample_weight``
     ============================== ==================================================
 
-    *Deviations.* The survey's print is corrected (E13 to E15 of the errata): both rows of a broken must-link pull, by
-    half their weight, and a cannot-link can be repaired by moving its farther row. With weights of 1 the published rule
-    never keeps a link broken except in ties, and its objective, which knows only the links that were kept broken, may
-    rise (F1). The default counts every link of both rows when it moves them, over all k² places, and charges a broken
-    cannot-link to the row that is nearer to another center instead of the one farther from its own, which makes the
-    objective one function that both halves of a step lower. Links are visited sorted by row instead of in the order of
-    a list; in the published rule must-links come first, and each link starts from the labels that the links before it
-    have left, where Eq. 12 and 13 start every pair from the nearest centers: a pair that starts there undoes what
-    another pair has repaired. "The nearest other center" is other than the current one, even when a must-link has moved
-    the row. An empty cluster takes the worst row without clues when that lowers the objective.
+    *Deviations.* The survey is corrected (E13 to E15 of the errata): both rows of a broken must-link pull, by half
+    their weight, and a cannot-link can be repaired by moving its farther row. With weights of 1 the published rule
+    keeps a link broken only in ties, and its objective, which counts only the links that it kept broken, may rise (F1).
+    The default minimizes over all k² labels of a pair, counting every link of both rows, and charges a broken
+    cannot-link to the row that is nearer to another center instead of the one farther from its own: relabeling and
+    centers then lower the same objective. Links are visited sorted by row instead of in the order of a list. In the
+    published profile must-links come first, and each link starts from the current labels; Eq. 12 and 13 start every
+    pair from the nearest centers, which undoes what another pair has repaired. "The nearest other center" differs from
+    the current one even if a must-link has moved the row. An empty cluster takes the worst row without clues if that
+    lowers the objective.
 
     References
     ----------
@@ -208,20 +204,15 @@ class LCVQE(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.profile = profile
-        self.init = init
         self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         return warn_of_one_cluster(self, super()._check_clues(clues, n))
 
     def _prepare(self, problem: Problem) -> PairGraph:
-        return links_in_order(problem, self.order)
+        return order_links(problem, self.order)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
@@ -233,7 +224,7 @@ class LCVQE(CentroidClusterer):
         state = State(labels, start, squared, near, charges_of(links, labels, squared, near), links)
         move = partial(
             step,
-            given=given_of(problem, self.order),
+            frame=build_frame(problem, self.order),
             relabel=partial(relabel, published=self.profile == "published"),
             settle=settle,
         )

@@ -1,4 +1,4 @@
-"""Partition-level K-means: partial labelings count like columns of their own [Liu2015]_."""
+"""Partition-level K-means: partial labelings act like additional columns [Liu2015]_."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem, checked_data
 from cluewise.centroid._columns import Categories, categories_of, chosen_columns, numbers_of
-from cluewise.centroid._sides import Side, nearest_with, paid, shares_of, shares_of_starts, side_of
+from cluewise.centroid._sides import Side, label_cost, nearest_with, shares_of, shares_of_starts, side_of
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.rows import Rows, rows_of
@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 
 def step(state: State, *, rows: Rows, sides: list[Side], free: Ints, total: float) -> tuple[State, loop.Info]:
-    """Assign every row by Eq. (5), then take means of rows and labels, Eq. (3)."""
+    """Assign every row by Eq. (5), then update the means of rows and labels by Eq. (3)."""
     labels = state.labels.copy()
     found = nearest_with(rows, state.centers, labels, sides, state.shares)
     tally, refilled = centers.refill(rows, found.tally, state.centers, labels, free)
@@ -46,32 +46,30 @@ def step(state: State, *, rows: Rows, sides: list[Side], free: Ints, total: floa
 
 
 class PartitionKMeans(CentroidClusterer):
-    r"""K-means in which rows with the same label attract each other, by as much as the labels are trusted.
+    r"""K-means in which rows with the same label attract each other, as strongly as the labels are trusted.
 
-    Use it when part of the rows has been labelled, once or by several people, and labels may be wrong: a cluster
-    should hold few different labels, but which label is which cluster is left open. There may be more clusters than
-    labels, or fewer; several partial labelings need not have the same classes. It costs what K-means costs, however
-    many rows are labelled. Columns of categories can be clustered along with the numbers.
+    Use it when some rows are labeled, once or by several people, and labels may be wrong: a cluster should hold few
+    different labels, but labels are not tied to particular clusters. There may be more or fewer clusters than labels,
+    and several partial labelings need not have the same classes. It is as fast as K-means, however many rows are
+    labeled. Categorical columns can be clustered along with numeric ones.
 
     Parameters
     ----------
     {n_clusters}
     trust : float or array-like of shape (n_labelings,), default=100.0
-        What it costs, in squared distances, that a row's label is no label of its cluster: a number, or one per
-        labeling (``labels`` first where there are some, then ``partitions``). 0 ignores the labels. The paper uses
-        100 and finds larger values better when there are many columns.
+        Cost, in squared distances, of a row whose label is not among those of its cluster: a number, or one per
+        labeling (``labels`` first, if there are any, then ``partitions``). 0 ignores the labels. The paper uses 100 and
+        recommends larger values for many columns.
     categorical_features : array-like of bool, str or int, default=None
-        Columns of X that hold categories: a mask, names or positions. Such a column is one more labeling; NaN, None,
-        an empty text and -1 are missing values.
+        Categorical columns of X: a mask, names or positions. Each acts as one more labeling; NaN, None, an empty
+        string and -1 are missing values.
     categorical_weight : float, default=1.0
-        What it costs, in squared distances, that a row's category is no category of its cluster.
+        Cost, in squared distances, of a row whose category is not among those of its cluster.
     init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
-        Start, in the numeric columns. A start that is a labelled row brings its label along.
-    n_init : int, default=10
-        Number of starts; the lowest objective wins. Given centers are one start.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        Initialization, in the numeric columns. A center that is a labeled row also starts with its label.
+    {n_init 10}
+        Centers given as ``init`` make one start.
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
@@ -79,34 +77,31 @@ class PartitionKMeans(CentroidClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Means of the clusters, in the numeric columns.
     label_shares_ : list of ndarrays of shape (n_clusters, n_codes)
-        Which part of a cluster's labelled rows has which label: one table for ``labels`` (columns as in
+        Frequencies of the labels among the labeled rows of each cluster: one table for ``labels`` (columns as in
         ``clues.classes_``), one per partition, one per categorical column (columns as in ``categories_``). A cluster
-        without a labelled row keeps what it had before, at first zeros.
+        without a labeled row keeps its previous frequencies, initially zeros.
     categories_ : list of ndarrays
         The categories of each categorical column.
     {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers, plus ``side_cost_``.
     side_cost_ : float
-        What labels and categories cost: trust times impurity.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the labels keep a row in its cluster.
+        Cost of labels and categories: trust times impurity.
+    {iterations_}
+    {margin_}
     broken_ : Clues
-        Labels of a partition that are not the most frequent one in their row's cluster, and ``labels`` that do not
-        agree with the best one-to-one matching of classes and clusters.
+        Labels of a partition that are not the most frequent one in their cluster, and ``labels`` that disagree with
+        the best one-to-one matching of classes and clusters.
 
     Notes
     -----
     .. math:: J = \sum_i w_i \lVert x_i - c_{z_i} \rVert^2
         + \sum_t \lambda_t \sum_{i : s_i^t \ge 0} w_i \lVert e(s_i^t) - g^t_{z_i} \rVert^2
 
-    The second sum is :math:`\lambda_t` times the Gini impurity of the clusters, weighted by their labelled rows.
-    A labelled row pays between 0 (all labels of the cluster are its own) and :math:`2\lambda_t` (all are one other
-    label), and :math:`\lambda_t` in a cluster without labels that started without one. Scaling X by a asks for
-    :math:`a^2` times the trust.
+    The second sum is :math:`\lambda_t` times the Gini impurity of the clusters, weighted by their labeled rows.
+    A labeled row costs between 0 (all labels in the cluster equal its own) and :math:`2\lambda_t` (all are one other
+    label), and :math:`\lambda_t` in a cluster that has never had a label. If you scale X by a, multiply the trust by
+    :math:`a^2`.
 
     =================================== =====================================
     paper                               code
@@ -117,11 +112,11 @@ class PartitionKMeans(CentroidClusterer):
     :math:`m_k^{(2)}, G`                ``label_shares_``
     =================================== =====================================
 
-    *Deviations.* :math:`G` is no permutation: for given clusters its best value are the label frequencies, of any
-    number of labels (erratum of Eq. (1)). Several labelings, with a trust each. A cluster without labelled rows, for
-    which Eq. (3) is 0/0, keeps its frequencies. Ten starts by k-means++ instead of a random one, which does not reach
-    the published figures. An empty cluster takes the worst row that no clue speaks of and stays empty when there is
-    none. ``predict`` and ``transform`` look at the numeric columns only.
+    *Deviations.* :math:`G` is not a permutation: for given clusters it is optimal to use the label frequencies, for any
+    number of labels (erratum of Eq. (1)). There may be several labelings, each with its own trust. A cluster without
+    labeled rows, for which Eq. (3) is 0/0, keeps its frequencies. There are ten starts by k-means++ instead of one
+    random start, which does not reach the published figures. An empty cluster takes the worst row without clues and
+    stays empty if there is none. ``predict`` and ``transform`` use the numeric columns only.
 
     References
     ----------
@@ -167,23 +162,18 @@ class PartitionKMeans(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.trust = trust
         self.categorical_features = categorical_features
         self.categorical_weight = categorical_weight
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
-        """Cluster the rows of X with what is known about them.
+        """Cluster the rows of X with the help of clues.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            The data; columns named by ``categorical_features`` may hold anything hashable.
+            The data; columns in ``categorical_features`` may hold anything hashable.
         {y}
         {clues}
         {sample_weight}
@@ -201,13 +191,13 @@ class PartitionKMeans(CentroidClusterer):
         try:
             super().fit(numbers_of(X, mask), y, clues=clues, sample_weight=sample_weight)
         finally:
-            self._columns = []  # as long as X, and of no use any more
-            validate_data(self, X, reset=True, skip_check_array=True)  # the columns that were seen are those of X
+            self._columns = []  # as long as X, and no longer needed
+            validate_data(self, X, reset=True, skip_check_array=True)  # n_features_in_ counts all columns of X
         return self
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
-        self._sides(known)  # refuses a trust that does not fit
+        self._sides(known)  # raises if trust has the wrong shape
         return known
 
     def _sides(self, clues: Clues) -> list[Side]:
@@ -224,10 +214,10 @@ class PartitionKMeans(CentroidClusterer):
         """The trust in each labeling of the clues."""
         given = np.asarray(self.trust, dtype=np.float64)
         if not (np.isfinite(given) & (given >= 0)).all():
-            raise ValueError(f"trust needs finite numbers of at least 0; it is {self.trust!r}.")
+            raise ValueError(f"trust must be finite and not negative; it is {self.trust!r}.")
         if given.ndim and count and given.shape != (count,):
             raise ValueError(
-                f"trust is one number or one per labeling; it has shape {given.shape} for {count} of them."
+                f"trust must be one number or one per labeling; it has shape {given.shape} for {count} labelings."
             )
         return [float(given)] * count if not given.ndim else given.tolist()[:count]
 
@@ -239,13 +229,13 @@ class PartitionKMeans(CentroidClusterer):
         start = seeding.plain_start(self.init, rows, problem.k, problem.rng)
         state = State(assign.nobody(rows.n), start, shares_of_starts(rows, sides, start))
         move = partial(step, rows=rows, sides=sides, free=problem.clues.free, total=problem.total)
-        # Rounding is in proportion to all that is added up, labels as well.
+        # Rounding is proportional to everything that is summed, including the cost of labels.
         weighty = problem.total + rows.mass * sum(side.weight for side in sides)
         return loop.run(move, state, problem.limits, centers.rounding(rows, weighty))
 
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
         rows, sides = problem.rows, self._sides(problem.clues)
-        each = [side.weight * paid(rows, side, state.labels, share) for side, share in zip(sides, state.shares)]
+        each = [side.weight * label_cost(rows, side, state.labels, share) for side, share in zip(sides, state.shares)]
         cost = float(sum(each))
         return {"objective_": centers.distortion(rows, state.centers, state.labels) + cost, "side_cost_": cost}
 

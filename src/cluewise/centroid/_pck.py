@@ -1,4 +1,4 @@
-"""PCK-Means: k-means that pays a price for every broken link [Basu2004]_."""
+"""PCK-Means: k-means with a penalty for every broken link [Basu2004]_."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class State(NamedTuple):
 
 
 def step(state: State, *, rows: Rows, free: Bools, pulls: Forces, order: Ints, total: float) -> tuple[State, loop.Info]:
-    """Step 2a of the algorithm (assign, with the penalties of E16), then 2b (means)."""
+    """Steps 2a (assign rows, with the penalties of E16) and 2b (update means) of the algorithm."""
     labels, counts, penalty = state.labels.copy(), state.counts.copy(), state.penalty
     swept = assign.sweep(rows, state.centers, labels, free, order, pulls, counts, penalty)
     tally, refilled = centers.refill(rows, swept.tally, state.centers, labels, free)
@@ -43,37 +43,30 @@ def step(state: State, *, rows: Rows, free: Bools, pulls: Forces, order: Ints, t
 class PCKMeans(CentroidClusterer):
     r"""K-means with soft must-links and cannot-links: each broken one costs its weight times ``penalty``.
 
-    Use it when links may be wrong or contradict each other. Labels and groups act like the links that they
-    stand for, without being written out.
+    Use it when links may be wrong or contradict each other. Labels and groups act like the links they imply, without
+    being expanded.
 
     Parameters
     ----------
     {n_clusters}
     penalty : float or "auto", default="auto"
-        Price of a broken link of weight 1, in units of half a squared distance. "auto" is the variance inside the
-        first clusters per effective dimension times log 9: a link is taken to be right nine times out of ten. The
+        Price of a broken link of weight 1, in units of half a squared distance. "auto" is the variance within the
+        first clusters per effective dimension times log 9, which assumes that nine links out of ten are right. The
         paper uses 1.
     {init_neighborhoods}
     {order}
     {n_init_neighborhoods}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
+    {clusters_}
     objective_ : float
         Half the sum of squared distances plus the price of the broken links.
     penalty_ : float
-        The price that was used.
-    {trace_}
-    {n_iter_}
-    {margin_}
-    {broken_}
-    {broken_cost_}
+        The price used.
+    {iterations_}
+    {broken_links_}
 
     Notes
     -----
@@ -88,12 +81,12 @@ class PCKMeans(CentroidClusterer):
     :math:`\mu_h`                ``cluster_centers_[h]``
     ============================ ==============================
 
-    *Deviations.* ``penalty="auto"``, because a fixed price means nothing without the scale of X: in a mixture of
+    *Deviations.* ``penalty="auto"``, because a fixed price is meaningless without the scale of X: in a mixture of
     spherical Gaussians of variance :math:`s^2` a link that is right with probability p weighs
     :math:`s^2 \log p/(1-p)`. The first sweep starts from the nearest-center labels and every later one from the
-    labels of the sweep before, so that the objective never rises (restarting from "nobody assigned" breaks that).
-    Clusters beyond the neighborhoods start by k-means++ given these instead of at random perturbations of the
-    global mean. A row keeps its cluster on ties. An empty cluster takes the worst row without clues.
+    previous labels, which keeps the objective from rising (starting each sweep with unassigned rows does not). Clusters
+    without a neighborhood are initialized by k-means++ instead of random perturbations of the global mean. A row keeps
+    its cluster on ties. An empty cluster takes the worst row without clues.
 
     References
     ----------
@@ -137,14 +130,9 @@ class PCKMeans(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.penalty = penalty
-        self.init = init
         self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _prepare(self, problem: Problem) -> Forces:
         return build_forces(problem.clues, problem.k)
@@ -157,7 +145,7 @@ class PCKMeans(CentroidClusterer):
         if self.penalty != "auto":
             penalty = float(self.penalty)
         elif problem.first is not None:
-            penalty = problem.first.penalty  # all starts pay the same price, or their objectives could not be compared
+            penalty = problem.first.penalty  # objectives can only be compared at the same price
         else:
             means, within = centers.means(found.tally, start), centers.within(problem.total, found.tally)
             penalty = typical_price(rows, means, labels, within, 1e-12 * problem.total)

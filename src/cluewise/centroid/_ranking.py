@@ -1,4 +1,4 @@
-"""Ranking: in which order nodes that exclude each other are placed, the most constrained ones first [Zhang2008]_."""
+"""Ranking: the order in which nodes that exclude each other are placed, the most constrained first [Zhang2008]_."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Ranking(NamedTuple):
     rest: Ints
 
     def draw(self, rng: np.random.Generator) -> Ints:
-        """All of them: the order of the rest is drawn anew each time."""
+        """Return all nodes; the order of the rest is drawn anew each time."""
         return np.concatenate([self.first, rng.permutation(self.rest)]) if len(self.rest) else self.first
 
 
@@ -33,9 +33,9 @@ def extended_degree(
 
 
 def peel(exclusions: Exclusions, value: Floats, which: Ints) -> Ints:
-    """The nodes ``which`` in the order in which they are removed: always the one of lowest value.
+    """Order the nodes ``which`` by repeatedly removing the one of lowest value, the lowest number on ties.
 
-    Each removal takes 1 off the value of the remaining neighbors; the lowest number goes first on ties.
+    Each removal lowers the value of the remaining neighbors by 1.
     """
     left = value.astype(np.float64)
     heap = which[np.lexsort((which, left[which]))].astype(np.int64)
@@ -56,10 +56,9 @@ def rank(
     size_weight: float = 1.0,
     threshold: float | str = 0.0,
 ) -> Ranking:
-    """Priority is the reverse of the order of removal, for nodes whose extended degree exceeds the threshold.
+    """Rank the nodes that exclude others, in reverse order of removal, if their extended degree exceeds the threshold.
 
-    Only nodes that exclude another one are in the ranking; ``total`` is the mass of all rows, and the threshold
-    "mean" the mean extended degree of the nodes in the ranking.
+    ``total`` is the mass of all rows; the threshold "mean" is the mean extended degree of the nodes in the ranking.
     """
     degree = degrees(exclusions)
     value = extended_degree(degree, mass, total, degree_weight=degree_weight, size_weight=size_weight)

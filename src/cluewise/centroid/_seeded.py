@@ -1,9 +1,8 @@
-"""Seeded K-means: labels choose the first centers, then k-means decides [Basu2002]_."""
+"""Seeded K-means: labels choose the first centers of k-means [Basu2002]_."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from cluewise._typing import Ints
 from cluewise.base import Card, CentroidClusterer, Problem
@@ -14,36 +13,29 @@ __all__ = ["SeededKMeans"]
 
 
 class SeededKMeans(CentroidClusterer):
-    r"""K-means that starts from the means of the labelled rows and may overrule their labels.
+    r"""K-means initialized by the means of the labeled rows, whose labels it may overrule.
 
-    Use it when labels may be wrong: they only choose the start. Label class c becomes cluster c.
+    Use it when labels may be wrong: they only choose the initialization. Label class c becomes cluster c.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters; may exceed the number of labelled classes.
+    {n_clusters}
+        May exceed the number of labeled classes.
     init : {"k-means++", "random", "perturbed"}, array-like of shape (k, d) or callable, default="k-means++"
-        Start of the clusters without a labelled row: k-means++ given the class means, random rows, or the
-        paper's perturbed global mean. An array or a callable replaces the whole start.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. One is enough when every cluster has a labelled row.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        Initialization of the clusters without a labeled row: k-means++ given the class means, random rows, or the
+        paper's perturbed global mean. An array or a callable replaces all centers.
+    {n_init 5}
+        One start is made if every cluster has a labeled row.
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
-    objective_ : float
-        Sum of squared distances to the centers.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own.
+    {clusters_}
+    {objective_squares_}
+    {iterations_}
+    {margin_}
     broken_ : Clues
-        Labels that the result overrules.
+        The labels that the result overrules.
 
     Notes
     -----
@@ -52,14 +44,14 @@ class SeededKMeans(CentroidClusterer):
     ======================= ======================
     paper                   code
     ======================= ======================
-    :math:`S_h`             rows labelled class h
+    :math:`S_h`             rows labeled class h
     :math:`\mu_h`           ``cluster_centers_[h]``
     ======================= ======================
 
-    *Deviations.* Clusters without a labelled row start by k-means++ given the class means instead of at a
-    perturbed global mean, which the authors' code scales by the mean itself and which therefore does nothing
-    for centered data; ``init="perturbed"`` perturbs by 0.35 standard deviations instead. An empty cluster takes
-    the row that lies farthest from its center.
+    *Deviations.* Clusters without a labeled row are initialized by k-means++ given the class means instead of a
+    perturbed global mean. The authors' code scales the perturbation by the mean, so it does nothing for centered
+    data; ``init="perturbed"`` perturbs by 0.35 standard deviations instead. An empty cluster takes the row farthest
+    from its center.
 
     References
     ----------
@@ -72,7 +64,7 @@ class SeededKMeans(CentroidClusterer):
     >>> model = SeededKMeans(2).fit(X, clues=[0, -1, -1, 1, -1, 1, -1, -1])
     >>> model.labels_
     array([0, 0, 0, 0, 1, 1, 1, 1], dtype=int32)
-    >>> model.broken_  # row 3 was labelled 1
+    >>> model.broken_  # row 3 was labeled 1
     Clues(8 rows: 1 label in 1 class)
     """
 
@@ -84,23 +76,6 @@ class SeededKMeans(CentroidClusterer):
         equation="Seeded-KMeans, Fig. 1",
         aliases=("Seeded-KMeans", "S-KMeans"),
     )
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        n_init: int = 5,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _prepare(self, problem: Problem) -> Ints:
         return labelled_rows(problem)

@@ -1,8 +1,8 @@
-"""Side information as partial labelings: what a cluster costs a labelled row, and which labels a cluster holds.
+"""Side information as partial labelings: the cost of a labeled row in a cluster, and the labels of a cluster.
 
-A labeling covers some rows and gives each a code; clusters are described by the *shares* of the codes among their
-covered rows, a (k, codes) table. A covered row with code j pays ‖e_j − shares‖² = 1 − 2·shares_j + ‖shares‖² in a
-cluster, times the weight of the labeling: one number per code and cluster, whatever the number of rows.
+A labeling covers some rows and gives each a code; a cluster is described by the *shares* of the codes among its
+covered rows, one line of a (k, codes) table. A covered row with code j costs ‖e_j − shares‖² = 1 − 2·shares_j +
+‖shares‖² in a cluster, times the weight of the labeling: one number per code and cluster, for any number of rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
     "Side",
     "impurity",
     "nearest_with",
-    "paid",
+    "label_cost",
     "prices",
     "shares_of",
     "shares_of_starts",
@@ -35,27 +35,27 @@ class Side(NamedTuple):
     rows: Ints  # covered rows, increasing
     codes: Ints  # (len(rows),) int32, label of each
     size: int  # number of labels
-    weight: float  # what disagreement costs, in squared distances
+    weight: float  # cost of disagreement, in squared distances
 
 
 def side_of(column: Ints, size: int, weight: float) -> Side:
-    """A labeling from a column of codes, −1 = not covered."""
+    """A labeling from a column of codes; −1 is a row that is not covered."""
     rows = np.flatnonzero(column >= 0)
     return Side(rows, column[rows].astype(np.int32), size, weight)
 
 
 def prices(side: Side, shares: Floats) -> Floats:
-    """(k, codes) table: half of what a row with that code pays in each cluster, less what it pays at least.
+    """(k, codes) half the cost of a row with each code in each cluster, minus its smallest cost.
 
-    Half, because scores are half squared distances. Less the least, so that a large weight does not swallow the
-    digits of the distances in single precision.
+    Half, because scores are half squared distances. The minimum is subtracted because in single precision a large
+    weight would swallow the digits of the distances.
     """
     table = 0.5 * side.weight * (1 - 2 * shares + (shares * shares).sum(axis=1, keepdims=True))
     return table - table.min(axis=0)
 
 
 def nearest_with(rows: Rows, centers: Floats, labels: Ints, sides: list[Side], shares: list[Floats]) -> Assigned:
-    """Put every row into the cluster where distance and labels together cost least; lowest index on ties."""
+    """Assign every row to the cluster where distance and labels together cost least; lowest index on ties."""
     priced = [(side, prices(side, share).astype(rows.dtype)) for side, share in zip(sides, shares)]
 
     def surcharge(block: slice, scores: Floats) -> None:
@@ -67,9 +67,9 @@ def nearest_with(rows: Rows, centers: Floats, labels: Ints, sides: list[Side], s
 
 
 def shares_of(rows: Rows, side: Side, labels: Ints, previous: Floats) -> tuple[Floats, float]:
-    """Shares of the codes in every cluster, and the impurity Σ_k m_k (1 − ‖shares_k‖²) that they leave.
+    """Shares of the codes in every cluster, and their impurity Σ_k m_k (1 − ‖shares_k‖²).
 
-    A cluster without a covered row keeps its previous shares: any would be as good, and none costs anything.
+    A cluster without a covered row keeps its previous shares, which do not affect the objective.
     """
     k = len(previous)
     place = labels[side.rows].astype(np.int64) * side.size + side.codes
@@ -83,12 +83,12 @@ def shares_of(rows: Rows, side: Side, labels: Ints, previous: Floats) -> tuple[F
 
 
 def impurity(held: Floats, mass: Floats) -> float:
-    """Size-weighted Gini impurity of clusters that hold some mass of each code."""
+    """Size-weighted Gini impurity of clusters, given their mass of each code."""
     return max(float((mass - np.einsum("hj,hj->h", held, held / mass[:, None])).sum()), 0.0)
 
 
-def paid(rows: Rows, side: Side, labels: Ints, shares: Floats) -> float:
-    """Σ w‖e − shares of its cluster‖² over the covered rows, row by row."""
+def label_cost(rows: Rows, side: Side, labels: Ints, shares: Floats) -> float:
+    """Σ w‖e − shares of its cluster‖² over the covered rows, computed row by row."""
     own = labels[side.rows]
     norms = (shares * shares).sum(axis=1)
     each = 1 - 2 * shares[own, side.codes] + norms[own]
@@ -96,7 +96,7 @@ def paid(rows: Rows, side: Side, labels: Ints, shares: Floats) -> float:
 
 
 def shares_of_starts(rows: Rows, sides: list[Side], centers: Floats) -> list[Floats]:
-    """First shares: a center that is a covered row holds that row's label, any other center holds nothing."""
+    """Initial shares: a center that is a covered row has that row's label, other centers have no label."""
     shares: list[Floats] = [np.zeros((len(centers), side.size)) for side in sides]
     covered = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(side.rows for side in sides)]))
     if not len(covered):
@@ -111,7 +111,7 @@ def shares_of_starts(rows: Rows, sides: list[Side], centers: Floats) -> list[Flo
 
 
 def _closest(rows: Rows, which: Ints, centers: Floats) -> Ints:
-    """For each center, the closest of some rows; the first on ties."""
+    """For each center, the closest of the rows ``which``; the first on ties."""
     table = rows.table(centers)
     best, closest = np.full(len(centers), np.inf), np.zeros(len(centers), dtype=np.int64)
 

@@ -1,4 +1,4 @@
-"""First centers of the methods that take labels, and of those that take links."""
+"""Initial centers from labels and from links."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Fill = Callable[[Rows, Floats, int, np.random.Generator], Floats]
 
 
 def labelled_rows(problem: Problem) -> Ints:
-    """Cluster of every labelled row, −1 elsewhere: label class c is cluster c."""
+    """Cluster of every labeled row, −1 for the others: label class c is cluster c."""
     clues = problem.clues
     cluster = np.append(class_clusters(clues, problem.k), np.int32(-1))
     return cluster[clues.labels]
 
 
 def all_labelled(seeds: Ints, k: int) -> bool:
-    """Whether every cluster has a labelled row, so that no center is drawn at random."""
+    """Whether every cluster has a labeled row, so no center is drawn at random."""
     return len(np.unique(seeds[seeds >= 0])) == k
 
 
 def label_centers(problem: Problem, init: Any, seeds: Ints) -> Floats:
-    """Class means of the rows in ``seeds``; clusters without a labelled row start as ``init`` says."""
+    """Class means of the rows in ``seeds``; ``init`` chooses the centers of clusters without a labeled row."""
     rows, k = problem.rows, problem.k
     given = seeding.given_centers(init, ("k-means++", "random", "perturbed"), rows, k, problem.rng)
     if given is not None:
@@ -45,10 +45,10 @@ def label_centers(problem: Problem, init: Any, seeds: Ints) -> Floats:
 
 
 def neighborhood_centers(problem: Problem, init: Any, fill: Fill | None = None) -> Floats:
-    """Given centers, or means of must-link components, then whatever ``fill`` adds (as ``init`` says, by default).
+    """Centers given as ``init``, or means of must-link components and centers added by ``fill`` (default: ``init``).
 
-    The largest components may all be of one class, so later starts try components far from each other, then plain
-    k-means++; the objective decides.
+    The largest components may all be of one class, so the second start tries components far from each other and later
+    ones plain k-means++; the lowest objective decides.
     """
     names = ("neighborhoods", "farthest-first", "k-means++", "random")
     rows, clues, k = problem.rows, problem.clues, problem.k

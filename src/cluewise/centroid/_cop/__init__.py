@@ -1,1 +1,1 @@
-"""COPKMeans: every link holds, or the error says why that is impossible."""
+"""COPKMeans: K-means with hard links."""

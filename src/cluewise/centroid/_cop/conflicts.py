@@ -1,4 +1,4 @@
-"""Conflicts between contracted rows, and the pass that places them without breaking one."""
+"""Conflicts between must-link components, and a pass that assigns clusters without breaking any."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from cluewise.exact.local import keep_cheaper
 from cluewise.exact.network import Network, busy
 from cluewise.exceptions import Infeasible
 
-__all__ = ["Conflicts", "Placed", "conflicts_of", "place"]
+__all__ = ["Conflicts", "Placement", "conflicts_of", "place"]
 
 
 class Conflicts(NamedTuple):
-    """Which nodes exclude each other; ``component`` tells which must-link component each node is."""
+    """Which nodes exclude each other."""
 
     net: Network
-    component: Ints
+    component: Ints  # must-link component of each node
     part: Ints  # connected part of the network that each node is in
-    order: Ints  # reverse smallest-last order: each node sees at most `degeneracy` placed neighbors
+    order: Ints  # smallest-last order: each node comes after at most `degeneracy` of its neighbors
 
 
-class Placed(NamedTuple):
-    """A cluster for every node, and how far its cost may be from the cheapest (0 without a search)."""
+class Placement(NamedTuple):
+    """The cluster of every node, and the optimality gap of their cost (0 without a search)."""
 
     labels: Ints
     gap: float
 
 
 def conflicts_of(clues: Clues, component: Ints) -> Conflicts:
-    """Conflicts between some must-link components, all of which have one."""
+    """Conflicts between must-link components that each have at least one."""
     names, net = busy(clues.graph, clues.cliques)
     net = _without_doubles(net.restrict(np.searchsorted(names, component)))
     return Conflicts(net, component, net.explore().component, net.smallest_last(net.size))
 
 
 def _without_doubles(net: Network) -> Network:
-    """Drop links between nodes of one clique: they say nothing new, and must not change degrees and so the order."""
+    """Drop links within a clique: they are redundant, and would change degrees and with them the order."""
     pairs = net.edges
     if not len(pairs) or not len(net.clique_members):
         return net
@@ -53,10 +53,10 @@ def _without_doubles(net: Network) -> Network:
     return Network.of_pairs(net.size, pairs[shared == 0], net.cliques)
 
 
-def place(costs: Floats, conflicts: Conflicts, order: Ints, previous: Ints, seconds: float, clues: Clues) -> Placed:
-    """Each node, in order, takes its cheapest cluster without an excluded node; a dead end starts a search.
+def place(costs: Floats, conflicts: Conflicts, order: Ints, previous: Ints, seconds: float, clues: Clues) -> Placement:
+    """Assign each node, in order, to its cheapest allowed cluster; search if that reaches a dead end.
 
-    A connected part keeps its ``previous`` clusters unless the new ones are cheaper, so that the cost never rises.
+    A connected part keeps its ``previous`` clusters unless the new ones are cheaper, so the cost never rises.
     """
     net = conflicts.net
     labels = np.full(len(costs), UNASSIGNED, dtype=np.int32)
@@ -70,5 +70,5 @@ def place(costs: Floats, conflicts: Conflicts, order: Ints, previous: Ints, seco
             raise infeasible(clues, costs.shape[1], nodes, edges) from None
         labels, gap = found.labels.astype(np.int32), found.gap
     if (previous == UNASSIGNED).any():
-        return Placed(labels, gap)
-    return Placed(keep_cheaper(costs, conflicts.part, previous, labels), gap)
+        return Placement(labels, gap)
+    return Placement(keep_cheaper(costs, conflicts.part, previous, labels), gap)

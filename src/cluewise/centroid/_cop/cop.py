@@ -29,7 +29,7 @@ class State(NamedTuple):
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     nodes: Ints  # (m,) int32, cluster of each node
-    gap: float  # how far the last searched assignment may be from the cheapest
+    gap: float  # optimality gap of the last searched assignment
 
 
 def step(
@@ -44,7 +44,7 @@ def step(
     clock: Clock,
     clues: Clues,
 ) -> tuple[State, loop.Info]:
-    """Steps 2 and 3 of the algorithm: the nearest allowed cluster for every row, then means."""
+    """Steps 2 and 3 of the algorithm: assign every row to the nearest allowed cluster, then update means."""
     labels, of_node = state.labels.copy(), state.nodes.copy()
     tally = assign.nearest(rows, state.centers, labels, free).tally
     tally = tally.plus(assign.nearest(nodes.rows, state.centers, of_node, nodes.loose).tally)
@@ -65,49 +65,41 @@ def step(
 
 
 class COPKMeans(CentroidClusterer):
-    r"""K-means in which every clue holds; it satisfies what can be satisfied, or proves that nothing can.
+    r"""K-means with hard clues: every clue holds in the result, or an error proves that this is impossible.
 
-    Use it when clues are certain. Rows that must be together move as one; each takes the nearest cluster that
-    no cannot-link forbids. Where this greedy pass runs into a dead end, an exact search finds an assignment.
+    Use it when clues are certain. Rows that must be together move as one component, to the nearest cluster that no
+    cannot-link forbids. If this greedy pass reaches a dead end, an exact search finds an assignment.
 
     Parameters
     ----------
     {n_clusters}
     {init_neighborhoods}
     order : {"degeneracy", "index", "random"} or permutation of the rows, default="degeneracy"
-        Order in which rows with cannot-links are placed. In "degeneracy" order a pass cannot fail when there
-        are more clusters than the degeneracy of the cannot-links.
+        Order in which rows with cannot-links are assigned. In "degeneracy" order the greedy pass cannot fail if
+        there are more clusters than the degeneracy of the cannot-links.
     time_limit : float, default=30.0
-        Seconds for searching after dead ends, shared by all starts.
+        Seconds for searches after dead ends, shared by all starts.
     {n_init_neighborhoods}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
-    objective_ : float
-        Sum of squared distances to the centers.
+    {clusters_}
+    {objective_squares_}
     gap_ : float
-        How much dearer than the cheapest the assignment of the last search may be, as a share of its cost; 0
-        when it was proved cheapest or when no search was needed.
-    {trace_}
-    {n_iter_}
+        Relative optimality gap of the assignment found by the last search; 0 if it is optimal or if no search was
+        needed.
+    {iterations_}
     {margin_}
-    broken_ : Clues
-        Always empty: clues are hard.
+    {none_broken_}
 
     Raises
     ------
-    Contradiction
-        When rows must be together and apart; the chain that proves it is in the message.
+    {contradiction}
     Infeasible
-        When the clues need more clusters; ``witness`` holds a smallest set of clues that do.
+        When the clues need more clusters; ``witness`` holds a minimal set of such clues.
     Undecided
-        When ``time_limit`` ended before either was known.
+        When the search reached ``time_limit`` without an answer.
 
     Notes
     -----
@@ -121,11 +113,11 @@ class COPKMeans(CentroidClusterer):
     :math:`C_h`             ``cluster_centers_[h]``
     ======================= ================================
 
-    *Deviations.* Whole components are placed by their mean instead of row by row, and only clusters that hold an
-    already placed excluded row are forbidden (erratum E9 of the survey). Instead of failing at a dead end the
-    method searches. Components linked by cannot-links keep their previous clusters when a pass would make them
-    dearer, so that the objective never rises. With two clusters each such set has two options and the cheaper is
-    taken. An empty cluster takes the worst row without clues.
+    *Deviations.* Whole components are assigned by their mean instead of row by row, and only clusters that hold an
+    already assigned excluded row are forbidden (erratum E9 of the survey). Instead of failing at a dead end the
+    method searches. Components connected by cannot-links keep their previous clusters if a pass would raise their
+    cost, so the objective never rises. With two clusters, each connected set has two assignments and the cheaper one
+    is taken. An empty cluster takes the worst row without clues.
 
     References
     ----------
@@ -168,14 +160,9 @@ class COPKMeans(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.order = order
         self.time_limit = time_limit
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
@@ -190,7 +177,7 @@ class COPKMeans(CentroidClusterer):
         rows, (nodes, conflicts) = problem.rows, problem.shared
         by_degeneracy = isinstance(self.order, str) and self.order == "degeneracy"
         start = State(
-            np.broadcast_to(np.int32(UNASSIGNED), rows.n),  # takes no memory while it is kept
+            np.broadcast_to(np.int32(UNASSIGNED), rows.n),  # needs no memory
             neighborhood_centers(problem, self.init),
             np.full(nodes.rows.n, UNASSIGNED, dtype=np.int32),
             0.0,

@@ -1,4 +1,4 @@
-"""Bregman divergences: what takes the place of the squared distance while centers stay arithmetic means.
+"""Bregman divergences: they replace the squared distance, while centers are still arithmetic means.
 
 D(x, y) = φ(x) − φ(y) − (x − y)·∇φ(y). For every φ the mean minimizes Σ D(x_i, y) over y [Banerjee2005]_.
 """
@@ -15,17 +15,17 @@ from cluewise.kernels import nonparametric
 __all__ = ["NAMES", "Divergence", "divergence_of", "pairwise", "smooth"]
 
 NAMES = ("sqeuclidean", "kl", "generalized_i", "itakura_saito")
-"""Divergences that need nothing but a name; `nonparametric` knows them by their place here."""
+"""Divergences without a parameter; the kernels in `nonparametric` identify them by their position in this tuple."""
 
 EUCLIDEAN = 4
-"""Code of the unsquared distance: no Bregman divergence, but what the printed tables of [Khashabi2015]_ use."""
+"""Code of the unsquared distance: not a Bregman divergence, but used for the printed tables of [Khashabi2015]_."""
 
 SUM_TOLERANCE = 1e-4
-"""How far a row may be from summing to 1; single precision and rounded shares need some room."""
+"""How much the sum of a row may differ from 1, because of single precision and rounded shares."""
 
 
 class Divergence:
-    """One divergence, ready to read rows, check that they lie in its domain, and compare them with centers."""
+    """One divergence: it reads rows, checks that they are in its domain, and compares them with centers."""
 
     def __init__(self, name: str, code: int, root: Floats | None = None, smoothing: float | None = None) -> None:
         self.name = name
@@ -35,37 +35,37 @@ class Divergence:
 
     @property
     def is_distance(self) -> bool:
-        """Whether only differences of rows count, so that moving all of them changes nothing."""
+        """Whether only differences of rows count, so a shift of all rows changes nothing."""
         return self.code in (0, EUCLIDEAN)
 
     def read(self, x: Any, numbers: Ints) -> Floats:
-        """Rows as a dense table of doubles, smoothed if so wished; ``numbers`` are their row numbers in messages."""
+        """Rows as a dense table of doubles, smoothed if requested; ``numbers`` are their row numbers for messages."""
         dense = np.asarray(x if isinstance(x, np.ndarray) else x.toarray(), dtype=np.float64)
         if self.smoothing is None:
             return dense
-        _refuse(dense < 0, dense, numbers, "smoothing takes counts")
+        _refuse(dense < 0, dense, numbers, "smoothing requires counts")
         total = dense.sum(axis=1)
         if self.smoothing == 0 and not total.all():
             raise ValueError(f"row {int(numbers[total == 0][0])} of X is all zero; smoothing=0 cannot normalize it.")
         return smooth(dense, self.smoothing)
 
     def check(self, x: Floats, numbers: Ints) -> None:
-        """Refuse rows outside the domain of a divergence that is no distance, with row and column."""
+        """Raise an error that names row and column if a row is outside the domain; distances accept all rows."""
         if self.name == "itakura_saito":
-            _refuse(~(x > 0), x, numbers, "divergence='itakura_saito' takes positive numbers")
+            _refuse(~(x > 0), x, numbers, "divergence='itakura_saito' requires positive numbers")
             return
-        _refuse(x < 0, x, numbers, f"divergence={self.name!r} takes no negative numbers")
+        _refuse(x < 0, x, numbers, f"divergence={self.name!r} requires non-negative numbers")
         if self.name == "kl":
             total = x.sum(axis=1)
             off = np.flatnonzero(np.abs(total - 1) > SUM_TOLERANCE)
             if len(off):
                 raise ValueError(
-                    f"divergence='kl' takes rows that sum to 1, but row {int(numbers[off[0]])} of X sums to "
+                    f"divergence='kl' requires rows that sum to 1, but row {int(numbers[off[0]])} of X sums to "
                     f"{float(total[off[0]])!r}; smoothing=0.3 turns counts into such rows."
                 )
 
     def view(self, x: Floats) -> Floats:
-        """The coordinates in which the divergence is computed: those of x, unless a matrix turns them."""
+        """Coordinates in which the divergence is computed: those of x, or transformed by the Mahalanobis matrix."""
         return x if self.root is None else x @ self.root.T
 
 
@@ -80,13 +80,15 @@ def divergence_of(given: Any, d: int, smoothing: float | None = None) -> Diverge
         return Divergence(given, NAMES.index(given), smoothing=smoothing)
     matrix = np.asarray(given, dtype=np.float64)
     if matrix.shape != (d, d):
-        raise ValueError(f"a divergence matrix needs shape ({d}, {d}), one row per column of X; it has {matrix.shape}.")
+        raise ValueError(
+            f"a divergence matrix must have shape ({d}, {d}), one row per column of X; it has {matrix.shape}."
+        )
     if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T):
-        raise ValueError("a divergence matrix is symmetric and finite.")
+        raise ValueError("a divergence matrix must be symmetric and finite.")
     values, vectors = np.linalg.eigh(matrix)
     if values[0] < -1e-10 * max(values[-1], 0.0) or not values[-1] > 0:
         least = float(values[0])
-        raise ValueError(f"a divergence matrix is positive semidefinite; the smallest eigenvalue of this is {least!r}.")
+        raise ValueError(f"a divergence matrix must be positive semidefinite; its smallest eigenvalue is {least!r}.")
     return Divergence("mahalanobis", 0, np.sqrt(np.maximum(values, 0))[:, None] * vectors.T)
 
 
@@ -98,7 +100,7 @@ def pairwise(x: Floats, centers: Floats, divergence: Divergence) -> Floats:
 
 
 def smooth(counts: Array, a: float = 0.3) -> Floats:
-    """Counts as shares that are never zero: (c + a)/(Σ c + a·columns) in every row (Laplace smoothing)."""
+    """Laplace smoothing: turn counts into shares (c + a)/(Σ c + a·columns) that are never zero."""
     table = np.asarray(counts, dtype=np.float64)
     raised = table + a
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""DP-means: k-means that opens a cluster wherever a row is too far from all others [Kulis2012]_."""
+"""DP-means: k-means that opens a cluster when a row is too far from all centers [Kulis2012]_."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Ints
 from cluewise.base import Card, Problem
 from cluewise.centroid._dp import opening
-from cluewise.centroid._dp.found import ROUNDING, FoundClusterer, State
+from cluewise.centroid._dp.found import ROUNDING, OpeningClusterer, State
 from cluewise.centroid._dp.opening import Points
 from cluewise.core import loop
 from cluewise.core.assign import visiting_order
@@ -20,38 +20,36 @@ __all__ = ["DPMeans"]
 
 
 def step(state: State, *, points: Points, order: Ints) -> tuple[State, loop.Info]:
-    """One sweep (join the nearest cluster, or open one), then means."""
+    """One sweep, in which each row joins the nearest cluster or opens one, then means."""
     cost = state.cluster_cost
     swept = opening.sweep(points, state.labels, state.centers, order=order, cluster_cost=cost)
     value = opening.distortion(points, swept.centers, swept.labels) + cost * len(swept.centers)
     return State(swept.labels, swept.centers, cost), loop.Info(value, swept.moved)
 
 
-class DPMeans(FoundClusterer):
+class DPMeans(OpeningClusterer):
     r"""K-means that finds the number of clusters: a row far from every center opens a new one.
 
-    Use it when you know how far apart things may be and still belong together, but not how many clusters there are.
-    It takes no clues; `RDPMeans` does, and is this method when there are none.
+    Use it when you know how far apart rows of one cluster may be, but not how many clusters there are. It does not use
+    clues; `RDPMeans` does, and is equal to this method without them.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        About how many clusters to expect. It only chooses ``cluster_cost="auto"``; as many as needed are opened.
+        Expected number of clusters. It only determines ``cluster_cost="auto"``; the result may have more or fewer.
     cluster_cost : float or "auto", default="auto"
-        Price of a cluster: a row opens one when its divergence from every center is at least as large. "auto"
-        is how far the ``n_clusters``-th row of a furthest-first walk from the mean is from the mean and the rows
-        before it.
+        Price of a cluster: a row opens one if its divergence from every center is at least as large. "auto" walks
+        ``n_clusters`` rows furthest-first from the mean and takes the divergence of the last row from those before it.
     divergence : {"sqeuclidean", "kl", "generalized_i", "itakura_saito"} or array of shape (d, d), default="sqeuclidean"
         Bregman divergence from row to center: squared distance, Kullback-Leibler (rows sum to 1), generalized I
-        (rows are not negative), Itakura-Saito (rows are positive). A matrix is that of a squared Mahalanobis
-        distance.
+        (rows are non-negative), Itakura-Saito (rows are positive). A matrix defines a squared Mahalanobis distance.
     smoothing : float or None, default=None
         For "kl" only: rows are counts :math:`c` and become :math:`(c_j + a)/(\sum c + a d)` with this :math:`a`.
-        The paper uses 0.3. Without it a zero in all rows of a cluster keeps every other row out of it.
+        The paper uses 0.3. Without smoothing, a column that is zero in all rows of a cluster keeps other rows out.
     order : {"index", "random"} or permutation of the rows, default="index"
         Order in which rows are visited.
     max_iter : int, default=300
-        Most sweeps.
+        Maximum number of sweeps.
     random_state : int, RandomState, Generator or None, default=None
         Seed of a random order.
 
@@ -59,7 +57,7 @@ class DPMeans(FoundClusterer):
     ----------
     {labels_}
     cluster_centers_ : ndarray of shape (k, d)
-        Means of the clusters (of the smoothed rows, if they are smoothed).
+        Means of the clusters (of the smoothed rows, with smoothing).
     n_clusters_ : int
         Number of clusters found.
     cluster_cost_ : float
@@ -73,7 +71,7 @@ class DPMeans(FoundClusterer):
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: divergence from the best other center minus that from its own.
     broken_ : Clues
-        Always empty: no clue is used.
+        Always empty: clues are not used.
 
     Notes
     -----
@@ -87,9 +85,9 @@ class DPMeans(FoundClusterer):
     :math:`\mu_k`           ``cluster_centers_[k]``
     ======================= ==========================
 
-    *Deviations.* "auto" compares divergences of the kind that the method uses, whereas the tables of [Khashabi2015]_
-    were made with the k-th largest unsquared distance to the mean (``RDPMeans(profile="published")``). A row of weight
-    w > 1 opens a cluster when w equal rows would, one after the other; it opens none that would raise the objective.
+    *Deviations.* "auto" uses the divergence of the method; [Khashabi2015]_ used the k-th largest unsquared distance to
+    the mean (``RDPMeans(profile="published")``). A row of weight w > 1 opens a cluster if w equal rows, one after the
+    other, would; it never opens one that raises the objective.
 
     References
     ----------
@@ -118,7 +116,7 @@ class DPMeans(FoundClusterer):
         cost="O(nkd)",
         aliases=("DP-means",),
     )
-    _parameter_constraints = FoundClusterer._parameter_constraints | {
+    _parameter_constraints = OpeningClusterer._parameter_constraints | {
         "order": [StrOptions({"index", "random"}), "array-like"],
     }
 
@@ -146,5 +144,5 @@ class DPMeans(FoundClusterer):
         order = visiting_order(self.order, np.arange(points.n), points.n, problem.rng)
         move = partial(step, points=points, order=order)
         first = opening.distortion(points, state.centers, state.labels) + state.cluster_cost
-        # No tolerance: only rows that move decide.
+        # No tolerance: it stops when no row moves.
         return loop.run(move, state, problem.limits._replace(tol=-np.inf), slack=ROUNDING * first)

@@ -1,4 +1,4 @@
-"""What the methods that find the number of clusters share: a divergence, the cost of a cluster, results."""
+"""The base of the methods that find the number of clusters."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cluewise.core import loop
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks, one_blas_thread
 
-__all__ = ["FoundClusterer", "State"]
+__all__ = ["OpeningClusterer", "State"]
 
 ROUNDING = 1e-10
-"""Rise of the objective, as a share of its first value, that may be rounding."""
+"""Rise of the objective, relative to its first value, that counts as rounding."""
 
 
 class State(NamedTuple):
@@ -32,10 +32,10 @@ class State(NamedTuple):
     cluster_cost: float
 
 
-class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
-    """Base of the methods that open clusters as they need them; ``n_clusters`` only sets what a cluster costs."""
+class OpeningClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
+    """Base of the methods that open clusters as needed; ``n_clusters`` only determines the cost of a cluster."""
 
-    n_init = 1  # everything begins at the mean
+    n_init = 1  # the only start is the mean
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "cluster_cost": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -68,7 +68,7 @@ class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustere
         return Points(rows.X, rows.weight, rows.shift, self._divergence(rows.d))
 
     def _begin(self, problem: Problem) -> tuple[Points, State]:
-        """Rows in the domain of the divergence, all in one cluster at their mean; what a cluster costs."""
+        """Check the rows, put all of them into one cluster at their mean, and fix the cost of a cluster."""
         points = self._points(problem.rows)
         points.check()
         center = opening.mean(points)
@@ -76,7 +76,7 @@ class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustere
         return points, State(np.zeros(points.n, dtype=np.int32), center, cost)
 
     def _cost_from(self, points: Points, center: Floats, k: int) -> float:
-        """What a cluster costs when about k are expected."""
+        """Cost of a cluster if about k are expected."""
         return float(opening.furthest_first(points, center, k)[0][-1])
 
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
@@ -92,7 +92,7 @@ class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustere
         return super()._attributes(problem, result) | {"margin_": lead.astype(rows.dtype)}
 
     def predict(self, X: Any) -> Ints:
-        """Cluster of the center with the smallest divergence for new rows; clues play no part.
+        """Assign new rows to the center of smallest divergence; clues play no part.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustere
         return labels
 
     def transform(self, X: Any) -> Floats:
-        """Distance of each row to each center.
+        """Compute the distance of each row to each center.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustere
         Returns
         -------
         ndarray of shape (m, k)
-            Euclidean or Mahalanobis distances; divergences where the divergence is no squared distance.
+            Euclidean or Mahalanobis distances, or divergences that are not squared distances.
         """
         points, centers = self._new_points(X)
         out = np.empty((points.n, len(centers)), dtype=self.cluster_centers_.dtype)
@@ -143,7 +143,7 @@ class FoundClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clustere
 
 
 def _lead(points: Points, centers: Floats, labels: Ints) -> Floats:
-    """Per row, how much larger the divergence from the best other center is than that from its own."""
+    """Divergence of each row from the best other center minus that from its own."""
     out = np.full(points.n, np.inf)
     if len(centers) == 1:
         return out

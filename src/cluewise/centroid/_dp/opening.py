@@ -1,7 +1,7 @@
-"""Opening: sweeps in which a row that is far from every center becomes a center, and what a new center costs.
+"""Opening: sweeps in which a row that is far from every center becomes a center, and the cost of a new center.
 
-Rows are read in blocks and compared in parallel with the centers that were there when the sweep began; then they are
-visited in sequence, because a center that one row opens is there for the next.
+Rows are read in blocks and compared in parallel with the centers that exist when the sweep begins. Then they are
+visited one by one, because a row may join a center that an earlier row has opened.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from cluewise.core.threads import map_blocks
 from cluewise.core.views import Forces, build_forces, count_members
 from cluewise.kernels import assignment, nonparametric
 
-__all__ = ["Points", "Swept", "closest", "distortion", "furthest_first", "kth_from_mean", "mean", "sweep"]
+__all__ = ["Points", "Sweep", "closest", "distortion", "furthest_first", "kth_from_mean", "mean", "sweep"]
 
 BLOCK_BYTES = 2**20
-"""A block of rows with its divergences."""
+"""Size of a block of rows with its divergences."""
 
 
 class Points:
-    """Rows as a divergence sees them: in blocks, dense, in double precision; X itself is never copied."""
+    """Rows in blocks, dense and in double precision, as the divergence needs them; X itself is never copied."""
 
     def __init__(self, X: Any, weight: Floats | None, shift: Floats, divergence: Divergence) -> None:
         self.X = X
@@ -44,11 +44,11 @@ class Points:
         return self.divergence.read(self.X[block], block) - self.shift
 
     def weights(self, block: Ints) -> Floats:
-        """Sample weights of some rows; an empty array stands for weight 1."""
+        """Sample weights of some rows; an empty array means that all weights are 1."""
         return np.empty(0) if self.weight is None else self.weight[block]
 
     def check(self) -> None:
-        """Refuse rows outside the domain of the divergence."""
+        """Raise an error if a row is outside the domain of the divergence."""
         if not self.divergence.is_distance:
             for block in self.blocks(1):
                 self.divergence.check(self.take(block), block)
@@ -63,7 +63,7 @@ def mean(points: Points) -> Floats:
 
 
 def closest(points: Points, centers: Floats, number: Ints | None = None) -> Floats:
-    """Divergence of every row from its closest center; which one that is goes into ``number``."""
+    """Divergence of every row from its closest center, whose number is written to ``number``."""
     out = np.empty(points.n)
 
     def work(block: Ints) -> None:
@@ -94,7 +94,7 @@ def distortion(points: Points, centers: Floats, labels: Ints) -> float:
 
 
 def furthest_first(points: Points, start: Floats, k: int) -> tuple[Floats, Ints]:
-    """Divergence and number of the row furthest from all chosen so far, k times over; the first choice is ``start``."""
+    """Walk furthest-first from ``start``: divergences and numbers of k rows, each the furthest from all before it."""
     far, distances, chosen = closest(points, start), np.empty(k), np.empty(k, dtype=np.int64)
     if points.weight is not None:
         far[points.weight == 0] = 0
@@ -104,7 +104,7 @@ def furthest_first(points: Points, start: Floats, k: int) -> tuple[Floats, Ints]
         if not distances[r] > 0:
             raise ValueError(
                 f"n_clusters={k} is too many: of n_samples={points.n} rows only {r} differ from the mean and from each "
-                "other; ask for fewer or give a cluster_cost."
+                "other; choose fewer clusters or set cluster_cost."
             )
         if r + 1 < k:
             np.minimum(far, closest(points, points.take(chosen[r : r + 1])), out=far)
@@ -112,17 +112,17 @@ def furthest_first(points: Points, start: Floats, k: int) -> tuple[Floats, Ints]
 
 
 def kth_from_mean(points: Points, start: Floats, k: int) -> float:
-    """The k-th largest divergence from the mean: the rule behind the printed tables of [Khashabi2015]_."""
+    """The k-th largest divergence from the mean, the rule behind the printed tables of [Khashabi2015]_."""
     return float(np.sort(closest(points, start))[-k])
 
 
-class Swept(NamedTuple):
-    """What a sweep found."""
+class Sweep(NamedTuple):
+    """Result of a sweep."""
 
     labels: Ints  # (n,) int32, numbered without gaps
     centers: Floats  # (k, d) means, relative to the shift
     moved: int
-    spent: float  # Σ w·D from the centers of the sweep, before the means were taken
+    spent: float  # Σ w·D from the centers of the sweep, before the means are updated
 
 
 def sweep(
@@ -135,10 +135,13 @@ def sweep(
     clues: Clues | None = None,
     gain: float = 0.0,
     last: bool = False,
-) -> Swept:
-    """Visit all rows once, opening clusters; then drop the empty ones and take means."""
+) -> Sweep:
+    """Visit all rows once, opening clusters; then drop the empty ones and update means.
+
+    ``gain`` is the value of a link of weight 1; ``last`` breaks ties in favor of the last cluster, as published.
+    """
     labels, k = labels.copy(), len(centers)
-    table = _Growing(points, labels, centers, clues if gain else None)
+    table = _GrowingTable(points, labels, centers, clues if gain else None)
     fixed = table.views[:k].copy()
     code = points.divergence.code
     moved, spent = 0, 0.0
@@ -151,6 +154,8 @@ def sweep(
         assignment.assign_nearest(known[::-1] if last else known, np.zeros(k), np.empty(len(block)), near)
         return block, x, view, known, k - 1 - near if last else near
 
+    # `known` covers the centers that existed before the sweep; the kernel compares with newer ones itself. It returns
+    # early when the tables are full, and continues from `start` once they have grown.
     for block, x, view, known, near in map_blocks(work, points.blocks(k, order)):
         weight, start = points.weights(block), 0
         while start < len(block):
@@ -180,8 +185,8 @@ def sweep(
     return _tidy(points, labels, table, moved, spent)
 
 
-class _Growing:
-    """Tables with a line per cluster, twice as long whenever a sweep has filled them."""
+class _GrowingTable:
+    """Tables with one line per cluster, which double in length whenever a sweep fills them."""
 
     def __init__(self, points: Points, labels: Ints, centers: Floats, clues: Clues | None) -> None:
         self.clues = Clues(points.n) if clues is None else clues
@@ -193,7 +198,10 @@ class _Growing:
         self.grow()
 
     def grow(self) -> None:
-        """Room for more clusters; large groups are counted per cluster, and which are large depends on the room."""
+        """Make room for more clusters.
+
+        The pulls are built anew: a group counts as large, and is counted per cluster, depending on the number of lines.
+        """
         room = 2 * len(self.mass) + 8
         more = room - len(self.mass)
         self.views = np.pad(self.views, ((0, more), (0, 0)))
@@ -204,8 +212,8 @@ class _Growing:
         self.counts = count_members(self.pulls, self.labels, room)
 
 
-def _tidy(points: Points, labels: Ints, table: _Growing, moved: int, spent: float) -> Swept:
-    """Drop the clusters without mass, renumber the others, take means."""
+def _tidy(points: Points, labels: Ints, table: _GrowingTable, moved: int, spent: float) -> Sweep:
+    """Drop clusters without mass, renumber the others, update means."""
     full = table.mass > 0
     number = np.where(full, np.cumsum(full) - 1, UNASSIGNED).astype(np.int32)
     labels = number[labels]
@@ -213,4 +221,4 @@ def _tidy(points: Points, labels: Ints, table: _Growing, moved: int, spent: floa
     lost = np.flatnonzero(labels < 0)  # only rows without weight can be left in a cluster without mass
     for block in np.array_split(lost, 1 + len(lost) // 1024) if len(lost) else ():
         labels[block] = pairwise(points.take(block), means, points.divergence).argmin(axis=0)
-    return Swept(labels, means, moved, spent)
+    return Sweep(labels, means, moved, spent)

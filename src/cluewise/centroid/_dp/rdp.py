@@ -13,7 +13,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.centroid._dp import opening
 from cluewise.centroid._dp.divergences import EUCLIDEAN, Divergence, pairwise
-from cluewise.centroid._dp.found import FoundClusterer
+from cluewise.centroid._dp.found import OpeningClusterer
 from cluewise.centroid._dp.opening import Points
 from cluewise.clues import Clues
 from cluewise.core import loop
@@ -24,7 +24,7 @@ from cluewise.core.views import broken_weight
 __all__ = ["RDPMeans"]
 
 CAP = 1e12
-"""The gain grows no further: beyond this, rounding would drown the divergences."""
+"""Upper limit of the gain: beyond this, divergences are lost in rounding."""
 
 
 class State(NamedTuple):
@@ -34,18 +34,18 @@ class State(NamedTuple):
     centers: Floats  # (k, d) float64, relative to the shift of the points
     cluster_cost: float
     sweeps: int  # made so far
-    idle: int  # how many of the last ones changed nothing
-    gain: float  # that the next sweep is due
-    used: float  # that the last sweep had
+    idle: int  # number of sweeps since the last change
+    gain: float  # gain of the next sweep
+    used: float  # gain of the last sweep
 
 
 class Rules(NamedTuple):
-    """What stays the same from sweep to sweep."""
+    """What does not change between sweeps."""
 
     points: Points
     clues: Clues
-    alone: float  # weight of the links that are broken when every row is alone
-    order: Ints | None  # None: a new one for every sweep
+    alone: float  # weight of the links that are broken if every row is a cluster
+    order: Ints | None  # None: a new random order for every sweep
     rng: np.random.Generator
     rate: float
     patience: int
@@ -53,7 +53,7 @@ class Rules(NamedTuple):
 
 
 def step(state: State, rules: Rules) -> tuple[State, loop.Info]:
-    """One sweep of Algorithm 1 at the gain of the moment, then means; done when nothing has changed for long."""
+    """One sweep of Algorithm 1 at the current gain, then means; stop after ``patience`` sweeps without a change."""
     points = rules.points
     gain = 0.0 if rules.published and state.sweeps == 0 else state.gain
     order = rules.rng.permutation(points.n) if rules.order is None else rules.order
@@ -76,58 +76,57 @@ def step(state: State, rules: Rules) -> tuple[State, loop.Info]:
     return new, loop.Info(value, int(idle < rules.patience))
 
 
-class RDPMeans(FoundClusterer):
+class RDPMeans(OpeningClusterer):
     r"""DP-means with soft links: finds the number of clusters, with linked rows attracting and repelling each other.
 
-    Use it when there are many links and nobody knows the number of clusters; where it is known, `PCKMeans` makes more
-    of the same links. A growing gain follows wrong links as well, each into a cluster of its own if need be: with few
-    links, or many wrong ones, keep it constant (``gain_rate=1`` and a ``link_gain`` of the order of the squared
-    distances inside clusters). Labels and groups act like the links that they stand for, without being written out.
+    Use it when there are many links and the number of clusters is unknown; if it is known, `PCKMeans` makes better use
+    of the links. A growing gain also follows wrong links, even if each then needs a cluster of its own. With few links,
+    or many wrong ones, keep the gain constant (``gain_rate=1`` and a ``link_gain`` of the order of the squared
+    distances within clusters). Labels and groups act like the links they imply, without being expanded.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        About how many clusters to expect. It only chooses ``cluster_cost="auto"``; as many as needed are opened.
+        Expected number of clusters. It only determines ``cluster_cost="auto"``; the result may have more or fewer.
     cluster_cost : float or "auto", default="auto"
         Price of a cluster, as in `DPMeans`.
     link_gain : float, default=0.001
-        What a link of weight 1 is worth in the first sweep, in units of the divergence.
+        Value of a link of weight 1 in the first sweep, in units of the divergence.
     gain_rate : float, default=2.0
-        Factor by which that grows from sweep to sweep, up to 1e12: links decide in the end, divergences on the way
-        there. With 1.0 the gain stays and the objective never rises.
+        Factor by which the gain grows from sweep to sweep, up to 1e12: divergences dominate at first, links in the end.
+        With 1.0 the gain is constant and the objective never rises.
     patience : int, default=20
-        Stop after so many sweeps in which nothing changed; one is enough where the gain stays the same.
+        Number of sweeps without a change after which to stop; a single one if the gain is constant.
     divergence : {"sqeuclidean", "kl", "generalized_i", "itakura_saito"} or array of shape (d, d), default="sqeuclidean"
         As in `DPMeans`.
     smoothing : float or None, default=None
         As in `DPMeans`.
     order : {"index", "random"}, permutation of the rows or None, default=None
-        Order in which rows are visited; None is "index", and in the published profile a new random order for every
-        sweep.
+        Order in which rows are visited. None is "index", or a new random order for every sweep in the published
+        profile.
     profile : {"library", "published"}, default="library"
-        "published" does what the printed tables of the paper were made with: unsquared distance, "auto" cost from
-        the ``n_clusters``-th largest distance to the mean, first center at random in the bounding box, first sweep
-        without links, ties to the last cluster.
+        "published" reproduces the printed tables of the paper: unsquared distance, "auto" cost from the
+        ``n_clusters``-th largest distance to the mean, first center at random in the bounding box, first sweep without
+        links, ties broken in favor of the last cluster.
     max_iter : int, default=1000
-        Most sweeps.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of a random order and of the published start.
+        Maximum number of sweeps.
+    {random_state}
 
     Attributes
     ----------
     {labels_}
     cluster_centers_ : ndarray of shape (k, d)
-        Means of the clusters (of the smoothed rows, if they are smoothed).
+        Means of the clusters (of the smoothed rows, with smoothing).
     n_clusters_ : int
         Number of clusters found.
     cluster_cost_ : float
         Price of a cluster.
     link_gain_ : float
-        What a link was worth in the last sweep.
+        Value of a link of weight 1 in the last sweep.
     objective_ : float
         The objective at that gain.
     trace_ : ndarray
-        The objective after each sweep, at the gain of that sweep; values at different gains do not compare.
+        The objective after each sweep, at the gain of that sweep; values at different gains cannot be compared.
     n_iter_ : int
         Number of sweeps.
     margin_ : ndarray of shape (n,)
@@ -154,15 +153,15 @@ class RDPMeans(FoundClusterer):
     ================================ ==================================
 
     Links that are right with probability p (must) and q (cannot) are worth :math:`\xi_1 = \log p/(1-q)` and
-    :math:`\xi_2 = \log q/(1-p)`, in units of twice the variance inside clusters for squared distances.
+    :math:`\xi_2 = \log q/(1-p)`, in units of twice the variance within clusters for squared distances.
 
-    *Deviations.* Each pair counts once (Eq. (20) counts it twice, and Algorithm 1 does not descend that). A row that
-    opens a cluster belongs to it (Algorithm 1 forgets to say so). Only links that were given count, with their weights;
-    contradictory ones weigh against each other. A row of weight w > 1 opens a cluster when w equal rows would, one
-    after the other. The paper has no ``doubt_``: it follows from what keeping a link costs at the result, in units of
-    the variance inside clusters, the share of wrong links being estimated; with a divergence other than "sqeuclidean"
-    the unit is the mean divergence, which is cautious. It is calibrated by how well that predicts the other links, so
-    that few clues, or clusters that most clues contradict, call hardly any link wrong.
+    *Deviations.* Each pair counts once (Eq. (20) counts it twice, but Algorithm 1 may raise that objective). A row that
+    opens a cluster belongs to it (Algorithm 1 does not say so). Only the given links count, with their weights;
+    contradictory ones are weighed against each other. A row of weight w > 1 opens a cluster if w equal rows, one after
+    the other, would. ``doubt_`` is ours: it follows from the cost of keeping a link at the result, in units of the
+    variance within clusters, with an estimated share of wrong links. With a divergence other than "sqeuclidean" the
+    unit is the mean divergence, which is cautious. Doubts are calibrated by how well they predict the other links: with
+    few clues, or clusters that contradict most clues, hardly any link is called wrong.
 
     References
     ----------
@@ -195,7 +194,7 @@ class RDPMeans(FoundClusterer):
         cost="O(nkd + pairs)",
         aliases=("RDP-means", "Relational DP-means"),
     )
-    _parameter_constraints = FoundClusterer._parameter_constraints | {
+    _parameter_constraints = OpeningClusterer._parameter_constraints | {
         "link_gain": [Interval(Real, 0, CAP, closed="both")],
         "gain_rate": [Interval(Real, 1, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
@@ -239,7 +238,7 @@ class RDPMeans(FoundClusterer):
         if not self._published:
             return given
         if given.name != "sqeuclidean":
-            raise ValueError("profile='published' is defined for divergence='sqeuclidean', whose root it takes.")
+            raise ValueError("profile='published' requires divergence='sqeuclidean', of which it takes the root.")
         return Divergence("euclidean", EUCLIDEAN)
 
     def _cost_from(self, points: Points, center: Floats, k: int) -> float:
@@ -247,7 +246,7 @@ class RDPMeans(FoundClusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         points, begin = self._begin(problem)
-        center = _corner(points, problem.rng) if self._published else begin.centers
+        center = _draw_start(points, problem.rng) if self._published else begin.centers
         clues, n, rng = problem.clues, points.n, problem.rng
         steady = self.link_gain == 0 or self.gain_rate == 1 or not len(clues.tied)
         drawn = self.order is None and self._published
@@ -283,8 +282,8 @@ class RDPMeans(FoundClusterer):
         return doubts_by(table, unit, labels, clues, rows.weight)
 
 
-def _corner(points: Points, rng: np.random.Generator) -> Floats:
-    """(1, d) a place drawn uniformly from the bounding box of the rows."""
+def _draw_start(points: Points, rng: np.random.Generator) -> Floats:
+    """(1, d) a point drawn uniformly from the bounding box of the rows."""
     low, high = np.full(points.d, np.inf), np.full(points.d, -np.inf)
     for block in points.blocks(1):
         x = points.take(block)

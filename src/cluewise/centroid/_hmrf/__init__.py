@@ -1,1 +1,1 @@
-"""HMRFKMeans and its cases: broken links cost by distance, under a metric that is learned."""
+"""HMRFKMeans and its special cases: links that cost by distance, in a learned metric."""

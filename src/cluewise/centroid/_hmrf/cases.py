@@ -1,4 +1,4 @@
-"""Two cases of HMRF-KMeans: links without a metric (PKM), and links for the metric alone (MKM) [Bilenko2004]_."""
+"""Two cases of HMRF-KMeans: links without a metric (PKM), and links for the metric only (MKM) [Bilenko2004]_."""
 
 from __future__ import annotations
 
@@ -14,38 +14,29 @@ _CHECKED = HMRFKMeans._parameter_constraints | {"metric": [StrOptions({"diagonal
 
 
 class PKMeans(HMRFKMeans):
-    r"""K-means with soft links that cost by distance: far must-links and near cannot-links cost most when broken.
+    r"""K-means with soft links that cost by distance: broken must-links between far rows cost the most.
 
-    Use it like `PCKMeans` when links between far rows are the ones to be believed most; where links cost alike,
-    `PCKMeans` is the simpler choice. It learns no metric: `MPCKMeans` does.
+    Likewise, broken cannot-links between near rows cost the most. Use it instead of `PCKMeans`, in which all links of a
+    weight cost the same, if such links are the most reliable. It does not learn a metric; `MPCKMeans` does.
 
     Parameters
     ----------
     {n_clusters}
-    penalty : float or "auto", default="auto"
-        Factor of the weights of links. "auto" chooses one for must-links and one for cannot-links, such that the
-        average link, if broken, costs what a link weighs that is right nine times out of ten. The paper uses 1.
+    {link_factor}
     {init_neighborhoods}
     {order}
     {n_init 5}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
     {labels_}
     {cluster_centers_}
     {n_clusters_}
-    objective_ : float
-        The objective below.
-    penalty_ : ndarray of shape (2,)
-        The factors that were used for must-links and for cannot-links.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its own,
-        links aside; negative where only the clues keep a row in its cluster.
+    {objective_notes_}
+    {link_factors_}
+    {iterations_}
+    {margin_cost_}
     {broken_}
     {broken_cost_}
 
@@ -60,12 +51,12 @@ class PKMeans(HMRFKMeans):
     =========================== ===========================================
     :math:`\mu_h`               ``cluster_centers_[h]``
     :math:`w_{ij}, \bar w_{ij}` ``penalty_`` times the weights of the links
-    :math:`\rho`                diameter of the rows, or a bound of it
+    :math:`\rho`                diameter of the rows, or an upper bound
     :math:`s_i`                 ``sample_weight``
     =========================== ===========================================
 
-    *Deviations.* Those of `HMRFKMeans`. The diameter is exact for up to 2048 rows; beyond, it is bounded by distances
-    from the mean.
+    *Deviations.* Those of `HMRFKMeans`. The diameter is exact for up to 2048 rows; for more, it is an upper bound by
+    distances from the mean.
 
     References
     ----------
@@ -121,46 +112,34 @@ class PKMeans(HMRFKMeans):
 
 
 class MKMeans(HMRFKMeans):
-    r"""K-means with a metric learned from its clusters and from the links that they break; links move no row.
+    r"""K-means with a metric that is learned from its clusters and the links they break; links do not affect labels.
 
-    Use it as a yardstick: it shows what the metric does alone. `MPCKMeans` uses the same links for the labels, too,
-    and mostly does better.
+    Use it as a baseline that isolates the effect of the metric. `MPCKMeans` also uses the links for the labels and is
+    usually better.
 
     Parameters
     ----------
     {n_clusters}
     metric : {"diagonal", "full"}, default="diagonal"
-        What is learned: weights of the columns, or a full matrix, which wants many more rows than columns.
-    per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
-    penalty : float or "auto", default="auto"
-        Factor of the weights of links. "auto" chooses one for must-links and one for cannot-links, such that the
-        average link, if broken, costs what a link weighs that is right nine times out of ten. The paper uses 1.
-    prior_rows : float, default=1.0
-        So many imaginary rows, spread like all rows, support each metric. The paper has none.
+        What to learn: weights of the columns, or a full matrix, which needs many more rows than columns.
+    {per_cluster}
+    {link_factor}
+    {prior_rows}
     init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="k-means++"
-        Start, as in `PCKMeans`.
+        Initialization, as in `PCKMeans`.
     {n_init 5}
-    {max_iter 100}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 100}
 
     Attributes
     ----------
     {labels_}
     {cluster_centers_}
-    metric_ : ndarray of shape (d,), (d, d), (n_clusters, d) or (n_clusters, d, d)
-        Weights of the columns, or matrices.
+    {metric_}
     {n_clusters_}
-    objective_ : float
-        The objective below.
-    penalty_ : ndarray of shape (2,)
-        The factors that were used for must-links and for cannot-links.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its own,
-        links aside.
+    {objective_notes_}
+    {link_factors_}
+    {iterations_}
+    {margin_cost_}
     {broken_}
     {broken_cost_}
 
@@ -177,9 +156,9 @@ class MKMeans(HMRFKMeans):
     :math:`s_i`   ``sample_weight``
     ============= =======================
 
-    Labels lower the first sum alone, the metric lowers both: the objective may rise.
+    New labels lower only the first sum, a new metric lowers both, so the objective may rise.
 
-    *Deviations.* Those of `HMRFKMeans`. The start is by k-means++ instead of at perturbations of the mean.
+    *Deviations.* Those of `HMRFKMeans`. Centers are initialized by k-means++ instead of perturbations of the mean.
 
     References
     ----------

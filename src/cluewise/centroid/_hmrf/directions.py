@@ -1,4 +1,4 @@
-"""Cosine distortion: rows count by their direction, columns by weights that may be learned."""
+"""Cosine distortion: only the direction of a row counts, with column weights that may be learned."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.centroid._hmrf.distortions import Broken, Distortion, Found, Metric, Settled, products, weights_of
+from cluewise.centroid._hmrf.distortions import BrokenLinks, Distortion, Metric, Sums, Update, products, weights_of
 from cluewise.core.rows import Rows, SparseRows
 from cluewise.core.threads import map_blocks
 
 __all__ = ["Cosine", "unit_rows"]
 
 STILL = 1e-8
-"""Weights that lower the objective by less than this share of it are good enough."""
+"""Relative decrease of the objective below which the weights have converged."""
 
 HALVINGS = 12
-"""Shorter steps that are tried before the weights stay as they are."""
+"""Number of halved steps to try before giving up on new weights."""
 
 
 class UnitRows(Rows):
@@ -42,7 +42,7 @@ class SparseUnitRows(SparseRows):
 
     def take(self, block: Any) -> Any:
         """Some rows."""
-        return _divided(self.X[block], self.lengths[block])
+        return _divide(self.X[block], self.lengths[block])
 
     def dense(self, block: Any) -> Floats:
         """Some rows as a dense array."""
@@ -66,13 +66,14 @@ class Cosine(Distortion):
     """1 − xᵀAμ/(‖x‖_A ‖μ‖_A) with A = diag(a), section 7.4 of the specification; centers have length 1 in the metric.
 
     ``reference`` is the largest distance of two rows: 1 without negative numbers, else 2. The prior on the weights,
-    Σ a²/2 − log a, counts once per row: with less support the weights go to columns in which all rows are alike.
+    Σ a²/2 − log a, counts once per row: with less support, the weights concentrate on columns in which all rows are
+    alike.
     """
 
     absolute = False
 
     def prepare(self, total: float, counted: Ints, prior: float) -> None:
-        """The largest distance, and a word about rows without direction."""
+        """Find the largest distance, and warn about rows of zeros."""
         rows = self.rows
         least = min(float(rows.take(block).min()) for block in rows.blocks(1))
         self.reference = 1.0 if least >= 0 else 2.0
@@ -81,7 +82,7 @@ class Cosine(Distortion):
             warnings.warn("X has rows of zeros, which have no direction.", UserWarning, stacklevel=7)
 
     def check(self) -> None:
-        """Any rows will do."""
+        """All rows are in the domain."""
 
     def start(self, centers: Floats) -> Floats:
         """Centers of length 1; one without direction points along the diagonal."""
@@ -103,7 +104,7 @@ class Cosine(Distortion):
         return np.ascontiguousarray(product.T, dtype=self.rows.dtype)
 
     def to_own(self, x: Any, centers: Floats, metric: Metric, labels: Ints) -> Floats:
-        """1 − cosine of every row with its own center; 0 where only rounding is left."""
+        """1 − cosine of every row with its own center; 0 if that is only rounding."""
         own = 1 - self._cosines(x, centers, metric.weights[0], labels)
         eps: Any = np.finfo(self.rows.dtype).eps
         return np.where(own > 8 * eps, own, 0.0)
@@ -112,10 +113,10 @@ class Cosine(Distortion):
         near = (a * centers) / np.sqrt((centers * centers) @ a)[:, None]
         return np.asarray(products(x, near, labels) / _lengths(x, 1.0, a))
 
-    def add(self, x: Any, block: Any, labels: Ints, metric: Metric, found: Found) -> None:
+    def add(self, x: Any, block: Any, labels: Ints, metric: Metric, found: Sums) -> None:
         """Add rows of length 1 in the metric to the sums of their clusters."""
         if self.learns:
-            x = _divided(x, _lengths(x, 1.0, metric.weights[0]))
+            x = _divide(x, _lengths(x, 1.0, metric.weights[0]))
         super().add(x, block, labels, metric, found)
 
     def between(self, first: Ints, second: Ints, metric: Metric) -> Floats:
@@ -123,47 +124,49 @@ class Cosine(Distortion):
         out = np.empty((len(first), 1))
         a = metric.weights[0]
         for part in self.pair_blocks(len(first)):
-            x, z = (self._turned(which[part], a) for which in (first, second))
-            out[part, 0] = 1 - _times(x, z) @ a
+            x, z = (self._normalize(which[part], a) for which in (first, second))
+            out[part, 0] = 1 - _multiply(x, z) @ a
         return np.maximum(out, 0)
 
-    def _turned(self, which: Ints, a: Floats) -> Any:
+    def _normalize(self, which: Ints, a: Floats) -> Any:
         """Some rows of length 1 in the metric, in double precision."""
         x = self.rows.take(which).astype(np.float64)
-        return _divided(x, _lengths(x, 1.0, a))
+        return _divide(x, _lengths(x, 1.0, a))
 
     def ceiling(self, metric: Metric, reference: Any) -> Floats:
         """(1,) the largest distance of two rows."""
         return np.array([float(reference)])
 
     def settle(
-        self, labels: Ints, found: Found, previous: Floats, metric: Metric, broken: Broken, reference: Any
-    ) -> Settled:
-        """M1: μ_h ∝ Σ x/‖x‖_A. M2: a step down the gradient on log a, halved until the objective falls."""
+        self, labels: Ints, found: Sums, previous: Floats, metric: Metric, broken: BrokenLinks, reference: Any
+    ) -> Update:
+        """M1: μ_h ∝ Σ x/‖x‖_A. M2: a gradient step on log a, halved until the objective falls."""
         a, (sums, mass) = metric.weights[0], found.tally
         lengths = np.sqrt((sums * sums) @ a)
         centers = np.where(lengths[:, None] > 0, sums / np.where(lengths > 0, lengths, 1.0)[:, None], previous)
         value = float(mass.sum() - lengths.sum()) + self._links(broken, metric)
         if not self.learns:
-            return Settled(centers, metric, value)
+            return Update(centers, metric, value)
         value += self.prior_cost(metric, centers)
         slope = a * self._gradient(labels, found, centers, a, broken)
-        pace = 1 / (2 * self.strength)  # one step to the bottom, if there were only the prior close to a = 1
+        pace = 1 / (2 * self.strength)  # the Newton step of the prior alone at a = 1
         for _ in range(HALVINGS):
             trial = weights_of(a * np.exp(np.clip(-pace * slope, -1, 1)))
-            there = self._spent(labels, centers, trial) + self._links(broken, trial) + self.prior_cost(trial, centers)
+            there = (
+                self._total_cost(labels, centers, trial) + self._links(broken, trial) + self.prior_cost(trial, centers)
+            )
             if there < value:
                 longer = np.sqrt((centers * centers) @ trial.weights[0])[:, None]
-                return Settled(centers / longer, trial, there, value - there <= STILL * abs(value))
+                return Update(centers / longer, trial, there, value - there <= STILL * abs(value))
             pace /= 2
-        return Settled(centers, metric, value)
+        return Update(centers, metric, value)
 
-    def _links(self, broken: Broken, metric: Metric) -> float:
-        """What the broken links cost."""
+    def _links(self, broken: BrokenLinks, metric: Metric) -> float:
+        """Cost of the broken links."""
         distance = self.between(broken.first, broken.second, metric)[:, 0]
         return float(broken.pull @ distance + broken.joined.sum() * self.reference)
 
-    def _spent(self, labels: Ints, centers: Floats, metric: Metric) -> float:
+    def _total_cost(self, labels: Ints, centers: Floats, metric: Metric) -> float:
         """Σ w·D of all rows."""
 
         def work(block: slice) -> float:
@@ -172,29 +175,31 @@ class Cosine(Distortion):
 
         return sum(map_blocks(work, self.rows.blocks(self.k)))
 
-    def _gradient(self, labels: Ints, found: Found, centers: Floats, a: Floats, broken: Broken) -> Floats:
-        """∂J/∂a of section 7.4, for rows, broken links and prior, where centers have length 1."""
+    def _gradient(self, labels: Ints, found: Sums, centers: Floats, a: Floats, broken: BrokenLinks) -> Floats:
+        """∂J/∂a of section 7.4, for rows, broken links and prior, given centers of length 1."""
 
         def work(block: slice) -> Floats:
             x = self.rows.take(block).astype(np.float64)
             share = self._cosines(x, centers, a, labels[block])
             if self.rows.weight is not None:
                 share = share * self.rows.weights(block)
-            turned = _divided(x, _lengths(x, 1.0, a))
-            return np.asarray(share @ _times(turned, turned)).ravel()
+            turned = _divide(x, _lengths(x, 1.0, a))
+            return np.asarray(share @ _multiply(turned, turned)).ravel()
 
         squares = sum(map_blocks(work, self.rows.blocks(self.k)), start=np.zeros(self.rows.d))
         sums = found.tally.sums
         cosines = (sums * centers) @ a
         total = 0.5 * squares + 0.5 * cosines @ (centers * centers) - (sums * centers).sum(axis=0)
         for part in self.pair_blocks(len(broken)):
-            x, z = (self._turned(which[part], a) for which in (broken.first, broken.second))
-            cross, pull = _times(x, z), broken.pull[part]
-            total += 0.5 * ((pull * (cross @ a)) @ _times(x, x) + (pull * (cross @ a)) @ _times(z, z)) - pull @ cross
+            x, z = (self._normalize(which[part], a) for which in (broken.first, broken.second))
+            cross, pull = _multiply(x, z), broken.pull[part]
+            total += (
+                0.5 * ((pull * (cross @ a)) @ _multiply(x, x) + (pull * (cross @ a)) @ _multiply(z, z)) - pull @ cross
+            )
         return np.asarray(total + self.strength * (a - 1 / a))
 
     def prior_cost(self, metric: Metric, centers: Floats) -> float:
-        """What the weights cost by themselves: nothing at a = 1, where there is nothing to learn."""
+        """Cost of the weights by themselves: 0 at a = 1, where they start."""
         a = metric.weights[0]
         return self.strength * float((0.5 * (a * a - 1) - np.log(a)).sum()) if self.learns else 0.0
 
@@ -203,20 +208,22 @@ def _lengths(x: Any, zero: float = 1.0, a: Floats | None = None) -> Floats:
     """Lengths of rows, in a metric if one is given; ``zero`` for rows without length."""
     if a is None:
         squared = (
-            np.einsum("ij,ij->i", x, x) if isinstance(x, np.ndarray) else np.asarray(_times(x, x).sum(axis=1)).ravel()
+            np.einsum("ij,ij->i", x, x)
+            if isinstance(x, np.ndarray)
+            else np.asarray(_multiply(x, x).sum(axis=1)).ravel()
         )
     else:
-        squared = np.asarray(_times(x, x) @ a).ravel()
+        squared = np.asarray(_multiply(x, x) @ a).ravel()
     lengths = np.sqrt(squared)
     return np.where(lengths > 0, lengths, zero).astype(x.dtype)
 
 
-def _times(x: Any, z: Any) -> Any:
+def _multiply(x: Any, z: Any) -> Any:
     return x * z if isinstance(x, np.ndarray) else x.multiply(z).tocsr()
 
 
-def _divided(x: Any, lengths: Floats) -> Any:
-    """Rows divided by numbers."""
+def _divide(x: Any, lengths: Floats) -> Any:
+    """Divide each row by a number."""
     if isinstance(x, np.ndarray):
         return x / lengths[:, None]
     out = x.copy()

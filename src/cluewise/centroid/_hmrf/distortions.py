@@ -1,6 +1,7 @@
-"""Distortions: how far rows are from centers and from each other, under a metric that is learned.
+"""Distortions: how far rows are from centers and from each other, in a metric that is learned.
 
-A broken link costs by the distance φ of its two rows: φ for a must-link, a ceiling less φ for a cannot-link.
+The cost of a broken link depends on the distance φ of its two rows: φ for a must-link, a ceiling minus φ for a
+cannot-link.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from cluewise.core.centers import Tally
 from cluewise.core.rows import Rows
 
 __all__ = [
-    "Broken",
+    "BrokenLinks",
     "Distortion",
-    "Found",
+    "Sums",
     "Linear",
     "Metric",
-    "Settled",
-    "broken_links",
+    "Update",
+    "find_broken",
     "none_broken",
     "products",
     "weights_of",
@@ -42,29 +43,29 @@ class Metric(NamedTuple):
 
 
 def weights_of(a: Floats) -> Metric:
-    """One metric with these weights of the columns; its determinant counts nothing."""
+    """One metric with these weights of the columns, without a determinant term."""
     return Metric(a[None], np.sqrt(a)[None], np.zeros(1))
 
 
-class Found(NamedTuple):
-    """Sums of a labelling: what the next centers and the next metric need to know about the rows."""
+class Sums(NamedTuple):
+    """Sums over the rows of each cluster that the next centers and the next metric need."""
 
     tally: Tally
-    moments: Floats | None = None  # Σ w x² or Σ w x xᵀ of every cluster, where each has a metric of its own
+    moments: Floats | None = None  # Σ w x² or Σ w x xᵀ of every cluster, if each has a metric of its own
 
-    def plus(self, other: Found) -> Found:
+    def plus(self, other: Sums) -> Sums:
         """Both together."""
         moments = None if self.moments is None or other.moments is None else self.moments + other.moments
-        return Found(self.tally.plus(other.tally), moments)
+        return Sums(self.tally.plus(other.tally), moments)
 
-    def first(self, k: int) -> Found:
+    def first(self, k: int) -> Sums:
         """The first k clusters alone."""
         tally = Tally(self.tally.sums[:k], self.tally.mass[:k])
-        return Found(tally, None if self.moments is None else self.moments[:k])
+        return Sums(tally, None if self.moments is None else self.moments[:k])
 
 
-class Broken(NamedTuple):
-    """Links that a labelling breaks."""
+class BrokenLinks(NamedTuple):
+    """Links that a labeling breaks."""
 
     first: Ints  # row numbers
     second: Ints
@@ -81,7 +82,7 @@ class Broken(NamedTuple):
         return self.joined if g > 1 else self.joined.sum(keepdims=True)
 
     def shares(self, g: int, part: slice) -> Floats:
-        """(links, g) by how much each link counts in each metric: half in that of either row."""
+        """(links, g) weight of each link in each metric: half in the metric of either row."""
         pull = self.pull[part]
         if g == 1:
             return pull[:, None]
@@ -91,7 +92,7 @@ class Broken(NamedTuple):
         return out
 
 
-def broken_links(ends: Ints, must: Floats, cannot: Floats, labels: Ints, k: int) -> Broken:
+def find_broken(ends: Ints, must: Floats, cannot: Floats, labels: Ints, k: int) -> BrokenLinks:
     """The links between the rows ``ends`` that the labels break, with the given weights."""
     homes = labels[ends]
     same = homes[:, 0] == homes[:, 1]
@@ -99,30 +100,30 @@ def broken_links(ends: Ints, must: Floats, cannot: Floats, labels: Ints, k: int)
     same = same[broken]
     pull = np.where(same, -cannot[broken], must[broken])
     joined = np.bincount(homes[broken[same], 0], weights=cannot[broken[same]], minlength=k).astype(np.float64)
-    return Broken(ends[broken, 0], ends[broken, 1], pull, homes[broken], joined)
+    return BrokenLinks(ends[broken, 0], ends[broken, 1], pull, homes[broken], joined)
 
 
-def none_broken(k: int) -> Broken:
+def none_broken(k: int) -> BrokenLinks:
     """No link is broken."""
     none = np.empty(0, dtype=np.int64)
-    return Broken(none, none, np.empty(0), np.empty((0, 2), dtype=np.int64), np.zeros(k))
+    return BrokenLinks(none, none, np.empty(0), np.empty((0, 2), dtype=np.int64), np.zeros(k))
 
 
-class Settled(NamedTuple):
-    """Centers and metric after a step, and what they cost."""
+class Update(NamedTuple):
+    """Centers and metric after a step, and their cost."""
 
     centers: Floats
     metric: Metric
     value: float  # the whole objective
-    still: bool = True  # whether the metric is the best one, not only a better one
+    still: bool = True  # whether the metric is optimal, not only improved
 
 
 class Distortion(ABC):
-    """Base of the distortions; ``rows`` are the rows as they see them, ``g`` is the number of metrics."""
+    """Base of the distortions; ``rows`` are in the representation of the distortion, ``g`` is the number of metrics."""
 
     absolute = True  # whether a learned metric makes the unit of X irrelevant
     unit = 1.0  # scores times this are distortions
-    reference: Any  # what the ceiling of φ is made of; set by `prepare`, as all that a fit needs and new rows do not
+    reference: Any  # determines the ceiling of φ; set by `prepare`, like everything that is only needed in a fit
 
     def __init__(self, rows: Rows, k: int, learns: bool, g: int = 1) -> None:
         self.rows = rows
@@ -132,43 +133,47 @@ class Distortion(ABC):
 
     @abstractmethod
     def prepare(self, total: float, counted: Ints, prior: float) -> None:
-        """Look at the rows: their scatter is known, ``counted`` ones span the data, ``prior`` ones support a metric."""
+        """Compute what a fit needs.
+
+        ``total`` is the scatter of the rows, ``counted`` are the rows that define the extent of the data, and ``prior``
+        is the number of imaginary rows that support a metric.
+        """
 
     @abstractmethod
     def check(self) -> None:
-        """Refuse rows outside the domain of the distortion."""
+        """Raise an error if a row is outside the domain of the distortion."""
 
     def first_metric(self) -> Metric:
-        """Every column counts 1."""
+        """The initial metric: every column has weight 1."""
         ones = np.ones((self.g, self.rows.d))
         return Metric(ones, ones, np.zeros(self.g))
 
     def start(self, centers: Floats) -> Floats:
-        """First centers, made fit for this distortion."""
+        """Initial centers, moved into the domain of this distortion."""
         return centers
 
     @abstractmethod
     def table(self, centers: Floats, metric: Metric) -> Any:
-        """Centers prepared for `scores`; has an ``offset`` that scores lack."""
+        """Centers prepared for `scores`, with an ``offset`` to add to the scores."""
 
     @abstractmethod
     def scores(self, x: Any, table: Any) -> Floats:
-        """(k, rows) distortions less normalizers, divided by ``unit``, up to a constant of the row."""
+        """(k, rows) distortions plus normalizers, divided by ``unit``, less the offset and a constant of the row."""
 
     @abstractmethod
     def to_own(self, x: Any, centers: Floats, metric: Metric, labels: Ints) -> Floats:
-        """Distortion of every row from its own center, written out, without the normalizer."""
+        """Distortion of every row from its own center, without the normalizer."""
 
-    def add(self, x: Any, block: Any, labels: Ints, metric: Metric, found: Found) -> None:
+    def add(self, x: Any, block: Any, labels: Ints, metric: Metric, found: Sums) -> None:
         """Add rows to the sums of their clusters."""
         self.rows.add(x, block, labels, found.tally.sums, found.tally.mass)
 
-    def empty(self, k: int) -> Found:
-        """Nothing in any cluster."""
-        return Found(Tally(np.zeros((k, self.rows.d)), np.zeros(k)))
+    def empty(self, k: int) -> Sums:
+        """Sums of k empty clusters."""
+        return Sums(Tally(np.zeros((k, self.rows.d)), np.zeros(k)))
 
     def pair_blocks(self, count: int) -> list[slice]:
-        """Numbers of pairs in blocks."""
+        """Slices that divide the pairs into blocks."""
         size = max(2**17 // (self.rows.d + self.g), 16)
         return [slice(start, start + size) for start in range(0, count, size)]
 
@@ -178,21 +183,21 @@ class Distortion(ABC):
 
     @abstractmethod
     def ceiling(self, metric: Metric, reference: Any) -> Floats:
-        """(g,) what φ is taken from in a broken cannot-link."""
+        """(g,) upper bound on φ; a broken cannot-link costs the bound minus φ."""
 
     @abstractmethod
     def settle(
-        self, labels: Ints, found: Found, previous: Floats, metric: Metric, broken: Broken, reference: Any
-    ) -> Settled:
-        """Centers, then the metric, that are best for a labelling; what they cost."""
+        self, labels: Ints, found: Sums, previous: Floats, metric: Metric, broken: BrokenLinks, reference: Any
+    ) -> Update:
+        """Update the centers, then the metric, for a labeling; return their cost, too."""
 
     def normalizer(self, metric: Metric, labels: Ints) -> Floats:
-        """What every row pays beside its distortion."""
+        """Cost of every row in addition to its distortion."""
         return np.zeros(len(labels))
 
     @abstractmethod
     def prior_cost(self, metric: Metric, centers: Floats) -> float:
-        """What metric and centers cost by themselves."""
+        """Cost of metric and centers by themselves."""
 
 
 class Linear(Distortion):
@@ -200,7 +205,7 @@ class Linear(Distortion):
 
     @abstractmethod
     def terms(self, first: Ints, second: Ints) -> Any:
-        """(pairs, d) what each column adds to φ when it counts 1; dense, or CSR for sparse rows."""
+        """(pairs, d) contribution of each column to φ at weight 1; dense, or CSR for sparse rows."""
 
     def between(self, first: Ints, second: Ints, metric: Metric) -> Floats:
         """(pairs, g) Σ a·terms."""
@@ -213,8 +218,8 @@ class Linear(Distortion):
         """(g,) the scalar product of weights and reference."""
         return np.asarray((metric.weights * reference).reshape(self.g, -1).sum(axis=1))
 
-    def link_scatter(self, broken: Broken, reference: Any) -> Floats:
-        """(g, d) what the broken links cost per unit of weight of each column."""
+    def link_scatter(self, broken: BrokenLinks, reference: Any) -> Floats:
+        """(g, d) cost of the broken links per unit of weight of each column."""
         total = broken.joined_in(self.g)[:, None] * reference
         for part in self.pair_blocks(len(broken)):
             total += broken.shares(self.g, part).T @ self.terms(broken.first[part], broken.second[part])
@@ -222,7 +227,7 @@ class Linear(Distortion):
 
 
 def products(x: Any, near: Floats, labels: Ints) -> Floats:
-    """Inner product of every row with the line of its cluster; of sparse rows only stored numbers are touched."""
+    """Inner product of every row with the line of its cluster; for sparse rows, only stored numbers are read."""
     if isinstance(x, np.ndarray):
         return np.einsum("ij,ij->i", x, near[labels])
     row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))

@@ -1,4 +1,4 @@
-"""Extent: how far apart rows lie at most. What a broken cannot-link costs is measured against it."""
+"""Extent of the data, against which the cost of a broken cannot-link is measured."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cluewise.core.threads import map_blocks
 __all__ = ["box", "diameter", "farthest_pair"]
 
 EXTREME = 2048
-"""Among so many rows, those farthest from the mean, the diameter is exact; for the others it is bounded."""
+"""Number of rows, those farthest from the mean, whose pairs are all compared; the other pairs are bounded."""
 
 
 def box(rows: Rows, counted: Ints) -> tuple[Floats, Floats]:
-    """Lowest and highest number of every column among some rows."""
+    """Smallest and largest value of every column among some rows."""
 
     def work(block: Ints) -> tuple[Floats, Floats]:
         x = rows.take(block)
@@ -32,7 +32,7 @@ def box(rows: Rows, counted: Ints) -> tuple[Floats, Floats]:
 def diameter(rows: Rows, counted: Ints) -> float:
     """Largest distance between two of some rows: exact for up to `EXTREME` of them, else an upper bound.
 
-    Two rows, one of which is not extreme, are no farther apart than their distances from the mean add up to.
+    By the triangle inequality, the distance of two rows is at most the sum of their distances from the mean.
     """
     center = sum(rows.take(block).sum(axis=0) for block in rows.blocks(1, counted)) / len(counted)
     table = rows.table(np.asarray(center, dtype=np.float64).reshape(1, rows.d))
@@ -45,9 +45,9 @@ def diameter(rows: Rows, counted: Ints) -> float:
 
 
 def farthest_pair(rows: Rows, which: Ints, root: Floats | None = None) -> tuple[int, int, float]:
-    """Two of some rows that are farthest apart, and their distance; the first such pair, O(n² d).
+    """The first pair of rows that are farthest apart, and their distance, in O(n² d).
 
-    ``root`` gives the metric: columns are multiplied by it, or rows by it when it is a matrix.
+    ``root`` defines the metric: a vector scales the columns, a matrix transforms the rows.
     """
 
     def seen(block: Ints) -> Floats:

@@ -1,4 +1,4 @@
-"""Fields: labels that depend on each other through links, row by row, under any distortion."""
+"""Markov random fields: labels that depend on each other through links, for any distortion."""
 
 from __future__ import annotations
 
@@ -7,24 +7,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.centroid._hmrf.distortions import Broken, Distortion, Found, Metric, broken_links, none_broken
+from cluewise.centroid._hmrf.distortions import BrokenLinks, Distortion, Metric, Sums, find_broken, none_broken
 from cluewise.clues import Clues
 from cluewise.core.price import LOG_ODDS, effective_dimension
 from cluewise.core.threads import map_blocks
 from cluewise.core.views import Forces, PairGraph, broken_weight, count_members
 from cluewise.kernels import assignment, hmrf
 
-__all__ = ["ByDistance", "Constant", "UNIT_PRICE", "assign", "factors", "gather", "lead", "price", "refill", "spent"]
+__all__ = [
+    "DistanceLinks",
+    "ConstantLinks",
+    "UNIT_PRICE",
+    "assign",
+    "choose_factors",
+    "gather",
+    "lead",
+    "choose_price",
+    "refill",
+    "total_cost",
+]
 
 UNIT_PRICE = 2 * LOG_ODDS
-"""What breaking a link should cost where every dimension has variance 1."""
+"""Cost of a broken link if every dimension has variance 1."""
 
 SLICE = 100_000
-"""Rows per call of a kernel, so that Ctrl-C is heard."""
+"""Rows per call of a kernel, so that Ctrl-C takes effect soon."""
 
 
-class ByDistance(NamedTuple):
-    """Links that cost by the distance of their rows."""
+class DistanceLinks(NamedTuple):
+    """Links whose cost depends on the distance of their rows."""
 
     links: PairGraph
     ends: Ints  # (m, 2) row numbers of the links
@@ -34,7 +45,7 @@ class ByDistance(NamedTuple):
 
     @property
     def rows(self) -> Ints:
-        """The rows that links speak of."""
+        """The rows with links."""
         return self.links.rows
 
     def visit(self, distortion: Distortion, metric: Metric, reference: Any, alone: Floats, labels: Ints) -> int:
@@ -51,16 +62,16 @@ class ByDistance(NamedTuple):
         labels[links.rows] = tied
         return moved
 
-    def broken(self, labels: Ints, k: int) -> Broken:
+    def broken(self, labels: Ints, k: int) -> BrokenLinks:
         """The links that the labels break."""
-        return broken_links(self.ends, self.must, self.cannot, labels, k)
+        return find_broken(self.ends, self.must, self.cannot, labels, k)
 
     def constant(self, labels: Ints) -> float:
-        """Nothing beside distances."""
+        """No cost apart from distances."""
         return 0.0
 
     def cost(self, distortion: Distortion, metric: Metric, reference: Any, labels: Ints) -> float:
-        """What the broken links cost, one by one."""
+        """Cost of the broken links, computed one by one."""
         ends = self.ends
         between = np.broadcast_to(distortion.between(ends[:, 0], ends[:, 1], metric), (len(ends), distortion.k))
         ceiling = np.broadcast_to(distortion.ceiling(metric, reference), distortion.k)
@@ -69,8 +80,8 @@ class ByDistance(NamedTuple):
         return float(np.where(p == q, self.cannot * (ceiling[p] - between[each, p]), apart).sum())
 
 
-class Constant(NamedTuple):
-    """Links and groups that cost the same wherever their rows are, as in PCK-Means; groups are not written out."""
+class ConstantLinks(NamedTuple):
+    """Links and groups of constant cost, as in PCK-Means; groups are not expanded."""
 
     pulls: Forces
     clues: Clues
@@ -79,7 +90,7 @@ class Constant(NamedTuple):
 
     @property
     def rows(self) -> Ints:
-        """The rows that clues speak of."""
+        """The rows with clues."""
         return self.pulls.rows
 
     def visit(self, distortion: Distortion, metric: Metric, reference: Any, alone: Floats, labels: Ints) -> int:
@@ -95,25 +106,25 @@ class Constant(NamedTuple):
             moved += assignment.assign_penalized(*which, *pulls.arrays, counts, self.penalty)[0]
         return moved
 
-    def broken(self, labels: Ints, k: int) -> Broken:
-        """No link costs by distance."""
+    def broken(self, labels: Ints, k: int) -> BrokenLinks:
+        """No link has a cost that depends on distance."""
         return none_broken(k)
 
     def constant(self, labels: Ints) -> float:
-        """What the broken clues cost."""
+        """Cost of the broken clues."""
         return self.penalty * broken_weight(self.clues, labels)
 
     def cost(self, distortion: Distortion, metric: Metric, reference: Any, labels: Ints) -> float:
-        """What the broken clues cost."""
+        """Cost of the broken clues."""
         return self.constant(labels)
 
 
 def assign(
     distortion: Distortion, centers: Floats, metric: Metric, labels: Ints, tied: Ints
-) -> tuple[Found, Floats, int]:
-    """Free rows to their nearest centers, in blocks; the tied rows keep their labels for now.
+) -> tuple[Sums, Floats, int]:
+    """Assign free rows to their nearest centers, in blocks; the tied rows keep their labels for now.
 
-    Labels change in place. Returns the sums of the free rows, what each tied row costs in every cluster by itself,
+    Labels change in place. Returns the sums of the free rows, the cost of each tied row in every cluster without links,
     and the number of moves.
     """
     rows, k = distortion.rows, len(centers)
@@ -122,7 +133,7 @@ def assign(
     blocks = rows.blocks(k)
     cuts = np.searchsorted(tied, [block.start for block in blocks] + [rows.n])
 
-    def work(b: int) -> tuple[Found, int]:
+    def work(b: int) -> tuple[Sums, int]:
         block, at = blocks[b], slice(cuts[b], cuts[b + 1])
         x = rows.take(block)
         scores = distortion.scores(x, table)
@@ -134,7 +145,7 @@ def assign(
         near[columns] = labels[block][columns]
         moved = int(np.count_nonzero(labels[block] != near))
         labels[block] = near
-        near[columns] = k  # to be counted later
+        near[columns] = k  # tied rows go into a cluster k that is dropped; `gather` adds them after their visit
         found = distortion.empty(k + 1)
         distortion.add(x, block, near, metric, found)
         return found, moved
@@ -148,7 +159,7 @@ def assign(
     return total, alone, moved
 
 
-def gather(distortion: Distortion, metric: Metric, labels: Ints, which: Ints, k: int) -> Found:
+def gather(distortion: Distortion, metric: Metric, labels: Ints, which: Ints, k: int) -> Sums:
     """Sums of some rows."""
     found = distortion.empty(k)
     for block in distortion.rows.blocks(1, which):
@@ -157,9 +168,9 @@ def gather(distortion: Distortion, metric: Metric, labels: Ints, which: Ints, k:
 
 
 def refill(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints, empty: Bools, free: Ints) -> Ints:
-    """Labels in which the free rows with the largest distortion have moved into the empty clusters.
+    """Labels with the free rows of largest distortion moved into the empty clusters.
 
-    A cluster stays empty when no free row lies off its center in a cluster with others.
+    A cluster stays empty if no free row is both off its center and in a cluster with other rows.
     """
     rows, labels = distortion.rows, labels.copy()
     cost = np.empty(len(free))
@@ -184,7 +195,7 @@ def refill(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints
 
 
 def lead(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints) -> Floats:
-    """Per row, how much more than in its own cluster it would cost in the best other one, links aside."""
+    """Cost of each row in the best other cluster minus its cost in its own, links aside."""
     rows = distortion.rows
     table = distortion.table(centers, metric)
     out = np.full(rows.n, np.inf, dtype=rows.dtype)
@@ -202,8 +213,8 @@ def lead(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints) 
     return out
 
 
-def spent(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints) -> float:
-    """Σ w(D + normalizer) over all rows, row by row."""
+def total_cost(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints) -> float:
+    """Σ w(D + normalizer) over all rows, computed row by row."""
     rows = distortion.rows
 
     def work(block: slice) -> float:
@@ -214,18 +225,19 @@ def spent(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints)
     return sum(map_blocks(work, rows.blocks(len(centers))))
 
 
-def price(distortion: Distortion, centers: Floats, labels: Ints) -> float:
-    """What breaking a link should cost: log-odds times twice the distortion inside clusters per effective dimension.
+def choose_price(distortion: Distortion, centers: Floats, labels: Ints) -> float:
+    """Cost of a broken link: log-odds times twice the distortion within clusters per effective dimension.
 
-    Twice, because half a squared distance is a log-likelihood. Centers are means; 1 when nothing varies.
+    Twice, because half a squared distance is a log-likelihood. Centers must be means. The price is 1 if all rows equal
+    their centers.
     """
-    inside = spent(distortion, centers, distortion.first_metric(), labels) / distortion.rows.mass
+    inside = total_cost(distortion, centers, distortion.first_metric(), labels) / distortion.rows.mass
     found = UNIT_PRICE * inside / effective_dimension(distortion.rows, centers, labels)
     return found if found > 0 else 1.0
 
 
-def factors(distortion: Distortion, links: PairGraph, wanted: float) -> Floats:
-    """Factors for must-links and for cannot-links with which the average one costs as much as is wanted."""
+def choose_factors(distortion: Distortion, links: PairGraph, target: float) -> Floats:
+    """Factors for must-links and for cannot-links that make the average cost of each kind equal to ``target``."""
     metric, ends = distortion.first_metric(), links.rows[links.ends]
     between = distortion.between(ends[:, 0], ends[:, 1], metric)[:, 0]
     ceiling = distortion.ceiling(metric, distortion.reference)[0]
@@ -233,4 +245,4 @@ def factors(distortion: Distortion, links: PairGraph, wanted: float) -> Floats:
         float(np.average(cost, weights=weight)) if weight.any() else 0.0
         for cost, weight in ((between, links.must), (ceiling - between, links.cannot))
     ]
-    return np.array([wanted / mean if mean > 1e-12 * wanted else 1.0 for mean in means])
+    return np.array([target / mean if mean > 1e-12 * target else 1.0 for mean in means])

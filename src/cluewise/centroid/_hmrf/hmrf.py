@@ -1,4 +1,4 @@
-"""HMRF-KMeans: k-means whose links cost by distance, under a metric that it learns [Basu2004b]_."""
+"""HMRF-KMeans: k-means with links that cost by distance, in a metric that it learns [Basu2004b]_."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, Problem, new_rows
 from cluewise.centroid._hmrf import fields
-from cluewise.centroid._hmrf.distortions import Found, Metric
+from cluewise.centroid._hmrf.distortions import Metric, Sums
 from cluewise.centroid._hmrf.learned import distortion_of, price_links
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.core import loop, seeding
@@ -25,12 +25,12 @@ __all__ = ["HMRFKMeans"]
 
 
 class Rules(NamedTuple):
-    """What stays the same from step to step."""
+    """What does not change between steps."""
 
     distortion: Any
     field: Any
-    tied: Ints  # rows whose links count when they are assigned
-    free: Ints  # rows that no clue speaks of
+    tied: Ints  # rows whose links count in the assignment
+    free: Ints  # rows without clues
     published: bool
     penalty: Floats  # factors of must-links and cannot-links
 
@@ -41,33 +41,33 @@ class State(NamedTuple):
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     metric: Metric
-    reference: Any  # what broken cannot-links were measured against
+    reference: Any  # what the cost of broken cannot-links is measured against
     rules: Rules
 
 
 def step(state: State) -> tuple[State, loop.Info]:
     """Algorithm 9 of the survey: E (labels by iterated conditional modes), M1 (centers), M2 (metric)."""
     rules, metric, k = state.rules, state.metric, len(state.centers)
-    given = rules.distortion
-    reference = given.far_reference(metric) if rules.published else given.reference
+    distortion = rules.distortion
+    reference = distortion.far_reference(metric) if rules.published else distortion.reference
     labels = state.labels.copy()
-    found, alone, moved = fields.assign(given, state.centers, metric, labels, rules.tied)
+    found, alone, moved = fields.assign(distortion, state.centers, metric, labels, rules.tied)
     if len(rules.tied):
-        moved += rules.field.visit(given, metric, reference, alone, labels)
-        found = found.plus(fields.gather(given, metric, labels, rules.tied, k))
+        moved += rules.field.visit(distortion, metric, reference, alone, labels)
+        found = found.plus(fields.gather(distortion, metric, labels, rules.tied, k))
     new, info = _settle(state, labels, found, reference, moved)
     empty = found.tally.mass == 0
     if empty.any():
-        filled = fields.refill(given, state.centers, metric, labels, empty, rules.free)
-        every = fields.gather(given, metric, filled, np.arange(len(filled)), k)
+        filled = fields.refill(distortion, state.centers, metric, labels, empty, rules.free)
+        every = fields.gather(distortion, metric, filled, np.arange(len(filled)), k)
         other, there = _settle(state, filled, every, reference, moved + 1)
         if there.objective < info.objective:
             return other, there
     return new, info
 
 
-def _settle(state: State, labels: Ints, found: Found, reference: Any, moved: int) -> tuple[State, loop.Info]:
-    """M1 and M2 for the labels of an E step."""
+def _settle(state: State, labels: Ints, found: Sums, reference: Any, moved: int) -> tuple[State, loop.Info]:
+    """M1 and M2 for the labels of an E step; a metric that still improves counts as a move."""
     rules = state.rules
     broken = rules.field.broken(labels, len(state.centers))
     settled = rules.distortion.settle(labels, found, state.centers, state.metric, broken, reference)
@@ -77,67 +77,55 @@ def _settle(state: State, labels: Ints, found: Found, reference: Any, moved: int
 
 
 class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
-    r"""K-means in which a broken link costs by the distance of its rows, under a metric that is learned on the way.
+    r"""K-means with links that cost by the distance of their rows, in a metric that is learned along the way.
 
-    Use it when some columns matter more than others and links can tell which: rows that must be together though they
-    are far apart make the columns in which they differ count less. It is the family behind three named methods:
-    `PKMeans` learns no metric, `MKMeans` uses links for the metric alone, `MPCKMeans` uses them for both. For
-    directions such as texts take ``distortion="cosine"`` and ``metric=None``, for counts and shares
+    Use it when some columns matter more than others and links can tell which: a must-link between rows that are far
+    apart gives less weight to the columns in which they differ. Three named methods are special cases: `PKMeans` does
+    not learn a metric, `MKMeans` uses links for the metric only, `MPCKMeans` uses them for both. For text and other
+    directional data use ``distortion="cosine"`` and ``metric=None``; for counts and shares,
     ``distortion="generalized_i"``.
 
     Parameters
     ----------
     {n_clusters}
     distortion : {"sqeuclidean", "cosine", "generalized_i"}, default="sqeuclidean"
-        How far a row is from a center: squared distance, 1 - cosine, or the I-divergence of rows without negative
-        numbers.
+        Distortion of a row in a cluster: squared distance, 1 - cosine, or the I-divergence of non-negative rows.
     metric : {"diagonal", "full"} or None, default="diagonal"
-        What is learned: weights of the columns, a full matrix (squared distances only; wants many more rows than
+        What to learn: weights of the columns, a full matrix (squared distances only; needs many more rows than
         columns), or nothing.
-    per_cluster : bool, default=False
-        Whether each cluster has a metric of its own (squared distances only).
-    penalty : float or "auto", default="auto"
-        Factor of the weights of links. "auto" chooses one for must-links and one for cannot-links, such that the
-        average link, if broken, costs what a link weighs that is right nine times out of ten. The papers use 1, at
-        which a few wrong links do much harm.
+    {per_cluster}
+        Only for squared distances.
+    {link_factor}
     link_cost : {"distance", "constant"}, default="distance"
-        Whether a broken must-link costs the more the farther its rows are from each other, and a broken cannot-link
-        the less; or all the same, as in `PCKMeans`, of which this is the version with a metric. Labels and groups are
-        written out as pairs for "distance" alone: with many labelled rows take "constant".
+        "distance": a broken must-link costs more if its rows are far apart, a broken cannot-link if they are close.
+        "constant": all links of a weight cost the same, as in `PCKMeans`. Only "distance" expands labels and groups
+        to pairs; use "constant" with many labeled rows.
     use_clues : {"everywhere", "metric"}, default="everywhere"
-        "metric": links shape the metric but do not pull rows into clusters; the objective may then rise.
-    prior_rows : float, default=1.0
-        So many imaginary rows, spread like all rows, support each metric of squared distances: a small
-        cluster does not learn a metric from next to nothing. The papers have none.
+        "metric": links only shape the metric and do not affect the assignment; the objective may then rise.
+    {prior_rows}
+        They keep small clusters from learning extreme metrics of squared distances.
     profile : {"library", "published"}, default="library"
-        "published": cannot-links are measured against the two rows farthest apart in the metric of the moment, which
-        takes O(n² d) and may raise the objective; ``penalty="auto"`` is 1, there are no imaginary rows, and
-        clusters without a neighborhood start near the mean of all rows.
+        "published": cannot-links are measured against the two rows that are farthest apart in the current metric, which
+        takes O(n² d) and may raise the objective; ``penalty="auto"`` is 1, there are no imaginary rows, and clusters
+        without a neighborhood are initialized near the global mean.
     {init_neighborhoods}
     {order}
     {n_init_neighborhoods}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
     {labels_}
     cluster_centers_ : ndarray of shape (n_clusters, d)
-        Means of the clusters; for "cosine" their directions, of length 1 in the metric; for "generalized_i" means with
-        a thousandth of the mean of all rows.
-    metric_ : ndarray of shape (d,), (d, d), (n_clusters, d) or (n_clusters, d, d)
-        Weights of the columns, or matrices; missing when none are learned.
+        Means of the clusters; for "cosine", their directions, of length 1 in the metric; for "generalized_i", mixed
+        with a thousandth of the global mean.
+    {metric_}
+        Only if a metric is learned.
     {n_clusters_}
-    objective_ : float
-        The objective below.
-    penalty_ : ndarray of shape (2,)
-        The factors that were used for must-links and for cannot-links.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its own,
-        links aside; negative where only the clues keep a row in its cluster.
+    {objective_notes_}
+    {link_factors_}
+    {iterations_}
+    {margin_cost_}
     {broken_}
     {broken_cost_}
 
@@ -147,12 +135,12 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         + \sum_{ML,\, y_i \ne y_j} w_{ij} \tfrac12 \big( \varphi_{A_{y_i}} + \varphi_{A_{y_j}} \big)(x_i, x_j)
         + \sum_{CL,\, y_i = y_j = h} \bar w_{ij} \big( \varphi^{\max}_{A_h} - \varphi_{A_h}(x_i, x_j) \big) - \log P(A)
 
-    The determinant belongs to squared distances; there :math:`\varphi` is the squared distance of the two rows and
-    :math:`\varphi^{\max}` the scalar product of A with a fixed matrix: the squared edges of the box around all rows
-    for a diagonal metric, the squared diameter times the unit matrix for a full one. For the cosine it is 1 (2 if X has
-    negative numbers). For the I-divergence :math:`\varphi` is that of both rows from their mean, and
-    :math:`\varphi^{\max}` sums over the columns how far their lowest and highest number are apart. No pair exceeds
-    it; of wide or sparse counts it is two to nine times the largest :math:`\varphi` of any two rows.
+    The determinant is only used with squared distances. There, :math:`\varphi` is the squared distance of the two rows
+    and :math:`\varphi^{\max}` the scalar product of A with a fixed matrix: the squared edges of the bounding box for a
+    diagonal metric, the squared diameter times the identity for a full one. For the cosine :math:`\varphi^{\max}` is 1
+    (2 if X has negative numbers). For the I-divergence :math:`\varphi` is the divergence of both rows from their mean,
+    and :math:`\varphi^{\max}` is the sum, over the columns, of the divergence of the smallest and the largest value. No
+    pair exceeds it; for wide or sparse counts it is two to nine times the largest :math:`\varphi` of any two rows.
 
     ============================== ==================================================
     paper                          code
@@ -164,15 +152,14 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     :math:`P(A)`                   ``prior_rows``; Rayleigh for the other distortions
     ============================== ==================================================
 
-    *Deviations.* What :math:`\varphi^{\max}` is taken from stays fixed, so that no step raises the objective; the paper
-    takes the farthest two rows anew in every iteration, which is a smaller maximum, too. Each pair and each normalizer
-    counts once (E21 to E23 of the errata). Rows keep their labels between sweeps. Links that follow from others are not
-    added. No metric assumes a variance below a millionth of that of all rows. The log-determinant has weight 1 in all
-    steps; the authors' program gives it 0.01 in one of them. Directions are means of rows of length 1 *in the metric*,
-    which is the exact minimum. The prior of weights counts once per row, because with less support they go to columns
-    in which all rows are alike; for the I-divergence it is measured in units of the data, and each cluster holds a
-    little of the mean of all rows, so that no center is zero. An empty cluster takes the worst row without clues when
-    that lowers the objective.
+    *Deviations.* The reference of :math:`\varphi^{\max}` is fixed, so no step raises the objective; the paper finds the
+    two farthest rows again in every iteration, which gives a smaller maximum. Each pair and each normalizer counts once
+    (E21 to E23 of the errata). Rows keep their labels between sweeps. Entailed links are not added. No metric assumes a
+    variance below a millionth of that of all rows. The log-determinant has weight 1 in all steps; the authors' program
+    uses 0.01 in one of them. Directions are means of rows of length 1 *in the metric*, which is the exact minimum. The
+    prior of the weights counts once per row: with less support, they concentrate on columns in which all rows are
+    alike. For the I-divergence the prior is in units of the data, and each cluster includes a little of the global mean
+    so that no center is zero. An empty cluster takes the worst row without clues if that lowers the objective.
 
     References
     ----------
@@ -183,7 +170,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
 
     Examples
     --------
-    Two groups of rows differ in the first column; the second is wide and says nothing.
+    Two groups of rows differ in the first column; the second has a large variance and no information.
 
     >>> from cluewise import Clues, HMRFKMeans
     >>> X = [[0, 0], [0.1, 9], [0.2, 4], [0, 6], [1, 1], [1.1, 8], [0.9, 5], [1, 3]]
@@ -269,7 +256,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         rows, clues, k = problem.rows, problem.clues, problem.k
         constant = self.link_cost == "constant"
         if constant and (self.use_clues == "metric" or self._published):
-            raise ValueError("link_cost='constant' teaches no metric, nor is it published; use link_cost='distance'.")
+            raise ValueError("use_clues='metric' and profile='published' require link_cost='distance'.")
         distortion = self._distortion(rows, k)
         links: Any = build_forces(clues, k) if constant else build_pair_graph(clues)
         counted = np.ones(rows.n, dtype=bool) if rows.weight is None else rows.weight > 0
@@ -287,26 +274,26 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         metric, penalty = price_links(problem, start, labels, found, self._penalty(problem), constant=constant)
         must, cannot = penalty
         order = visiting_order(self.order, links.rows, n, problem.rng)
-        field: Any = fields.Constant(links, problem.clues, must, order)
+        field: Any = fields.ConstantLinks(links, problem.clues, must, order)
         if not constant:
-            field = fields.ByDistance(links, links.rows[links.ends], must * links.must, cannot * links.cannot, order)
+            field = fields.DistanceLinks(links, links.rows[links.ends], must * links.must, cannot * links.cannot, order)
         everywhere = self.use_clues == "everywhere"
         tied = links.rows if everywhere else np.arange(0)
         rules = Rules(distortion, field, tied, np.flatnonzero(others(links.rows, n)), self._published, penalty)
         state = State(labels, start, metric, distortion.reference, rules)
-        # The published M2 ignores what broken links cost, and an assignment without links may raise that cost.
+        # The published M2 ignores the cost of broken links, and an assignment without links may raise that cost.
         slack = self._slack(problem, penalty) if everywhere and not self._published else None
         return loop.run(step, state, problem.limits, slack)
 
     def _penalty(self, problem: Problem) -> Floats | None:
-        """Factors of must-links and cannot-links, where they are known before the first assignment."""
+        """Factors of must-links and cannot-links, if they are known before the first assignment."""
         if self.penalty != "auto" or self._published:
             return np.full(2, 1.0 if self.penalty == "auto" else float(self.penalty))
-        # All starts pay the same price, or their objectives could not be compared.
+        # Objectives of different starts can only be compared at the same price.
         return None if problem.first is None else problem.first.rules.penalty
 
     def _slack(self, problem: Problem, penalty: Floats) -> float:
-        """How far rounding may raise the objective."""
+        """How much rounding may raise the objective."""
         rows, links = problem.rows, problem.shared[1]
         eps: Any = np.finfo(rows.dtype).eps
         weight = 0.0 if self.link_cost == "constant" else float(penalty @ [links.must.sum(), links.cannot.sum()])
@@ -326,23 +313,23 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
 
     def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
         state = result.state
-        given, metric = state.rules.distortion, state.metric
-        cost = state.rules.field.cost(given, metric, state.reference, state.labels)
-        value = fields.spent(given, state.centers, metric, state.labels) + cost
+        distortion, metric = state.rules.distortion, state.metric
+        cost = state.rules.field.cost(distortion, metric, state.reference, state.labels)
+        value = fields.total_cost(distortion, state.centers, metric, state.labels) + cost
         return super()._attributes(problem, result) | {
-            "objective_": value + float(given.prior_cost(metric, state.centers)),
+            "objective_": value + float(distortion.prior_cost(metric, state.centers)),
             "broken_cost_": cost,
-            "margin_": fields.lead(given, state.centers, metric, state.labels),
+            "margin_": fields.lead(distortion, state.centers, metric, state.labels),
         }
 
     def _new(self, X: Any) -> tuple[Any, Floats]:
-        """New rows as the distortion sees them, and the centers beside them."""
+        """New rows and the centers, in the representation of the distortion."""
         distortion = self._distortion(new_rows(self, X), self.n_clusters)
         distortion.check()
         return distortion, self.cluster_centers_.astype(np.float64) - distortion.rows.shift
 
     def predict(self, X: Any) -> Ints:
-        """Cluster with the smallest distortion for new rows, in the learned metric; clues play no part.
+        """Assign new rows to the cluster of smallest distortion, in the learned metric; clues play no part.
 
         Parameters
         ----------
@@ -359,7 +346,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         return labels
 
     def transform(self, X: Any) -> Floats:
-        """Distance of each row to each center, in the learned metric.
+        """Compute the distance of each row to each center, in the learned metric.
 
         Parameters
         ----------
@@ -368,7 +355,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         Returns
         -------
         ndarray of shape (m, n_clusters)
-            Distances; cosine distances or divergences where these are the distortion.
+            Euclidean distances in the metric, cosine distances or divergences.
         """
         distortion, centers = self._new(X)
         rows = distortion.rows
@@ -391,6 +378,6 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         return len(self.cluster_centers_)
 
 
-def add_perturbed(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """The published start: random perturbations of the global mean beside the means of must-link components."""
-    return np.vstack([given, seeding.perturbed(rows, k - len(given), rng)])
+def add_perturbed(rows: Rows, first: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """The published initialization: add random perturbations of the global mean to the first centers."""
+    return np.vstack([first, seeding.perturbed(rows, k - len(first), rng)])

@@ -1,4 +1,4 @@
-"""Squared distances under learned metrics: none, one or one per cluster, of weighted columns or full matrices."""
+"""Squared distances in learned metrics: none, one, or one per cluster; weighted columns or full matrices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from cluewise._squares import negligible
 from cluewise._typing import Floats, Ints
-from cluewise.centroid._hmrf.distortions import Broken, Found, Linear, Metric, Settled, products
+from cluewise.centroid._hmrf.distortions import BrokenLinks, Linear, Metric, Sums, Update, products
 from cluewise.centroid._hmrf.extent import box, diameter, farthest_pair
 from cluewise.core import centers as means
 from cluewise.core.rows import DIRECT, Rows, SparseRows
@@ -17,7 +17,7 @@ from cluewise.core.threads import map_blocks
 __all__ = ["SquaredEuclidean", "inverse"]
 
 FLOOR = 1e-6
-"""No metric assumes a variance below this share of that of all rows, or J would fall without end."""
+"""Smallest variance that a metric assumes, relative to that of all rows; without it, J is unbounded below."""
 
 
 class Table(NamedTuple):
@@ -26,11 +26,11 @@ class Table(NamedTuple):
     centers: Floats  # in the metric
     offset: Floats  # (k,)
     metric: Metric
-    inner: Any  # table of the rows, where one metric holds for all
+    inner: Any  # table of `Rows`, if all clusters share one metric
 
 
 class SquaredEuclidean(Linear):
-    """‖x − μ‖² in the metric A less log det A: Eq. 24–28 of [Truong2013]_ with errata E21–E23.
+    """‖x − μ‖² − log det A in the metric A: Eq. 24–28 of [Truong2013]_ with errata E21–E23.
 
     ``kind`` is None, "diagonal" or "full". ``prior`` imaginary rows, spread like all rows, support each metric.
     """
@@ -40,11 +40,11 @@ class SquaredEuclidean(Linear):
     def __init__(self, rows: Rows, k: int, kind: str | None, per_cluster: bool) -> None:
         super().__init__(rows, k, kind is not None, k if kind and per_cluster else 1)
         self.kind = kind
-        self.expands = rows.d > DIRECT or isinstance(rows, SparseRows)  # how the rows compute distances
+        self.expands = rows.d > DIRECT or isinstance(rows, SparseRows)  # whether `Rows` expands ‖x − μ‖² into products
         self.full = kind == "full"
 
     def prepare(self, total: float, counted: Ints, prior: float) -> None:
-        """Second moments of all rows, and the reference of the cannot-links."""
+        """Compute the second moments of all rows and the reference of the cannot-links."""
         self.counted, self.prior = counted, prior
         self.total: Any = total
         if self.learns:
@@ -55,10 +55,10 @@ class SquaredEuclidean(Linear):
         self.reference = self._fixed_reference()
 
     def check(self) -> None:
-        """Any rows will do."""
+        """All rows are in the domain."""
 
     def _fixed_reference(self) -> Floats:
-        """R such that R − ΔΔᵀ has no negative diagonal (diagonal metric), no negative eigenvalue (full metric)."""
+        """R such that R − ΔΔᵀ has no negative diagonal (diagonal metric) or no negative eigenvalue (full metric)."""
         if self.kind == "diagonal":
             low, high = box(self.rows, self.counted)
             return ((high - low) ** 2)[None]
@@ -66,7 +66,7 @@ class SquaredEuclidean(Linear):
         return squared * np.eye(self.rows.d)[None] if self.full else np.full((1, self.rows.d), squared / self.rows.d)
 
     def far_reference(self, metric: Metric) -> Floats:
-        """R_h = ΔΔᵀ of the two rows that are farthest apart in the metric of the moment, as published."""
+        """R_h = ΔΔᵀ of the two rows that are farthest apart in the current metric, as published."""
         out = np.empty((self.g, *metric.weights.shape[1:]))
         for h, root in enumerate(metric.roots):
             i, j, _ = farthest_pair(self.rows, self.counted, root)
@@ -76,14 +76,14 @@ class SquaredEuclidean(Linear):
         return out
 
     def first_metric(self) -> Metric:
-        """The Euclidean one."""
+        """The Euclidean metric."""
         if not self.full:
             return super().first_metric()
         one = np.tile(np.eye(self.rows.d), (self.g, 1, 1))
         return Metric(one, one, np.zeros(self.g))
 
-    def empty(self, k: int) -> Found:
-        """Nothing in any cluster."""
+    def empty(self, k: int) -> Sums:
+        """Sums of k empty clusters."""
         found = super().empty(k)
         shape = (k, self.rows.d, self.rows.d) if self.full else (k, self.rows.d)
         return found if self.g == 1 else found._replace(moments=np.zeros(shape))
@@ -91,22 +91,22 @@ class SquaredEuclidean(Linear):
     def table(self, centers: Floats, metric: Metric) -> Table:
         """Centers prepared for `scores`."""
         if self.g == 1:
-            near, root = _seen(centers, metric.roots[0]), metric.roots[0]
+            near, root = _transform(centers, metric.roots[0]), metric.roots[0]
             inner = self.rows.table(near)
-            if self.expands:  # xᵀAμ = x·(Aμ): the centers can be turned twice, the rows need not be turned at all
-                twice = _seen(near, root.T).astype(self.rows.dtype)
+            if self.expands:  # xᵀAμ = x·(Aμ): transform the centers twice instead of all rows once
+                twice = _transform(near, root.T).astype(self.rows.dtype)
                 inner = inner._replace(centers=twice, minus=-twice)
             return Table(inner.centers, inner.offset, metric, inner)
-        near = np.array([_seen(center[None], root)[0] for center, root in zip(centers, metric.roots)])
+        near = np.array([_transform(center[None], root)[0] for center, root in zip(centers, metric.roots)])
         offset = -0.5 * metric.log_det
         return Table(near, offset if self.full else offset + 0.5 * np.einsum("hj,hj->h", near, near), metric, None)
 
     def scores(self, x: Any, table: Table) -> Floats:
-        """(k, rows) half of ‖x − μ_h‖² − log det A_h, before the offset, up to a constant of the row."""
+        """(k, rows) half of ‖x − μ_h‖² − log det A_h, without the offset, up to a constant of the row."""
         roots = table.metric.roots
         if table.inner is not None:
             turns = self.learns and not self.expands
-            return self.rows.scores(_seen(x, roots[0].astype(self.rows.dtype)) if turns else x, table.inner)
+            return self.rows.scores(_transform(x, roots[0].astype(self.rows.dtype)) if turns else x, table.inner)
         x = x.astype(np.float64, copy=False)
         if not self.full:
             return np.ascontiguousarray((0.5 * (_square(x) @ table.metric.weights.T) - x @ (table.centers * roots).T).T)
@@ -117,7 +117,7 @@ class SquaredEuclidean(Linear):
         return out
 
     def to_own(self, x: Any, centers: Floats, metric: Metric, labels: Ints) -> Floats:
-        """‖x − μ‖² of every row from its own center, in difference form where that is dense anyway."""
+        """‖x − μ‖² of every row from its own center, from differences unless these would make sparse rows dense."""
         x = x.astype(np.float64, copy=False)
         if not isinstance(x, np.ndarray) and not self.full:
             weights = np.broadcast_to(metric.weights, centers.shape)
@@ -126,14 +126,14 @@ class SquaredEuclidean(Linear):
             return np.maximum(squared, 0)
         off = (x if isinstance(x, np.ndarray) else x.toarray()) - centers[labels]
         if self.g == 1:
-            off = _seen(off, metric.roots[0])
+            off = _transform(off, metric.roots[0])
         else:
             for h in np.unique(labels):
-                off[labels == h] = _seen(off[labels == h], metric.roots[h])
+                off[labels == h] = _transform(off[labels == h], metric.roots[h])
         return np.einsum("ij,ij->i", off, off)
 
-    def add(self, x: Any, block: Any, labels: Ints, metric: Metric, found: Found) -> None:
-        """Add rows to the sums of their clusters, and to the moments where each has a metric."""
+    def add(self, x: Any, block: Any, labels: Ints, metric: Metric, found: Sums) -> None:
+        """Add rows to the sums of their clusters, and to their moments if each cluster has a metric."""
         super().add(x, block, labels, metric, found)
         if found.moments is None:
             return
@@ -166,8 +166,8 @@ class SquaredEuclidean(Linear):
                 out[part, h] = np.einsum("ij,ij->i", turned, turned)
         return out
 
-    def link_scatter(self, broken: Broken, reference: Floats) -> Floats:
-        """½wΔΔᵀ of a broken must-link in the metric of either row, v(R − ΔΔᵀ) of a broken cannot-link."""
+    def link_scatter(self, broken: BrokenLinks, reference: Floats) -> Floats:
+        """½wΔΔᵀ for a broken must-link in the metric of either row, v(R − ΔΔᵀ) for a broken cannot-link."""
         if not self.full:
             return super().link_scatter(broken, reference)
         total = broken.joined_in(self.g)[:, None, None] * reference
@@ -180,14 +180,14 @@ class SquaredEuclidean(Linear):
         return total
 
     def settle(
-        self, labels: Ints, found: Found, previous: Floats, metric: Metric, broken: Broken, reference: Any
-    ) -> Settled:
-        """M1: means. M2: A_h = n_h S_h⁻¹, the best for Σ ⟨A_h, S_h⟩ − n_h log det A_h."""
+        self, labels: Ints, found: Sums, previous: Floats, metric: Metric, broken: BrokenLinks, reference: Any
+    ) -> Update:
+        """M1: means. M2: A_h = n_h S_h⁻¹, which minimizes Σ ⟨A_h, S_h⟩ − n_h log det A_h."""
         tally = found.tally
         centers = means.means(tally, previous)
         links = self.link_scatter(broken, reference)
         if not self.learns:
-            return Settled(centers, metric, means.within(self.total, tally) + float(links.sum()))
+            return Update(centers, metric, means.within(self.total, tally) + float(links.sum()))
         mass = tally.mass
         between = np.einsum("h,hi,hj->hij", mass, centers, centers) if self.full else mass[:, None] * centers**2
         if self.g == 1:
@@ -199,23 +199,23 @@ class SquaredEuclidean(Linear):
         mass = mass + self.prior
         metric = inverse(scatter, mass, self.scale, metric)
         value = float((metric.weights * scatter).sum() - mass @ metric.log_det)
-        return Settled(centers, metric, value)
+        return Update(centers, metric, value)
 
     def normalizer(self, metric: Metric, labels: Ints) -> Floats:
         """−log det A of the cluster of every row."""
         return -metric.log_det[labels if self.g > 1 else np.zeros_like(labels)]
 
     def prior_cost(self, metric: Metric, centers: Floats) -> float:
-        """What the imaginary rows cost."""
+        """Cost of the imaginary rows."""
         if not self.learns:
             return 0.0
         return self.prior * float((metric.weights * self.spread).sum() - metric.log_det.sum())
 
 
 def inverse(scatter: Floats, mass: Floats, scale: Floats, previous: Metric) -> Metric:
-    """A = n S⁻¹ for every metric, where no direction has a variance below `FLOOR` in columns divided by ``scale``.
+    """A = n S⁻¹ for every metric, with variances of at least `FLOOR` in columns divided by ``scale``.
 
-    That is the lowest ⟨A, S⟩ − n log det A among all such A. A metric without mass stays what it was.
+    That minimizes ⟨A, S⟩ − n log det A among all such A. A metric without mass does not change.
     """
     weights, roots, log_det = (part.copy() for part in previous)
     for h in np.flatnonzero(mass > 0):
@@ -248,7 +248,7 @@ def _moments_of_all(rows: Rows, full: bool) -> tuple[Floats, Floats, Floats]:
     covariance = second / rows.mass - (np.outer(mean, mean) if full else mean**2)
     variance = np.diag(covariance).copy() if full else covariance
     square = np.diag(second) if full else second
-    # Constant up to rounding: whatever such a column counts, it costs nothing.
+    # Columns that are constant up to rounding cost nothing at any weight.
     variance[(variance <= 1e-12 * square / rows.mass) | negligible(variance, rows.dtype)] = 1.0
     return second, variance, covariance if full else variance
 
@@ -265,6 +265,6 @@ def _square(x: Any) -> Any:
     return x * x if isinstance(x, np.ndarray) else x.multiply(x)
 
 
-def _seen(x: Any, root: Floats) -> Any:
-    """Rows as the metric sees them: squared lengths there are those of the metric."""
+def _transform(x: Any, root: Floats) -> Any:
+    """Transform rows so that their squared lengths are those in the metric."""
     return x @ root if root.ndim == 2 else x * root

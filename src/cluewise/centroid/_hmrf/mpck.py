@@ -1,4 +1,4 @@
-"""MPCK-Means: k-means that learns a metric and pays by distance for every broken link [Bilenko2004]_."""
+"""MPCK-Means: k-means that learns a metric and charges broken links by distance [Bilenko2004]_."""
 
 from __future__ import annotations
 
@@ -14,47 +14,35 @@ __all__ = ["MPCKMeans"]
 class MPCKMeans(HMRFKMeans):
     r"""K-means that learns which columns matter, from its clusters and from soft links, while it clusters.
 
-    Use it when links may be wrong, columns are of unequal worth, and a hundred links or more are known; with few, it is
-    about as good as `PCKMeans`. One diagonal metric is the safe choice, one per cluster suits clusters of different
-    shape, a full metric wants many more rows than columns.
+    Use it when links may be wrong, some columns matter more than others, and there are a hundred links or more; with
+    fewer, it is about as good as `PCKMeans`. One diagonal metric is the safe choice, one metric per cluster suits
+    clusters of different shapes.
 
     Parameters
     ----------
     {n_clusters}
     metric : {"diagonal", "full"}, default="diagonal"
-        What is learned: weights of the columns, or a full matrix, which wants many more rows than columns.
-    per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
-    penalty : float or "auto", default="auto"
-        Factor of the weights of links. "auto" chooses one for must-links and one for cannot-links, such that the
-        average link, if broken, costs what a link weighs that is right nine times out of ten. The paper uses 1.
-    prior_rows : float, default=1.0
-        So many imaginary rows, spread like all rows, support each metric. The paper has none.
+        What to learn: weights of the columns, or a full matrix, which needs many more rows than columns.
+    {per_cluster}
+    {link_factor}
+    {prior_rows}
     profile : {"library", "published"}, default="library"
-        "published": as in `HMRFKMeans`.
+        See `HMRFKMeans`.
     {init_neighborhoods}
     {order}
     {n_init 5}
-    {max_iter 300}
-    {tol}
-    {random_state}
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
     {labels_}
     {cluster_centers_}
-    metric_ : ndarray of shape (d,), (d, d), (n_clusters, d) or (n_clusters, d, d)
-        Weights of the columns, or matrices.
+    {metric_}
     {n_clusters_}
-    objective_ : float
-        The objective below.
-    penalty_ : ndarray of shape (2,)
-        The factors that were used for must-links and for cannot-links.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: what the row would cost in the best other cluster minus what it costs in its own,
-        links aside; negative where only the clues keep a row in its cluster.
+    {objective_notes_}
+    {link_factors_}
+    {iterations_}
+    {margin_cost_}
     {broken_}
     {broken_cost_}
 
@@ -66,8 +54,8 @@ class MPCKMeans(HMRFKMeans):
         + \sum_{CL,\, y_i = y_j = h} \bar w_{ij} \big( \langle A_h, R \rangle - \lVert \Delta \rVert^2_{A_h} \big)
         - \log P(A), \quad \Delta = x_i - x_j
 
-    Labels, means and :math:`A_h = n_h S_h^{-1}` lower it in turn; :math:`S_h` is the scatter of the cluster plus what
-    broken links add. R holds the squared edges of the box around all rows (diagonal metric) or the squared diameter.
+    Labels, means and :math:`A_h = n_h S_h^{-1}` lower it in turn; :math:`S_h` is the scatter of the cluster plus that
+    of its broken links. R holds the squared edges of the bounding box (diagonal metric) or the squared diameter.
 
     =========================== ===========================================
     paper                       code
@@ -79,7 +67,7 @@ class MPCKMeans(HMRFKMeans):
     :math:`s_i`                 ``sample_weight``
     =========================== ===========================================
 
-    *Deviations.* Those of `HMRFKMeans`: above all, R stays fixed, so that no step raises the objective.
+    *Deviations.* Those of `HMRFKMeans`. Most importantly, R is fixed, so no step raises the objective.
 
     References
     ----------

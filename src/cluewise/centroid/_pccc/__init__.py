@@ -1,1 +1,1 @@
-"""PCCC: labels, links, groups and sizes, hard and soft, in one fit."""
+"""PCCC: K-means with hard and soft labels, links, groups and sizes."""

@@ -1,8 +1,8 @@
-"""Bonds: clues between nodes in one form, as forces. Negative attracts, positive repels, infinite forbids.
+"""Bonds: clues between nodes as forces. A negative pull attracts, a positive one repels, an infinite one forbids.
 
-A node is what hard must-links join. Putting node i into cluster h costs its distance, plus the pull of every neighbor
-that is there; up to a constant, the sum over all is the price of the broken links. Groups of more than `LARGE` nodes
-stay groups, so that memory is O(n).
+A node is a component of hard must-links. Node i in cluster h costs its distance plus the pull of every neighbor in h.
+Up to a constant, the sum of the pulls is the price of the broken links. Groups of more than `LARGE` nodes are not
+expanded to pairs, so memory is O(n).
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from cluewise.clues import Clues
 from cluewise.core.views import broken_weight, list_memberships
 from cluewise.exact.network import Network, busy
 
-__all__ = ["Bonds", "bonds_of", "fold", "hard_alone", "parts", "price_of", "priced", "troubled"]
+__all__ = ["Bonds", "bonds_of", "fold", "keep_hard", "find_parts", "price_of", "set_price", "find_violated"]
 
-LARGE = 32  # nodes; a larger soft group is not written out as pairs
+LARGE = 32  # number of nodes up to which a soft group is expanded to pairs
 
 
 class Bonds(NamedTuple):
-    """Forces between nodes, and the nodes that exclude each other once more as a network."""
+    """Forces between nodes; nodes that exclude each other are in the network ``net``, too."""
 
     indptr: Ints  # (m + 1,) symmetric CSR
     indices: Ints
     pull: Floats
     node_indptr: Ints  # (m + 1,) large groups of each node
     groups: Ints
-    shares: Floats  # rows of the group in the node
+    shares: Floats  # number of rows of the group in the node
     group_pull: Floats  # (g,)
-    net: Network  # hard exclusions alone
-    constant: float  # what labels cost beside distances and pulls
+    net: Network  # hard exclusions only
+    constant: float  # price of the broken links minus the sum of pulls, the same for all labels
 
     @property
     def size(self) -> int:
@@ -41,7 +41,7 @@ class Bonds(NamedTuple):
 
     @property
     def soft(self) -> bool:
-        """Whether there are forces that may be resisted."""
+        """Whether there are finite forces."""
         return bool(len(self.groups) or np.isfinite(self.pull).any())
 
     def counts(self, labels: Ints, k: int) -> Floats:
@@ -53,7 +53,7 @@ class Bonds(NamedTuple):
 
 
 def bonds_of(hard: Clues, soft: Clues, component: Ints) -> Bonds:
-    """Bonds between some components of the hard clues, sorted; weights of soft clues are not yet multiplied."""
+    """Bonds between some components (sorted) of the hard clues, at a price of 1 per unit of soft weight."""
     m = len(component)
     number = np.full(hard.n_components, -1, dtype=np.int64)
     number[component] = np.arange(m)
@@ -82,8 +82,9 @@ def bonds_of(hard: Clues, soft: Clues, component: Ints) -> Bonds:
         net,
         0.0,
     )
-    # With all rows in one cluster, what breaks beside the pulls is the constant; hard links play no part in it.
-    everything = float(pulls[pairs[:, 0] != pairs[:, 1]].sum()) + _pulled_by_groups(made, np.zeros(m, dtype=np.int32))
+    # The constant is the same for all labels, so it can be read off from all rows in one cluster. Hard links do not
+    # contribute to either sum.
+    everything = float(pulls[pairs[:, 0] != pairs[:, 1]].sum()) + _sum_group_pulls(made, np.zeros(m, dtype=np.int32))
     return made._replace(constant=broken_weight(soft, np.zeros(soft.n, dtype=np.int32)) - everything)
 
 
@@ -101,7 +102,7 @@ def _groups(soft: Clues, node: Ints) -> tuple[Ints, Ints, Floats, Floats]:
 
 
 def _csr(m: int, ends: Ints, pull: Floats, hard: tuple[Ints, Ints]) -> tuple[Ints, Ints, Floats]:
-    """All pairs as one CSR, parallel ones added up, pulls of 0 left out."""
+    """All pairs as one CSR matrix; parallel pairs are added up, pulls of 0 dropped."""
     from scipy.sparse import coo_array
 
     rows = np.repeat(np.arange(m), np.diff(hard[0]))
@@ -116,44 +117,44 @@ def _csr(m: int, ends: Ints, pull: Floats, hard: tuple[Ints, Ints]) -> tuple[Int
     return made.indptr.astype(np.int64), made.indices.astype(np.int32), made.data
 
 
-def priced(bonds: Bonds, penalty: float) -> Bonds:
-    """The same bonds, each unit of soft weight at a price; 0 leaves the hard ones."""
+def set_price(bonds: Bonds, penalty: float) -> Bonds:
+    """Multiply the soft pulls by the price of a unit of weight; a price of 0 leaves only the hard links."""
     if penalty > 0:
         return bonds._replace(
             pull=bonds.pull * penalty, group_pull=bonds.group_pull * penalty, constant=bonds.constant * penalty
         )
-    return hard_alone(bonds.net)
+    return keep_hard(bonds.net)
 
 
-def hard_alone(net: Network) -> Bonds:
-    """A network without any soft link."""
-    nobody, nothing = np.zeros(net.size + 1, np.int64), np.empty(0)
-    pairs = _csr(net.size, np.empty((0, 2), np.int64), nothing, net.plain())
-    return Bonds(*pairs, nobody, nobody[:0], nothing, nothing, net, 0.0)
+def keep_hard(net: Network) -> Bonds:
+    """Bonds of a network without soft links."""
+    pointers, none = np.zeros(net.size + 1, np.int64), np.empty(0)
+    pairs = _csr(net.size, np.empty((0, 2), np.int64), none, net.plain())
+    return Bonds(*pairs, pointers, pointers[:0], none, none, net, 0.0)
 
 
 def price_of(bonds: Bonds, labels: Ints) -> float:
-    """Price of the soft links that labels break; infinite when they break a hard one."""
+    """Price of the soft links that labels break; infinite if they break a hard one."""
     if bonds.net.broken(labels).any():
         return float("inf")
-    return max(bonds.constant + _pulled(bonds, labels), 0.0)
+    return max(bonds.constant + _sum_pulls(bonds, labels), 0.0)
 
 
-def _pulled(bonds: Bonds, labels: Ints) -> float:
-    """Sum of the pulls between nodes that share a cluster, hard ones left out."""
+def _sum_pulls(bonds: Bonds, labels: Ints) -> float:
+    """Sum of the finite pulls between nodes in the same cluster."""
     row = np.repeat(np.arange(bonds.size), np.diff(bonds.indptr))
     same = (labels[row] == labels[bonds.indices]) & np.isfinite(bonds.pull)
-    return 0.5 * float(bonds.pull[same].sum()) + _pulled_by_groups(bonds, labels)
+    return 0.5 * float(bonds.pull[same].sum()) + _sum_group_pulls(bonds, labels)
 
 
-def _pulled_by_groups(bonds: Bonds, labels: Ints) -> float:
+def _sum_group_pulls(bonds: Bonds, labels: Ints) -> float:
     counts = bonds.counts(labels, int(labels.max(initial=0)) + 1)
     alone = np.bincount(bonds.groups, weights=bonds.shares**2, minlength=len(counts))
     return 0.5 * float(bonds.group_pull @ ((counts**2).sum(axis=1) - alone))
 
 
-def troubled(bonds: Bonds, labels: Ints, k: int) -> Bools:
-    """Nodes that labels put together with one that repels them, or apart from one that attracts them."""
+def find_violated(bonds: Bonds, labels: Ints, k: int) -> Bools:
+    """Nodes that share a cluster with a node that repels them, or not with one that attracts them."""
     row = np.repeat(np.arange(bonds.size), np.diff(bonds.indptr))
     same = labels[row] == labels[bonds.indices]
     wrong = np.zeros(bonds.size, dtype=bool)
@@ -163,19 +164,20 @@ def troubled(bonds: Bonds, labels: Ints, k: int) -> Bools:
         counts = bonds.counts(labels, k)
         around = counts[bonds.groups, labels[node]]
         split = around < counts.sum(axis=1)[bonds.groups]
+        # A node breaks a repelling group if others of the group are in its cluster, an attracting one if any is not.
         wrong[node[np.where(bonds.group_pull[bonds.groups] > 0, around > bonds.shares, split)]] = True
     return wrong
 
 
-def parts(bonds: Bonds) -> Ints:
-    """Connected part of every node."""
+def find_parts(bonds: Bonds) -> Ints:
+    """Number of the connected part of every node."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
     m, g = bonds.size, len(bonds.group_pull)
     pointers = np.concatenate([bonds.indptr + bonds.node_indptr, np.full(g, len(bonds.indices) + len(bonds.groups))])
     target = np.empty(pointers[-1], np.int64)
-    # Each node lists its neighbors, then its groups, which are nodes of their own here.
+    # Groups are additional vertices of this graph: each node lists its neighbors, then its groups.
     at = np.arange(len(bonds.indices)) + np.repeat(bonds.node_indptr[:-1], np.diff(bonds.indptr))
     target[at] = bonds.indices
     at = np.arange(len(bonds.groups)) + np.repeat(bonds.indptr[1:], np.diff(bonds.node_indptr))
@@ -185,9 +187,9 @@ def parts(bonds: Bonds) -> Ints:
 
 
 def fold(bonds: Bonds, costs: Floats, labels: Ints, nodes: Ints) -> tuple[Floats, Bonds]:
-    """Costs of and bonds between some nodes, while all others keep their labels.
+    """Restrict the problem to some nodes while all others keep their labels, which must be known.
 
-    Nobody's label may be missing among the others; costs leave out what the others cost themselves.
+    Pulls from the other nodes become costs of the clusters they are in; the other nodes' own costs are left out.
     """
     k = costs.shape[1]
     number = np.full(bonds.size, -1, dtype=np.int64)

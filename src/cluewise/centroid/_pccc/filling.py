@@ -1,9 +1,9 @@
 """The cheapest labels of nodes and free rows within bounds on the sizes of clusters.
 
-Free rows are placed by minimum-cost flow around given nodes (`flow`), exactly; the prices of that flow say what a place
-in each cluster is worth, so nodes are settled again with their mass at these prices, and so on a few times. The same
-prices give a lower bound (Lagrange's). Nodes differ in mass, which makes this bin packing: small problems, and what is
-left open of large ones, are settled by an integer program.
+Given the labels of the nodes, free rows are assigned optimally by minimum-cost flow (`flow`). The prices of the flow
+say what a place in each cluster is worth; the nodes are assigned again with their mass at these prices, and so on a
+few times. The same prices give a Lagrangian lower bound. Because nodes differ in mass, this is bin packing: an integer
+program solves small problems, and improves the nodes and rows with the smallest lead of large ones.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.centroid._pccc import soft_program
-from cluewise.centroid._pccc.bonds import Bonds, fold, hard_alone
+from cluewise.centroid._pccc.bonds import Bonds, fold, keep_hard
 from cluewise.centroid._pccc.mixed import GAP, settle
-from cluewise.centroid._pccc.moves import fields, values
+from cluewise.centroid._pccc.moves import move_costs, node_costs
 from cluewise.centroid._pccc.soft_program import Room
 from cluewise.centroid._sized import flow
 from cluewise.centroid._sized.capacities import capacities_of
@@ -27,17 +27,17 @@ from cluewise.core.rows import Rows
 from cluewise.exact.network import Network
 from cluewise.exceptions import Infeasible, Undecided
 
-__all__ = ["Filled", "Items", "Limits", "fill", "items_of", "limits_of"]
+__all__ = ["SizedAssignment", "Items", "Limits", "fill", "items_of", "limits_of"]
 
 ROUNDS = 5
-SMALL = 1_500  # entries of a program that is solved in every step
-OPEN = 20_000  # entries of the program for what is left open at the end
-TURN = 5.0  # seconds for such a program; mostly it takes a hundredth of that
-PROOF = 0.3  # share of the time left for a program in earnest
+SMALL = 1_500  # maximum number of entries of a program that is solved in every step
+OPEN = 20_000  # maximum number of entries of the program at the end
+TURN = 5.0  # time limit of a program in every step, in seconds; it usually needs a hundredth of that
+PROOF = 0.3  # share of the remaining time for a program in a thorough assignment
 
 
 class Limits(NamedTuple):
-    """How much of each cluster there may be, and what every row counts (None: one)."""
+    """Bounds on the mass of each cluster, and the mass of every row (None: 1)."""
 
     lower: Floats  # (k,)
     upper: Floats  # (k,)
@@ -45,7 +45,7 @@ class Limits(NamedTuple):
 
 
 class Items(NamedTuple):
-    """Everything that is to be placed: nodes with their bonds, and free rows; see `items_of`."""
+    """Everything that is assigned: nodes with their bonds, and free rows; made by `items_of`."""
 
     costs: Floats  # (m, k) of the nodes
     bonds: Bonds
@@ -53,13 +53,13 @@ class Items(NamedTuple):
     free: Floats  # (f, k) costs of the free rows, each of mass 1
 
     def cost(self, nodes: Ints, free: Ints) -> float:
-        """Distances and pulls of labels."""
+        """Distances and pulls of the labels of nodes and free rows."""
         rows = self.free[np.arange(len(free)), free]
-        return float(values(self.costs, self.bonds, nodes).sum()) + float(rows.sum())
+        return float(node_costs(self.costs, self.bonds, nodes).sum()) + float(rows.sum())
 
 
-class Filled(NamedTuple):
-    """Labels within the limits, what they cost, and a lower bound on what any cost."""
+class SizedAssignment(NamedTuple):
+    """Labels within the limits, their cost, and a lower bound on the cost of any labels."""
 
     nodes: Ints
     free: Ints
@@ -68,7 +68,7 @@ class Filled(NamedTuple):
 
 
 def limits_of(clues: Clues, k: int, rows: Rows) -> Limits | None:
-    """Bounds on sizes, in rows or, where rows weigh differently, in weight; None when the clues leave sizes open."""
+    """Bounds on sizes, in rows or, for rows of unequal weight, in weight; None if the clues do not bound sizes."""
     capacities = capacities_of(clues, k, rows)
     if capacities is not None:
         return Limits(*capacities)
@@ -77,14 +77,16 @@ def limits_of(clues: Clues, k: int, rows: Rows) -> Limits | None:
 
 
 def items_of(costs: Floats, bonds: Bonds, mass: Floats, free: Floats, free_mass: Floats | None) -> Items:
-    """Nodes and free rows; rows that do not count one become nodes too."""
+    """Nodes and free rows; free rows of unequal mass become nodes, because flow needs units."""
     if free_mass is None:
         return Items(costs, bonds, mass, free)
     wide = _with_isolated(bonds, len(free))
     return Items(np.vstack([costs, free]), wide, np.concatenate([mass, free_mass]), free[:0])
 
 
-def fill(items: Items, limits: Limits, previous: tuple[Ints, Ints] | None, deadline: float, earnest: bool) -> Filled:
+def fill(
+    items: Items, limits: Limits, previous: tuple[Ints, Ints] | None, deadline: float, thorough: bool
+) -> SizedAssignment:
     """Labels within the limits that break no hard link and cost no more than ``previous`` (valid labels).
 
     Raises
@@ -92,31 +94,31 @@ def fill(items: Items, limits: Limits, previous: tuple[Ints, Ints] | None, deadl
     Infeasible
         There are no such labels.
     Undecided
-        None were found, nor a proof that there are none, in time.
+        Neither labels nor a proof that there are none were found in time.
     """
     room = Room(items.mass, limits.lower, limits.upper, float(len(items.free)))
-    best = None if previous is None else Filled(*previous, items.cost(*previous), -np.inf)
+    best = None if previous is None else SizedAssignment(*previous, items.cost(*previous), -np.inf)
     best = _by_prices(items, room, best, deadline)
     if best.cost - best.bound <= GAP * abs(best.cost):
         return best
-    size = soft_program.entries(items.bonds, items.costs.shape[1]) + items.free.size
-    if size <= SMALL or earnest:
+    size = soft_program.count_entries(items.bonds, items.costs.shape[1]) + items.free.size
+    if size <= SMALL or thorough:
         left = max(deadline - monotonic(), 0.0)
-        return _by_program(items, room, best, monotonic() + (PROOF * left if earnest else min(left, TURN)))
+        return _by_program(items, room, best, monotonic() + (PROOF * left if thorough else min(left, TURN)))
     return best
 
 
-def _by_prices(items: Items, room: Room, best: Filled | None, deadline: float) -> Filled:
-    """Nodes at prices, free rows by flow around them, new prices, and so on; at least valid labels."""
+def _by_prices(items: Items, room: Room, best: SizedAssignment | None, deadline: float) -> SizedAssignment:
+    """Alternate between nodes at given prices and free rows by flow, which gives new prices; labels are valid."""
     price: Floats = np.zeros(items.costs.shape[1])
     every, bound = np.ones(len(items.costs), dtype=bool), -np.inf
     for _ in range(ROUNDS):
         old = None if best is None else best.nodes
         found = settle(items.costs - items.mass[:, None] * price, items.bonds, old, deadline, False)
-        bound = max(bound, found.bound + _rest(items, room, price))
-        around = _flowed(items, room, found.labels, every if room.holds(found.labels) else _heavy(items))
+        bound = max(bound, found.bound + _bound_rest(items, room, price))
+        around = _place_by_flow(items, room, found.labels, every if room.holds(found.labels) else _find_fixed(items))
         if around is None and best is None:
-            around = _flowed(items, room, _packed(items, room, deadline), every)
+            around = _place_by_flow(items, room, _pack(items, room, deadline), every)
         if around is None:
             break
         if best is None or around[0].cost < best.cost:
@@ -125,45 +127,46 @@ def _by_prices(items: Items, room: Room, best: Filled | None, deadline: float) -
             break
         price = around[1]
     assert best is not None
+    # Now let the light nodes, too, move with the flow.
     for _ in range(ROUNDS if items.bonds.soft else 0):
-        around = _flowed(items, room, best.nodes, _heavy(items))
+        around = _place_by_flow(items, room, best.nodes, _find_fixed(items))
         if around is None or around[0].cost >= best.cost or monotonic() > deadline:
             break
         best = around[0]
     return best._replace(bound=min(bound, best.cost))
 
 
-def _heavy(items: Items) -> Bools:
-    """Nodes that do not take part in a flow: those that hard links bind, or of several rows."""
+def _find_fixed(items: Items) -> Bools:
+    """Nodes that a flow cannot move: those with hard links and those of several rows."""
     hard = np.isinf(items.bonds.pull)
     row = np.repeat(np.arange(items.bonds.size), np.diff(items.bonds.indptr))
     return (np.bincount(row[hard], minlength=items.bonds.size) > 0) | (items.mass != 1)
 
 
-def _flowed(items: Items, room: Room, nodes: Ints, stay: Bools) -> tuple[Filled, Floats] | None:
-    """Free rows, and nodes that need not stay, as cheap as can be around the others; and prices of places.
+def _place_by_flow(items: Items, room: Room, nodes: Ints, stay: Bools) -> tuple[SizedAssignment, Floats] | None:
+    """Assign free rows, and nodes that need not stay, optimally given the others; return prices of places, too.
 
-    Nodes pay for their soft links as if their neighbors stayed, so with them it is no more than a good attempt. None
-    when there is no room.
+    Soft links of moving nodes are priced as if their neighbors stayed, which makes the result heuristic. None if there
+    is no room.
     """
     k, slack = items.costs.shape[1], room.slack
     moving = np.flatnonzero(~stay)
-    costs = np.vstack([fields(items.costs, items.bonds, nodes)[moving], items.free])
+    costs = np.vstack([move_costs(items.costs, items.bonds, nodes)[moving], items.free])
     load = np.bincount(nodes[stay], weights=items.mass[stay], minlength=k)
     lower = np.ceil(np.maximum(room.lower - load, 0.0) - slack)
     upper = np.floor(np.minimum(room.upper - load, len(costs)) + slack)
     if (upper < 0).any() or (lower > upper).any() or not lower.sum() <= len(costs) <= upper.sum():
         return None
     if not len(costs):
-        return Filled(nodes, nodes[:0], items.cost(nodes, nodes[:0]), -np.inf), np.zeros(k)
+        return SizedAssignment(nodes, nodes[:0], items.cost(nodes, nodes[:0]), -np.inf), np.zeros(k)
     placed = flow.cheapest(costs, flow.Bounds(lower.astype(np.int64), upper.astype(np.int64)))
     new, free = nodes.copy(), placed.labels[len(moving) :]
     new[moving] = placed.labels[: len(moving)]
-    return Filled(new, free, items.cost(new, free), -np.inf), placed.prices[:k] - placed.prices[k]
+    return SizedAssignment(new, free, items.cost(new, free), -np.inf), placed.prices[:k] - placed.prices[k]
 
 
-def _rest(items: Items, room: Room, price: Floats) -> float:
-    """Lagrange's bound without the nodes: free rows at their prices, and the least that the prices can come to."""
+def _bound_rest(items: Items, room: Room, price: Floats) -> float:
+    """Lagrangian bound without the nodes: free rows at their prices, and the smallest sum of prices within limits."""
     rows = float((items.free - price).min(axis=1).sum()) if len(items.free) else 0.0
     size, left = room.lower.copy(), float(room.mass.sum()) + room.loose - float(room.lower.sum())
     for h in np.argsort(price, kind="stable"):
@@ -173,9 +176,9 @@ def _rest(items: Items, room: Room, price: Floats) -> float:
     return rows + float(price @ size)
 
 
-def _packed(items: Items, room: Room, deadline: float) -> Ints:
-    """Nodes that leave room for the free rows, by a program for the hard links alone."""
-    found = soft_program.solve(items.costs, hard_alone(items.bonds.net), None, deadline, 0.0, room)
+def _pack(items: Items, room: Room, deadline: float) -> Ints:
+    """Assign nodes so that the free rows have room, by a program with the hard links only."""
+    found = soft_program.solve(items.costs, keep_hard(items.bonds.net), None, deadline, 0.0, room)
     if found.labels is not None:
         return found.labels
     if found.status == "infeasible":
@@ -183,8 +186,8 @@ def _packed(items: Items, room: Room, deadline: float) -> Ints:
     raise Undecided("no clustering that satisfies the links and the bounds on sizes was found in time.")
 
 
-def _by_program(items: Items, room: Room, best: Filled, deadline: float) -> Filled:
-    """An integer program for the nodes and the free rows with the smallest lead; the others stay."""
+def _by_program(items: Items, room: Room, best: SizedAssignment, deadline: float) -> SizedAssignment:
+    """Solve an integer program for the nodes and the free rows with the smallest lead; the others stay."""
     m, k = items.costs.shape
     f = len(items.free)
     costs = np.vstack([items.costs, items.free])
@@ -206,14 +209,14 @@ def _by_program(items: Items, room: Room, best: Filled, deadline: float) -> Fill
         new[nodes] = found.labels
         cost = items.cost(new[:m], new[m:])
         if cost < best.cost:
-            best = Filled(new[:m], new[m:], cost, best.bound)
+            best = SizedAssignment(new[:m], new[m:], cost, best.bound)
     if len(nodes) == m + f:
         best = best._replace(bound=min(max(best.bound, found.bound), best.cost))
     return best
 
 
 def _with_isolated(bonds: Bonds, more: int) -> Bonds:
-    """The same bonds among more nodes, of which the last have none."""
+    """Add nodes without bonds at the end."""
     net, m = bonds.net, bonds.size + more
 
     def longer(indptr: Ints) -> Ints:

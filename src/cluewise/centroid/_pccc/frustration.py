@@ -1,7 +1,8 @@
-"""How much of the soft links no labels can satisfy: a lower bound from triangles that contradict themselves.
+"""Frustration: a lower bound on the weight of soft links that any labels break, from contradictory triangles.
 
-If i is attracted by j and j by l, but l repels i, one of the three links breaks whatever the labels; with two clusters
-so does one of three nodes that all repel each other. Triangles that share no link (or share its weight) add up.
+If i attracts j and j attracts l, but l repels i, then any labels break one of the three links. With two clusters, the
+same holds for three nodes that all repel each other. Triangles without common links (or that share their weight) add
+up.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ import numpy as np
 from cluewise._typing import Floats
 from cluewise.centroid._pccc.bonds import Bonds
 
-__all__ = ["frustration"]
+__all__ = ["bound_frustration"]
 
-NODES = 1_000  # the table of links is square
-LINKS = 30_000  # that repel; each takes some microseconds
+NODES = 1_000  # maximum number of nodes: the table of links is square
+LINKS = 30_000  # maximum number of repelling links: each takes some microseconds
 
 
-def frustration(bonds: Bonds, k: int) -> float:
-    """What labels cost at least in broken links; 0 is always right, and all that is said of many nodes.
+def bound_frustration(bonds: Bonds, k: int) -> float:
+    """Lower bound on the cost of broken links; 0, which is always valid, for large problems.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def frustration(bonds: Bonds, k: int) -> float:
     >>> from cluewise.centroid._pccc.bonds import bonds_of
     >>> import numpy as np
     >>> soft = Clues(3, must=[(0, 1), (1, 2)], cannot=[(0, 2)], must_weight=[2.0, 0.7])
-    >>> frustration(bonds_of(Clues(3), soft, np.arange(3)), 3)
+    >>> bound_frustration(bonds_of(Clues(3), soft, np.arange(3)), 3)
     0.7
     """
     m = bonds.size
@@ -36,12 +37,12 @@ def frustration(bonds: Bonds, k: int) -> float:
     row = np.repeat(np.arange(m), np.diff(bonds.indptr))
     repels[row, bonds.indices] = np.maximum(bonds.pull, 0.0)
     attracts[row, bonds.indices] = np.maximum(-bonds.pull, 0.0)
-    total = _packed(repels, attracts)
-    return float(total + _packed(repels, repels) if k == 2 else total)
+    total = _pack_triangles(repels, attracts)
+    return float(total + _pack_triangles(repels, repels) if k == 2 else total)
 
 
-def _packed(repels: Floats, others: Floats) -> float:
-    """Take triangles of one link of the first table and two of the second, the heaviest first, out of both."""
+def _pack_triangles(repels: Floats, others: Floats) -> float:
+    """Remove triangles of one link of the first table and two of the second, heaviest first; return their weight."""
     total = 0.0
     for i, j in np.argwhere(np.triu(repels) > 0):
         weight = np.minimum(others[i], others[j])
@@ -51,7 +52,7 @@ def _packed(repels: Floats, others: Floats) -> float:
             share = min(repels[i, j], others[i, third], others[j, third])
             if share <= 0:
                 break
-            if np.isinf(share):  # hard links alone: nothing that can be paid for
+            if np.isinf(share):  # only hard links, which have no price
                 continue
             total += share
             for table, a, b in ((repels, i, j), (others, i, third), (others, j, third)):

@@ -1,8 +1,8 @@
-"""Cheaper labels of nodes under hard and soft links, by moves that keep the hard ones.
+"""Local search for cheaper labels of nodes under hard and soft links, by moves that break no hard link.
 
-Single nodes move first. A node that a cannot-link keeps from moving is swapped along a Kempe chain; nodes that attract
-each other, and would pay for moving one by one, move together: they are contracted and the same loop runs on what they
-make. Contracting at random some of the attractions (as Swendsen and Wang do) shakes labels out of a local optimum.
+Single nodes move first. A node that a cannot-link keeps from moving is swapped along a Kempe chain. Nodes that attract
+each other, and would raise the cost by moving one by one, move together: they are contracted, and the same descent runs
+on the contracted problem. Contracting a random part of the attractions (as Swendsen and Wang do) escapes local optima.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.centroid._pccc.bonds import Bonds, parts
+from cluewise.centroid._pccc.bonds import Bonds, find_parts
 from cluewise.exact.local import improve, rounding
 from cluewise.kernels import bonds as kernel
 
-__all__ = ["Moves", "fields", "values"]
+__all__ = ["Moves", "move_costs", "node_costs"]
 
-SLICE = 1_000_000  # neighbors and clusters looked at (some milliseconds) between two looks at the clock and at Ctrl-C
+SLICE = 1_000_000  # neighbors and clusters visited (a few milliseconds) between two checks of the clock and of Ctrl-C
 SWEEPS = 100
-JOINS = (1.0, 0.5, 0.25)  # chance that an attraction holds in a shake
-NOISE = (0.1, 0.3, 0.6)  # in units of what a node pays on average for a wrong cluster
+JOINS = (1.0, 0.5, 0.25)  # probability that an attraction is contracted in a shake
+NOISE = (0.1, 0.3, 0.6)  # noise on the costs of a node, in units of its mean excess over its cheapest cluster
 
 
-def values(costs: Floats, bonds: Bonds, labels: Ints) -> Floats:
-    """What each node costs: its distance and half of the pulls at it; infinite where a hard link is broken."""
+def node_costs(costs: Floats, bonds: Bonds, labels: Ints) -> Floats:
+    """Cost of each node: its distance and half of its pulls; infinite if a hard link is broken."""
     m, k = costs.shape
     row = np.repeat(np.arange(m), np.diff(bonds.indptr))
     same = labels[row] == labels[bonds.indices]
@@ -40,8 +40,8 @@ def values(costs: Floats, bonds: Bonds, labels: Ints) -> Floats:
     return out
 
 
-def fields(costs: Floats, bonds: Bonds, labels: Ints) -> Floats:
-    """(m, k) what each node would cost in each cluster, soft pulls included, if all others stayed."""
+def move_costs(costs: Floats, bonds: Bonds, labels: Ints) -> Floats:
+    """(m, k) cost of each node in each cluster, with soft pulls, if all others stay."""
     m, k = costs.shape
     row = np.repeat(np.arange(m), np.diff(bonds.indptr))
     soft = np.isfinite(bonds.pull)
@@ -56,12 +56,12 @@ def fields(costs: Floats, bonds: Bonds, labels: Ints) -> Floats:
 
 
 class Moves:
-    """The best labels known, and ways to better ones; valid all the time."""
+    """The best labels so far, which are always valid, and moves that improve them."""
 
     def __init__(self, costs: Floats, bonds: Bonds, labels: Ints, deadline: float) -> None:
         self.costs, self.bonds, self.deadline = costs, bonds, deadline
         self.labels = labels.astype(np.int32)
-        self.part = parts(bonds)
+        self.part = find_parts(bonds)
         self._value = self._by_part(self.labels)
         self._tolerance = rounding(costs) + 1e-12 * float(np.abs(bonds.pull[np.isfinite(bonds.pull)]).max(initial=0.0))
         self._rng = np.random.default_rng(0)
@@ -71,16 +71,16 @@ class Moves:
 
     @property
     def late(self) -> bool:
-        """Whether the time is over."""
+        """Whether the deadline has passed."""
         return monotonic() > self.deadline
 
     @property
     def cost(self) -> float:
-        """What the best labels cost."""
+        """Cost of the best labels."""
         return float(self._value.sum())
 
     def offer(self, labels: Ints) -> bool:
-        """Take over the parts of other labels that cost less; true when there are any."""
+        """Adopt other labels in the connected parts where they cost less; true if there are any."""
         value = self._by_part(labels)
         better = value < self._value - self._tolerance
         if better.any():
@@ -89,7 +89,7 @@ class Moves:
         return bool(better.any())
 
     def descend(self, start: Ints | None = None) -> bool:
-        """Go down from the best labels (or others) until nothing helps; true when they are better than before."""
+        """Descend from the best labels (or others) to a local optimum; true if the best labels have improved."""
         labels = (self.labels if start is None else start).copy()
         self._relax(self.bonds[:7], self.costs, labels)
         gained = self.offer(labels)
@@ -105,7 +105,7 @@ class Moves:
         return gained
 
     def shake(self, times: int, patience: int) -> None:
-        """So many attempts to leave a local optimum, fewer when ``patience`` of them in a row were in vain."""
+        """Try to leave a local optimum, up to ``times`` or until ``patience`` attempts in a row fail."""
         vain = 0
         for _ in range(times):
             if self.late or vain >= patience:
@@ -116,10 +116,10 @@ class Moves:
             vain = 0 if self.descend(labels) else vain + 1
 
     def _by_part(self, labels: Ints) -> Floats:
-        return np.bincount(self.part, weights=values(self.costs, self.bonds, labels)).astype(np.float64)
+        return np.bincount(self.part, weights=node_costs(self.costs, self.bonds, labels)).astype(np.float64)
 
     def _relax(self, forces: tuple[Any, ...], costs: Floats, labels: Ints) -> None:
-        """Sweeps over all nodes, those with most to lose first, until nobody moves; labels change in place."""
+        """Sweep over all nodes, those with the largest lead first, until none moves; labels change in place."""
         indptr, indices, pull, node_indptr, groups, shares, group_pull = forces
         k = costs.shape[1]
         order = np.argsort(-self._lead(costs), kind="stable")
@@ -147,7 +147,7 @@ class Moves:
         return np.where(np.isinf(two[:, 1]), np.inf, two[:, 1] - two[:, 0])
 
     def _chains(self) -> Ints:
-        """Swaps along Kempe chains, at prices as if the neighbors stayed where they are."""
+        """Swap labels along Kempe chains, with soft pulls priced as if the neighbors stayed."""
         net = self.bonds.net
         if not (len(net.indices) or len(net.clique_members)):
             return self.labels
@@ -155,10 +155,10 @@ class Moves:
         row = np.repeat(np.arange(m), np.diff(self.bonds.indptr))
         hard = np.isinf(self.bonds.pull)
         csr = np.concatenate([[0], np.cumsum(np.bincount(row[hard], minlength=m))]), self.bonds.indices[hard]
-        return improve(fields(self.costs, self.bonds, self.labels), csr, self.labels, self.deadline)
+        return improve(move_costs(self.costs, self.bonds, self.labels), csr, self.labels, self.deadline)
 
     def _jointly(self, labels: Ints, chance: float, noise: float) -> Ints:
-        """Labels after moves of whole sets of nodes that attract each other and share a cluster."""
+        """Move whole sets of nodes that attract each other and share a cluster."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
 
@@ -174,6 +174,7 @@ class Moves:
             costs = costs + noise * self._spread * self._rng.standard_normal(costs.shape)
         elif count == m:
             return labels
+        # Contract: with the membership matrix J, pulls become JᵀPJ and costs Jᵀc.
         into = csr_array((np.ones(m), joint, np.arange(m + 1)), shape=(m, count))
         pulls = (into.T @ csr_array((bonds.pull, bonds.indices, bonds.indptr), shape=(m, m)) @ into).tocoo()
         apart = pulls.row != pulls.col

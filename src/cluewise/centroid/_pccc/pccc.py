@@ -1,4 +1,4 @@
-"""PCCC: k-means in which every assignment is the cheapest under hard and soft clues of all kinds [Baumann2024]_."""
+"""PCCC: k-means whose assignments are optimized under hard and soft clues of all kinds [Baumann2024]_."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._clock import Clock
-from cluewise.centroid._pccc.anchors import anchors
-from cluewise.centroid._pccc.bonds import bonds_of, price_of, priced
+from cluewise.centroid._pccc.anchors import find_anchors
+from cluewise.centroid._pccc.bonds import bonds_of, price_of, set_price
 from cluewise.centroid._pccc.filling import limits_of
-from cluewise.centroid._pccc.placing import Frame, link_price, place, repositioned
+from cluewise.centroid._pccc.placing import Frame, choose_price, move_center, place
 from cluewise.clues import Clues
 from cluewise.clues.certainty import divide
 from cluewise.core import centers, loop, seeding
@@ -25,7 +25,7 @@ from cluewise.core.views import broken_weight, contract
 
 __all__ = ["PCCC"]
 
-REPOSITIONS = 3  # attempts to put a center elsewhere
+REPOSITIONS = 3  # maximum number of attempts to move a center elsewhere
 
 
 class State(NamedTuple):
@@ -34,89 +34,83 @@ class State(NamedTuple):
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     nodes: Ints  # (m,) int32, cluster of each node
-    gap: float  # how far the last assignment may be from the cheapest, as a share of its cost
+    gap: float  # relative optimality gap of the last assignment
     penalty: float  # price of a broken soft link of weight 1
 
 
 class Shared(NamedTuple):
     """What all starts share."""
 
-    frame: Frame  # bonds without a price
+    frame: Frame  # with bonds at a price of 1
     clock: Clock  # of the whole fit
-    anchors: Floats  # centers that are not drawn at random
+    anchors: Floats  # centers from clues, not drawn at random
 
 
-def step(state: State, *, frame: Frame, clock: Clock, earnest: bool = False) -> tuple[State, loop.Info]:
-    """Both halves: the assignment program with the centers fixed, then means."""
+def step(state: State, *, frame: Frame, clock: Clock, thorough: bool = False) -> tuple[State, loop.Info]:
+    """One iteration: assign rows with the centers fixed, then update means."""
     with clock as seconds:
-        found = place(frame, state.centers, state.labels, state.nodes, seconds, earnest)
+        found = place(frame, state.centers, state.labels, state.nodes, seconds, thorough)
     means = centers.means(found.tally, state.centers)
     value = centers.within(frame.total, found.tally) + price_of(frame.bonds, found.nodes[frame.nodes.bound])
     moved = int(np.count_nonzero(found.labels != state.labels))
     return State(found.labels, means, found.nodes, found.gap, state.penalty), loop.Info(value, moved)
 
 
-class _Better:
-    """Tells a watch of the better of two runs, so that Ctrl-C never loses what was found before."""
+class _BestWatch:
+    """Reports the better of two runs to a watch, so that an interrupted fit keeps the best result."""
 
     def __init__(self, watch: loop.Watch, best: loop.Result[State]) -> None:
         self.watch, self.best = watch, best
 
     def __call__(self, state: State, trace: list[float]) -> bool:
-        """True to stop here."""
+        """Report a state; true means stop."""
         if trace[-1] < self.best.trace[-1]:
             return self.watch(state, [*self.best.trace, trace[-1]])
         return self.watch(self.best.state, self.best.trace)
 
 
 class PCCC(CentroidClusterer):
-    r"""K-means that takes every kind of clue at once: hard and soft links, labels, groups and sizes.
+    r"""K-means with every kind of clue at once: hard and soft links, labels, groups and sizes.
 
-    Use it when clues are mixed: some certain, some with a confidence, bounds on sizes beside links. In every iteration
-    rows are assigned by one model: hard clues always hold, each broken soft one is paid for by its weight, and the
-    previous assignment is replaced only by a cheaper one. It finds clusters that K-means could find; where classes have
-    other shapes, even certain clues about a tenth of the rows help those rows and little beyond.
+    Use it when clues are mixed: some certain, some with a confidence, links combined with bounds on sizes. One model
+    assigns rows in every iteration: hard clues always hold, each broken soft clue costs its weight, and only a cheaper
+    assignment replaces the previous one. Like K-means, it finds spherical clusters; if classes have other shapes, even
+    certain clues about a tenth of the rows help these rows but hardly any others.
 
     Parameters
     ----------
     {n_clusters}
     hard : {"all", "infinite"}, default="all"
-        Which clues are hard: all of them, whatever their weights, or labels, sizes, and links and groups of infinite
+        Which clues are hard: all of them, whatever their weights; or labels, sizes, and links and groups of infinite
         weight. The others are soft and may contradict each other and the hard ones.
     penalty : float, "auto" or "mean", default="auto"
-        Price of a broken soft link of weight 1, in squared distances. "auto" is twice the variance inside the first
-        clusters per effective dimension times log 9: a link of weight 1 is taken to be right nine times out of ten.
+        Price of a broken soft link of weight 1, in squared distances. "auto" is twice the variance within the first
+        clusters per effective dimension times log 9, which assumes that nine out of ten links of weight 1 are right.
         "mean" is the mean squared distance between rows and first centers, as in the paper.
     init : {"anchors", "k-means++", "random"}, array-like of shape (k, d) or callable, default="anchors"
-        Start. "anchors": means of groups of rows that clues hold together and keep apart from each other, the largest
-        first, then k-means++ given these. With bounds that differ between clusters, an array says which cluster
-        begins where.
+        Initialization. "anchors": means of groups of rows that clues hold together and keep apart from each other, then
+        k-means++ given these. If bounds differ between clusters, an array fixes the first center of each.
     time_limit : float, default=30.0
-        Seconds for searching: half of them for all starts together, the rest for what follows the best. What does not
-        end by itself ends then with the best found.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. Given centers are one start.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        Seconds for searches: half of them for all starts together, the rest for improving the best start. Searches that
+        reach the limit return the best assignment found.
+    {n_init 5}
+        Centers given as ``init`` make one start.
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
+    {clusters_}
     objective_ : float
         Sum of squared distances plus the price of the broken links.
     penalty_ : float
-        The price that was used; 0 where there are no soft clues to pay for.
+        The price used; 0 without soft clues.
     gap_ : float
-        How much dearer than the cheapest the last assignment may be, as a share of its cost; 0 when it was proved
-        cheapest. Many soft links that contradict each other leave a large gap, because little can be proved then.
-    {trace_}
-    {n_iter_}
+        Relative optimality gap of the last assignment; 0 if it is proved optimal. Many contradictory soft links leave a
+        large gap, because the lower bound is then weak.
+    {iterations_}
     {margin_}
     broken_ : Clues
-        The clues that the result breaks: soft ones, if any.
+        The soft clues that the result breaks.
     {broken_cost_}
     clues_ : Clues
         The clues of the fit.
@@ -126,11 +120,11 @@ class PCCC(CentroidClusterer):
     Raises
     ------
     Contradiction
-        When rows must be together and apart for certain; the chain that proves it is in the message.
+        When hard clues keep rows both together and apart; the chain that proves it is in the message.
     Infeasible
-        When the hard clues need more clusters, or do not agree with the bounds on sizes.
+        When the hard clues need more clusters, or are incompatible with the bounds on sizes.
     Undecided
-        When ``time_limit`` ended before that was known.
+        When the search reached ``time_limit`` without an answer.
 
     Notes
     -----
@@ -144,24 +138,24 @@ class PCCC(CentroidClusterer):
     :math:`P`               ``penalty_``
     :math:`w_{ij}`          ``clues.must_weight``, ``clues.cannot_weight``
     :math:`x_{il}`          ``labels_[i] == l``
-    :math:`y_{ij}, z_{ij}`  what links cost, ``broken_``
+    :math:`y_{ij}, z_{ij}`  broken links, ``broken_``
     :math:`\ell_h, u_h`     ``clues.sizes``, our addition
     ======================= =======================================================
 
-    What hard must-links join is one node. Rows without clues take the nearest center; so do parts of the clue graph
-    where that breaks nothing. Other parts are settled by search under the hard links alone, made cheaper by moves of
-    single nodes, Kempe chains and sets of nodes; when the centers have settled, integer programs prove small parts
-    optimal, and improve large ones a few nodes at a time. With bounds on sizes free rows are placed by minimum-cost
-    flow around the nodes, and prices give the lower bound. A soft group costs its weight for each pair in it that is
-    broken. Labels say who is together and who is not; their names are not numbers of clusters. Without clues, or with
-    weights of 0 only, the result is that of K-means from the same start.
+    Each component of hard must-links is one node. Rows without clues take the nearest center; so do connected parts of
+    the clue graph in which that breaks nothing. The other parts are assigned by a search under the hard links alone,
+    then improved by moving single nodes, Kempe chains and sets of nodes. When the centers have converged, integer
+    programs prove small parts optimal and improve large ones a few nodes at a time. With bounds on sizes, free rows are
+    assigned by minimum-cost flow, and its prices give the lower bound. A soft group costs its weight for each broken
+    pair. Labels only say which rows belong together; class c need not become cluster c. Without clues, or if all
+    weights are 0, the result is that of K-means from the same start.
 
-    *Deviations.* ``penalty="auto"``: with one pair in five wrong and all weights 1 the price of the paper made results
-    worse than K-means without clues, this one better, and with links that are all right they are close. Programs are
-    solved at the end rather than in every iteration, on HiGHS instead of a commercial solver, and only where they are
-    small. Starts are anchored in the clues. Bounds on sizes and groups are additions. The paper has no ``doubt_``: it
-    follows from what keeping a link costs at the result, and is calibrated by how well that predicts the other links,
-    so that few clues, or clusters that most clues contradict, call hardly any link wrong.
+    *Deviations.* ``penalty="auto"``: with one wrong pair in five and all weights 1, the price of the paper gave worse
+    results than K-means without clues, and this one better results; if all links are right, they are similar. Programs
+    are solved at the end rather than in every iteration, by HiGHS instead of a commercial solver, and only if they are
+    small. The initialization uses the clues. Bounds on sizes and groups are additions. ``doubt_`` is ours: it follows
+    from the cost of keeping a link at the result, calibrated by how well it predicts the other links. With few clues,
+    or clusters that contradict most clues, hardly any link is called wrong.
 
     References
     ----------
@@ -170,7 +164,7 @@ class PCCC(CentroidClusterer):
 
     Examples
     --------
-    Rows 3 and 7 belong together and apart from row 2 for certain; rows 0 and 1 are perhaps apart.
+    Rows 3 and 7 certainly belong together and apart from row 2; rows 0 and 1 are probably apart.
 
     >>> import numpy as np
     >>> from cluewise import Clues, PCCC
@@ -214,15 +208,10 @@ class PCCC(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.hard = hard
         self.penalty = penalty
-        self.init = init
         self.time_limit = time_limit
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
@@ -230,7 +219,7 @@ class PCCC(CentroidClusterer):
         return known
 
     def _check_weights(self, known: Clues) -> None:
-        if self.hard == "all":  # otherwise weights count, and may be infinite
+        if self.hard == "all":  # otherwise weights matter, and may be infinite
             super()._check_weights(known)
 
     def _prepare(self, problem: Problem) -> Shared:
@@ -238,23 +227,23 @@ class PCCC(CentroidClusterer):
         hard, soft = divide(clues, every=self.hard == "all")
         limits = limits_of(clues, problem.k, rows)
         nodes = contract(rows, hard, soft)
-        if limits is not None:  # then every node matters to every other
+        if limits is not None:  # bounds on sizes make all nodes depend on each other
             nodes = nodes._replace(bound=np.arange(nodes.rows.n), loose=nodes.loose[:0])
         bonds = bonds_of(hard, soft, nodes.component[nodes.bound])
         frame = Frame(rows, nodes, nodes.free, bonds, limits, hard, problem.total)
         named = isinstance(self.init, str) and self.init == "anchors"
-        return Shared(frame, Clock(self.time_limit), anchors(nodes, bonds, problem.k if named else 0))
+        return Shared(frame, Clock(self.time_limit), find_anchors(nodes, bonds, problem.k if named else 0))
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
-        """The best of all starts, then as good as the time allows."""
+        """Run all starts, then improve the best one as far as the time allows."""
         best = super()._best_start(problem, progress)
         frame = problem.shared.frame
-        forces = priced(frame.bonds, best.state.penalty)
+        forces = set_price(frame.bonds, best.state.penalty)
         idle = frame.limits is None and not len(forces.indices) and not len(forces.groups)
         return best if idle or not best.converged else self._finish(best, problem)
 
     def _n_starts(self, problem: Problem) -> int:
-        every = len(problem.shared.anchors) == problem.k  # then there is nothing left to draw
+        every = len(problem.shared.anchors) == problem.k  # no center is drawn at random
         return 1 if every else super()._n_starts(problem)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
@@ -263,11 +252,11 @@ class PCCC(CentroidClusterer):
         first = seeding.given_centers(self.init, ("anchors", "k-means++", "random"), rows, k, rng)
         if first is None:
             first = seeding.fill(self.init, rows, fixed, k, rng)
-        # All starts pay the same price, or their objectives could not be compared.
-        penalty = link_price(frame, first, self.penalty) if problem.first is None else problem.first.penalty
+        # Objectives of different starts can only be compared at the same price.
+        penalty = choose_price(frame, first, self.penalty) if problem.first is None else problem.first.penalty
         nobody = np.full(frame.rows.n, UNASSIGNED, dtype=np.int32)
         start = State(nobody, first, np.full(frame.nodes.rows.n, UNASSIGNED, dtype=np.int32), 0.0, penalty)
-        seconds = self.time_limit / 2 / self._n_starts(problem)  # half is for the end
+        seconds = self.time_limit / 2 / self._n_starts(problem)  # the other half is for `_finish`
         share = Clock(seconds)
         try:
             return _run(problem, start, share, problem.limits.watch)
@@ -275,16 +264,16 @@ class PCCC(CentroidClusterer):
             rest.left -= seconds - share.left
 
     def _finish(self, best: loop.Result[State], problem: Problem) -> loop.Result[State]:
-        """An assignment in earnest, then a center put elsewhere, each followed by a run, as long as that helps."""
+        """Make the assignment thorough, then move single centers elsewhere, as long as that lowers the objective."""
         frame, clock, _ = problem.shared
-        best = _in_earnest(best, problem)
+        best = _run_thoroughly(best, problem)
         for _ in range(REPOSITIONS if best.converged else 0):
-            moved = best.state._replace(centers=repositioned(frame, *best.state[:3]))
-            other = _run(problem, moved, clock, _Better(problem.limits.watch, best))
+            moved = best.state._replace(centers=move_center(frame, *best.state[:3]))
+            other = _run(problem, moved, clock, _BestWatch(problem.limits.watch, best))
             if not other.converged or other.trace[-1] >= best.trace[-1] * (1 - 1e-9):
                 break
             lower = [value for value in other.trace if value < best.trace[-1]]
-            best = _in_earnest(loop.Result(other.state, best.trace + lower, True), problem)
+            best = _run_thoroughly(loop.Result(other.state, best.trace + lower, True), problem)
         return best
 
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
@@ -303,27 +292,27 @@ class PCCC(CentroidClusterer):
 
 
 def _run(problem: Problem, start: State, clock: Clock, watch: loop.Watch) -> loop.Result[State]:
-    """Assignments and means from a start until nothing moves."""
+    """Iterate from a start until nothing moves."""
     limits = problem.limits._replace(watch=watch)
     slack = centers.rounding(problem.rows, problem.total)
     return loop.run(_move(problem, start.penalty, clock), start, limits, slack)
 
 
-def _move(problem: Problem, penalty: float, clock: Clock, *, earnest: bool = False) -> Any:
-    """The step with the price of broken links settled."""
+def _move(problem: Problem, penalty: float, clock: Clock, *, thorough: bool = False) -> Any:
+    """The step with bonds at a given price."""
     frame = problem.shared.frame
-    return partial(step, frame=frame._replace(bonds=priced(frame.bonds, penalty)), clock=clock, earnest=earnest)
+    return partial(step, frame=frame._replace(bonds=set_price(frame.bonds, penalty)), clock=clock, thorough=thorough)
 
 
-def _in_earnest(best: loop.Result[State], problem: Problem) -> loop.Result[State]:
-    """Assignments that are searched for long, each followed by a run, until one is proved to be the cheapest."""
+def _run_thoroughly(best: loop.Result[State], problem: Problem) -> loop.Result[State]:
+    """Alternate between thorough assignments and runs until an assignment is proved optimal or does not improve."""
     clock, penalty = problem.shared.clock, best.state.penalty
     while best.state.gap > 1e-6 and clock.left > 0:
-        state, info = _move(problem, penalty, clock, earnest=True)(best.state)
-        trace = [*best.trace, min(info.objective, best.trace[-1])]  # it may have risen by rounding
+        state, info = _move(problem, penalty, clock, thorough=True)(best.state)
+        trace = [*best.trace, min(info.objective, best.trace[-1])]  # it may rise by rounding
         if not info.objective < best.trace[-1] * (1 - 1e-9):
             return loop.Result(state, trace, True)
-        after = _run(problem, state, clock, _Better(problem.limits.watch, loop.Result(state, trace, True)))
+        after = _run(problem, state, clock, _BestWatch(problem.limits.watch, loop.Result(state, trace, True)))
         best = loop.Result(after.state, trace + after.trace, after.converged)
         if not after.converged:
             return best

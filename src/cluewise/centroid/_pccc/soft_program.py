@@ -1,9 +1,10 @@
 """The assignment of nodes as an integer program: hard and soft links, groups and sizes in one model.
 
-The model of [Baumann2024]_: minimize Σ d_il x_il + Σ p_ij y_ij + Σ p_ij z_ij, where a soft cannot-link costs y when
-both ends share a cluster and a soft must-link costs z when they do not. Sets of nodes that exclude each other are
-one row per cluster, far stronger than a row per pair. For each node only those clusters are kept that a solution as
-good as the known one can use: what is dearer than its nearest by more than there is to be gained, no optimum needs.
+The model of [Baumann2024]_: minimize Σ d_il x_il + Σ p_ij y_ij + Σ p_ij z_ij, where y_ij is 1 if the ends of a soft
+cannot-link share a cluster and z_ij is 1 if the ends of a soft must-link do not. A clique of nodes that exclude each
+other is one constraint per cluster, which is much stronger than one per pair. The variable of a node in a cluster is
+dropped if that alone costs more, compared to the node's nearest cluster, than the known labels cost in all: no optimum
+uses it.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from cluewise.centroid._pccc.bonds import Bonds
 from cluewise.exact import highs
 from cluewise.exact.program import Solution, cover
 
-__all__ = ["Room", "Solution", "entries", "solve"]
+__all__ = ["Room", "Solution", "count_entries", "solve"]
 
-UNITS = 1e4  # of weight in all, so that the tolerances of HiGHS are small beside it
+UNITS = 1e4  # total weight after scaling: the tolerances of HiGHS are small in comparison
 
 
 class Room(NamedTuple):
-    """How much mass the clusters take: so much from each node, and from rows that may go anywhere."""
+    """Bounds on the mass of clusters, and the mass of each node and of the rows that may go anywhere (``loose``)."""
 
     mass: Floats  # (m,)
     lower: Floats  # (k,)
@@ -32,7 +33,7 @@ class Room(NamedTuple):
 
     @property
     def slack(self) -> float:
-        """What rounding may add to a sum of masses."""
+        """Tolerance for rounding in sums of masses."""
         return 1e-9 * (float(self.mass.sum()) + self.loose)
 
     def load(self, labels: Ints) -> Floats:
@@ -40,7 +41,7 @@ class Room(NamedTuple):
         return np.bincount(labels, weights=self.mass, minlength=len(self.lower)).astype(np.float64)
 
     def holds(self, labels: Ints) -> bool:
-        """Whether the clusters are within their bounds, or can be once the loose rows are placed."""
+        """Whether the clusters are within their bounds, or can be after the loose rows are assigned."""
         load, slack = self.load(labels), self.slack
         lacking = np.maximum(self.lower - load, 0).sum()
         spare = np.maximum(self.upper - load, 0).sum()
@@ -49,7 +50,7 @@ class Room(NamedTuple):
         )
 
     def without(self, labels: Ints, nodes: Ints) -> Room:
-        """What is left for some nodes while the others stay."""
+        """The room that remains for some nodes while the others stay."""
         kept = np.ones(len(labels), dtype=bool)
         kept[nodes] = False
         filled = np.bincount(labels[kept], weights=self.mass[kept], minlength=len(self.lower))
@@ -57,7 +58,7 @@ class Room(NamedTuple):
 
 
 class _Rows:
-    """Rows of a program as they are collected."""
+    """Constraints of a program, collected piece by piece."""
 
     def __init__(self) -> None:
         self.row: list[Ints] = []
@@ -68,20 +69,20 @@ class _Rows:
         self.count = 0
 
     def add(self, count: int, least: Floats | float, most: Floats | float) -> int:
-        """The number of the first of some new rows."""
+        """Add constraints and return the number of the first."""
         self.least.append(np.broadcast_to(np.asarray(least, dtype=float), count))
         self.most.append(np.broadcast_to(np.asarray(most, dtype=float), count))
         self.count += count
         return self.count - count
 
     def put(self, row: Ints, column: Ints, value: Floats | float) -> None:
-        """Entries."""
+        """Set coefficients."""
         self.row.append(row)
         self.column.append(column)
         self.value.append(np.broadcast_to(np.asarray(value, dtype=float), len(row)))
 
     def program(self, cost: Floats, whole: Floats, ceiling: float) -> highs.Program:
-        """All of it."""
+        """The program with these constraints."""
         row, column, value = (np.concatenate(part) for part in (self.row, self.column, self.value))
         order = np.argsort(row, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=self.count))])
@@ -89,8 +90,8 @@ class _Rows:
         return highs.Program(cost, indptr, column[order], value[order], least, most, whole, ceiling)
 
 
-def entries(bonds: Bonds, k: int) -> int:
-    """About how large a program is."""
+def count_entries(bonds: Bonds, k: int) -> int:
+    """Approximate number of coefficients of a program."""
     size = np.bincount(bonds.groups, minlength=1)
     return k * (bonds.size + 2 * len(bonds.indices) + int((size * size).sum()))
 
@@ -98,9 +99,9 @@ def entries(bonds: Bonds, k: int) -> int:
 def solve(
     costs: Floats, bonds: Bonds, best: Ints | None, deadline: float, slack: float, room: Room | None = None
 ) -> Solution:
-    """Cheapest labels to within ``slack``, given valid labels ``best``; without them the first valid ones will do.
+    """Optimal labels to within ``slack``, given valid labels ``best``; without them, any valid labels.
 
-    ``Solution.bound`` is a lower bound on distances plus broken links, what ``bonds.constant`` says left out.
+    ``Solution.bound`` is a lower bound on distances plus pulls, without ``bonds.constant``.
     """
     m = len(costs)
     least = costs.min(axis=1, initial=np.inf)
@@ -117,7 +118,7 @@ def solve(
     program = _build(excess / scale, open_, bonds, pairs, pull / scale, room, ceiling / scale)
     gap = 1.0 if best is None else min(1.0, slack / max(ceiling, 1e-300))
     answer = highs.solve(program, deadline, max(gap, 1e-9), None)
-    attracted = float(pull[pull < 0].sum())  # pulls of must-links that hold are below zero, broken ones cost nothing
+    attracted = float(pull[pull < 0].sum())  # the program charges broken must-links; pulls reward those that hold
     bound = float(least.sum()) + scale * max(answer.bound, 0.0) + attracted
     labels = None if answer.x is None else _read(answer.x[: open_.sum()], open_, bonds, room)
     if answer.status == "optimal" and labels is None:
@@ -126,7 +127,7 @@ def solve(
 
 
 def _pairs(bonds: Bonds) -> tuple[Ints, Floats]:
-    """Soft links written out, each once, those of large groups too."""
+    """All soft links as pairs, each once, including those of large groups."""
     row = np.repeat(np.arange(bonds.size), np.diff(bonds.indptr))
     once = (row < bonds.indices) & np.isfinite(bonds.pull)
     ends, pulls = [np.column_stack([row[once], bonds.indices[once]])], [bonds.pull[once]]
@@ -147,7 +148,7 @@ def _build(
     number = np.full(open_.shape, UNASSIGNED, np.int64)
     number[open_] = np.arange(count)
     node, cluster = np.nonzero(open_)
-    price = count + np.arange(len(pairs))  # y and z: what a link costs
+    price = count + np.arange(len(pairs))  # columns of y and z
     rows = _Rows()
     rows.put(rows.add(m, 1.0, 1.0) + node, number[open_], 1.0)
     for clique in cover(bonds.net):
@@ -181,7 +182,7 @@ def _build(
 
 
 def _read(x: Floats, open_: Bools, bonds: Bonds, room: Room | None) -> Ints | None:
-    """Labels from the variables of a program; None when they are not valid (a solver has tolerances)."""
+    """Labels from the variables of a program; None if they are invalid, because of the solver's tolerances."""
     labels = np.full(len(open_), UNASSIGNED, np.int32)
     node, cluster = np.nonzero(open_)
     chosen = x > 0.5

@@ -1,4 +1,4 @@
-"""Steps of balanced clustering: how large a sample must be, populating clusters, trading rows between them."""
+"""Steps of balanced clustering: the size of the sample, populating clusters, and exchanging rows between them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["populate", "refine", "sample_size"]
 
 
 def sample_size(k: int, *, members: int = 50, smallest: float | None = None, failure: float = 0.05) -> int:
-    """How many rows to draw so that every cluster has ``members`` among them, except with probability ``failure``.
+    """Number of rows to draw for every cluster to have ``members`` among them with probability 1 − ``failure``.
 
-    ``smallest`` is the share of rows in the smallest cluster, by default half of 1/k. Chernoff's bound for each of the
-    k clusters, added up.
+    ``smallest`` is the share of rows in the smallest cluster, by default 1/(2k). Chernoff bounds of the k clusters are
+    combined by the union bound.
 
     Examples
     --------
@@ -30,10 +30,10 @@ def sample_size(k: int, *, members: int = 50, smallest: float | None = None, fai
 
 
 def populate(distances: Floats, bounds: Bounds) -> Ints:
-    """Labels within the bounds: first a stable matching of rows with the places that have to be taken.
+    """Labels within the bounds, by a stable matching of rows with the places that the lower bounds require.
 
-    Rows prefer near centers and centers prefer near rows, so no row and center would both rather have each other than
-    what they have. Rows that are left over take the nearest center, as long as it has room.
+    Rows prefer near centers and centers prefer near rows; in a stable matching, no row and center both prefer each
+    other to their partners. The remaining rows take the nearest center that has room.
 
     Examples
     --------
@@ -45,23 +45,23 @@ def populate(distances: Floats, bounds: Bounds) -> Ints:
     distances = np.require(distances, np.float64, ["C"])
     n = len(distances)
     upper = np.minimum(bounds.upper, n)
-    labels = _matched(distances, bounds.lower)
+    labels = _match(distances, bounds.lower)
     rest = np.flatnonzero(labels == UNASSIGNED)
     if (upper >= n).all():
         labels[rest] = distances[rest].argmin(axis=1)
     elif len(rest):
-        labels[rest] = _matched(distances[rest], np.minimum(upper - bounds.lower, len(rest)))
+        labels[rest] = _match(distances[rest], np.minimum(upper - bounds.lower, len(rest)))
     return labels
 
 
-def _matched(distances: Floats, quota: Ints) -> Ints:
-    """A stable matching: at most ``quota[h]`` rows for center h, −1 for rows that all centers turn down."""
+def _match(distances: Floats, quota: Ints) -> Ints:
+    """Find a stable matching with at most ``quota[h]`` rows for center h; −1 for rows that all centers reject."""
     n, k = distances.shape
     start = np.append(0, np.cumsum(quota))
     held, size = np.empty(start[-1], np.int32), np.zeros(k, np.int64)
-    waiting, asked = np.arange(n, dtype=np.int32), np.full(n, UNASSIGNED, np.int32)
+    waiting, latest = np.arange(n, dtype=np.int32), np.full(n, UNASSIGNED, np.int32)
     state = np.array([n])
-    while not exchange.propose(distances, quota, start, held, size, waiting, asked, state, BUDGET):
+    while not exchange.propose(distances, quota, start, held, size, waiting, latest, state, BUDGET):
         continue
     labels = np.full(n, UNASSIGNED, np.int32)
     for h in range(k):
@@ -70,9 +70,9 @@ def _matched(distances: Floats, quota: Ints) -> Ints:
 
 
 def refine(costs: Floats, labels: Ints, bounds: Bounds) -> int:
-    """Move and exchange rows, within the bounds, until neither a move nor a cycle of moves gains; labels in place.
+    """Move and exchange rows within the bounds until no move or cycle of moves lowers the cost; labels in place.
 
-    The best single move comes first; where sizes forbid it, rows are exchanged along a cycle of clusters. Every round
+    The best single move comes first; if sizes forbid it, rows are exchanged along a cycle of clusters. Every round
     lowers the cost. Returns the number of rounds.
 
     Examples
@@ -87,14 +87,14 @@ def refine(costs: Floats, labels: Ints, bounds: Bounds) -> int:
     n, k = costs.shape
     upper = np.minimum(bounds.upper, n)
     count = np.bincount(labels, minlength=k)
-    least = 64 * k * 2.0**-52 * float(np.abs(costs).max(initial=0))  # below this a gain is rounding
+    least = 64 * k * 2.0**-52 * float(np.abs(costs).max(initial=0))  # smaller gains are rounding
     lanes = Lanes(costs, labels, count)
     state = np.zeros(2, np.int64)
     while True:
-        told = exchange.exchange(
+        status = exchange.exchange(
             costs, labels, bounds.lower, upper, count, least, *lanes.place, *lanes.heaps, state, BUDGET
         )
-        if told == flow.DONE:
+        if status == flow.DONE:
             return int(state[1])
-        if told == flow.FULL:
+        if status == flow.FULL:
             lanes.make_room(labels, count, int(state[0]))

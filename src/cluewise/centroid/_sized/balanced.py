@@ -23,7 +23,7 @@ __all__ = ["BalancedKMeans"]
 
 
 def step(state: State, *, rows: Rows, bounds: Bounds, total: float) -> tuple[State, loop.Info]:
-    """Step 3: populate the clusters (the first time), refine them, take means."""
+    """Step 3: populate the clusters (the first time), refine them, update means."""
     costs = flow.distances(rows, state.centers)
     labels = state.labels.copy()
     if labels[0] == UNASSIGNED:
@@ -38,50 +38,39 @@ def step(state: State, *, rows: Rows, bounds: Bounds, total: float) -> tuple[Sta
 
 
 class BalancedKMeans(CentroidClusterer):
-    r"""K-means of many rows in which no cluster is smaller than a bound.
+    r"""Scalable K-means with bounds on the sizes of clusters.
 
-    Use it when there are very many rows and sizes must be kept: centers come from a sample, then all rows are shared
-    out by a stable matching, and moves and exchanges lower the cost. Bounds come as clues (``Clues(n, sizes=(lower,
-    upper))``) or from ``balance``. `SizedKMeans` makes each assignment the cheapest one; this method does not claim to.
+    Use it when there are very many rows and sizes must be kept: centers come from a sample, a stable matching assigns
+    all rows, and moves and exchanges lower the cost. Bounds are given as clues (``Clues(n, sizes=(lower, upper))``) or
+    by ``balance``. Unlike in `SizedKMeans`, assignments need not be optimal.
 
     Parameters
     ----------
     {n_clusters}
     balance : float, default=0.0
-        Without bounds among the clues every cluster has at least this share of n/k rows, rounded down: 1 asks for
-        equal sizes, 0 leaves sizes open.
+        If the clues have no bounds, every cluster has at least this share of n/k rows, rounded down: 1 means equal
+        sizes, 0 any sizes.
     sample_size : "auto" or int, default="auto"
-        Number of rows that the first centers are found from. "auto": so many that a cluster of half the mean size
-        has 50 of them with probability 0.95.
+        Number of rows in the sample from which the first centers are found. "auto": enough for a cluster of half the
+        mean size to have 50 of them with probability 0.95.
     init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
-        Start of K-means on the sample. An array or a callable gives the centers; nothing is sampled then.
-    n_init : int, default=5
-        Number of starts, each with a sample of its own; the lowest objective wins. Given centers are one start.
-    max_iter : int, default=300
-        Most rounds of refining rows and updating centers in one start.
-    {tol}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the sample and the start.
+        Initialization of K-means on the sample. An array or a callable gives the centers without a sample.
+    {n_init 5}
+        Each has a sample of its own. Centers given as ``init`` make one start.
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
-    objective_ : float
-        Sum of squared distances to the centers.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the bounds keep a row in its cluster.
-    broken_ : Clues
-        Always empty: bounds are hard.
+    {clusters_}
+    {objective_squares_}
+    {iterations_}
+    {margin_}
+    {none_broken_}
 
     Raises
     ------
     Infeasible
-        When no clustering has such sizes; the message says why.
+        When no clustering has such sizes; the message explains why.
 
     Notes
     -----
@@ -94,13 +83,13 @@ class BalancedKMeans(CentroidClusterer):
     :math:`\mu_h`           ``cluster_centers_[h]``
     ======================= =======================================
 
-    Sampling and clustering do not depend on n; populating takes O(n k log n), a round of refining O(n k) and O(k³) for
-    each exchange. Bounds on summed weight need equal weights; `SizedKMeans` takes others.
+    The time for sampling and clustering does not depend on n; populating takes O(n k log n), a round of refining O(n k)
+    and O(k³) for each exchange. Bounds on summed weight require equal weights, unlike in `SizedKMeans`.
 
-    *Deviations.* Upper bounds and bounds that differ between clusters are additions: rows that are left over by the
-    first matching are matched once more with the places that upper bounds leave. The paper's relocation is made of the
-    best single move and of exchanges along cycles of clusters. Refining and means alternate until nothing changes;
-    ``max_iter=1`` gives a single pass. An empty cluster takes the worst row whose move keeps the bounds.
+    *Deviations.* Upper bounds and bounds that differ between clusters are additions: rows that remain after the first
+    matching are matched with the places that upper bounds leave. The paper's relocation consists of the best single
+    move and of exchanges along cycles of clusters. Refining and means alternate until nothing changes; ``max_iter=1``
+    gives a single pass. An empty cluster takes the worst row whose move keeps the bounds.
 
     References
     ----------
@@ -142,14 +131,9 @@ class BalancedKMeans(CentroidClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.balance = balance
         self.sample_size = sample_size
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
@@ -169,7 +153,7 @@ class BalancedKMeans(CentroidClusterer):
         return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))
 
     def _start(self, problem: Problem) -> Floats:
-        """Steps 1 and 2: centers of a sample, by K-means."""
+        """Steps 1 and 2: K-means on a sample."""
         k, rng = problem.k, problem.rng
         given = seeding.given_centers(self.init, ("k-means++", "random"), problem.rows, k, rng)
         if given is not None:
@@ -183,12 +167,12 @@ class BalancedKMeans(CentroidClusterer):
         return found.state.centers + (sample.shift.astype(np.float64) - problem.rows.shift)
 
     def _sample(self, problem: Problem) -> Rows:
-        """Rows drawn without replacement, each as likely as any other that has weight."""
+        """Draw rows of positive weight uniformly, without replacement."""
         rows = problem.rows
-        wanted = balance.sample_size(problem.k) if self.sample_size == "auto" else self.sample_size
-        wanted = max(wanted, problem.k)
+        size = balance.sample_size(problem.k) if self.sample_size == "auto" else self.sample_size
+        size = max(size, problem.k)
         some = np.arange(rows.n) if rows.weight is None else np.flatnonzero(rows.weight > 0)
-        if wanted >= len(some):
+        if size >= len(some):
             return rows
-        drawn = np.sort(problem.rng.choice(some, size=wanted, replace=False))
+        drawn = np.sort(problem.rng.choice(some, size=size, replace=False))
         return rows_of(rows.X[drawn], None if rows.weight is None else rows.weight[drawn])

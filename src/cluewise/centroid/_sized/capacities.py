@@ -1,8 +1,8 @@
-"""The cheapest labels with so much weight in each cluster, where rows weigh differently: integer programming.
+"""The cheapest labels with bounds on the weight of each cluster, for rows of unequal weight: integer programming.
 
-Rows cannot be divided, so this is bin packing with prices: no method is exact and fast. If they could, a linear program
-would do, and divide few rows: so those, and rows with a small lead, are settled by an integer program, the others
-stay. The linear program is the lower bound. HiGHS gets less than a second at a time; too many rows are refused.
+Rows cannot be divided, so this is bin packing with costs, for which no method is both exact and fast. The linear
+relaxation divides only few rows: those, and rows with a small lead, are assigned by an integer program, the others
+keep the labels of the relaxation, which is also the lower bound. HiGHS gets less than a second at a time.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cluewise.core.rows import Rows
 from cluewise.exact.sizes import sizes_feasible
 from cluewise.exceptions import ClueError, Infeasible, Undecided
 
-__all__ = ["Capacities", "Packed", "capacities_of", "pack"]
+__all__ = ["Capacities", "Packing", "capacities_of", "pack"]
 
 ENTRIES = 20_000  # rows times clusters
-SECONDS = 0.8  # HiGHS hears no Ctrl-C
+SECONDS = 0.8  # Ctrl-C does not interrupt HiGHS
 GAP = 1e-6
-MANY = 5  # rows for each cluster that are open at first
+MANY = 5  # rows per cluster in the first integer program
 
 
 class Capacities(NamedTuple):
@@ -33,21 +33,21 @@ class Capacities(NamedTuple):
     weight: Floats  # (n,) of the rows
 
     def hold(self, labels: Ints) -> bool:
-        """Whether labels keep the bounds; sums of weights are not exact."""
+        """Whether labels are within the bounds, up to rounding."""
         load = np.bincount(labels, weights=self.weight, minlength=len(self.lower))
         slack = 1e-9 * self.weight.sum()
         return bool(((load >= self.lower - slack) & (load <= self.upper + slack)).all())
 
 
-class Packed(NamedTuple):
-    """Labels within the bounds, and by how much they may miss the cheapest."""
+class Packing(NamedTuple):
+    """Labels within the bounds, and their optimality gap."""
 
     labels: Ints  # (n,) int32
     gap: float  # cost of the labels − lower bound on the cost of any
 
 
 def capacities_of(clues: Clues, k: int, rows: Rows) -> Capacities | None:
-    """Bounds on summed weight; None where there are none, or where all rows weigh the same."""
+    """Bounds on summed weight; None if there are none, or if all rows have the same weight."""
     if clues.sizes is None or clues.size_unit == "points" or rows.weight is None:
         return None
     weight = rows.weight.astype(np.float64)
@@ -58,22 +58,22 @@ def capacities_of(clues: Clues, k: int, rows: Rows) -> Capacities | None:
         raise Infeasible(f"{why}.", clues.only(["sizes"]))
     if rows.n * k > ENTRIES:
         raise ClueError(
-            f"bounds on summed weight, where rows weigh differently, are kept for up to {ENTRIES} rows times clusters; "
+            f"bounds on summed weight, with rows of unequal weight, are limited to {ENTRIES} rows times clusters; "
             f"there are {rows.n} times {k}. Bound the number of points instead."
         )
     lower, upper = np.broadcast_to(clues.sizes, (k, 2)).T
     return Capacities(lower, upper, weight)
 
 
-def pack(costs: Floats, capacities: Capacities, previous: Ints | None) -> Packed:
-    """The cheapest labels within the bounds that are found in time, none dearer than ``previous`` (valid labels).
+def pack(costs: Floats, capacities: Capacities, previous: Ints | None) -> Packing:
+    """The cheapest labels within the bounds found in time, at most as costly as ``previous`` (valid labels).
 
     Raises
     ------
     Infeasible
         There are no such labels.
     Undecided
-        None were found, nor a proof that there are none, in time.
+        Neither labels nor a proof that there are none were found in time.
 
     Examples
     --------
@@ -86,11 +86,11 @@ def pack(costs: Floats, capacities: Capacities, previous: Ints | None) -> Packed
     n, k = costs.shape
     rows = np.arange(n)
     scale = float(costs.max()) or 1.0
-    least, divided, lead = _relaxed(costs / scale, capacities)
+    least, divided, lead = _solve_relaxed(costs / scale, capacities)
     labels, count = None, MANY * k
     order = np.argsort(lead, kind="stable")
-    while labels is None:  # rows with the smallest lead are open, and more of them until they fit
-        found = _settled(costs / scale, capacities, divided, order[:count])
+    while labels is None:  # open the rows with the smallest lead, and more of them until all fit
+        found = _solve_open(costs / scale, capacities, divided, order[:count])
         if found is not None and capacities.hold(found):
             labels = found
         elif count >= n:
@@ -100,16 +100,16 @@ def pack(costs: Floats, capacities: Capacities, previous: Ints | None) -> Packed
         labels = previous
     if labels is None:
         raise Undecided("no clustering with summed weights within the bounds on sizes was found in time.")
-    return Packed(labels.copy(), max(float(costs[rows, labels].sum()) - least * scale, 0.0))
+    return Packing(labels.copy(), max(float(costs[rows, labels].sum()) - least * scale, 0.0))
 
 
-def _relaxed(costs: Floats, capacities: Capacities) -> tuple[float, Ints, Floats]:
-    """Rows may be divided: the least cost, where most of each row goes, and by what lead (0: it is divided)."""
+def _solve_relaxed(costs: Floats, capacities: Capacities) -> tuple[float, Ints, Floats]:
+    """Linear relaxation: its cost, the main cluster of each row, and its lead (−1 for rows that are divided)."""
     from scipy.optimize import linprog
     from scipy.sparse import vstack
 
     n, k = costs.shape
-    once, load, lower, upper = _rows(n, capacities)
+    once, load, lower, upper = _build_rows(n, capacities)
     above, below = np.isfinite(upper), lower > 0
     result = linprog(
         costs.ravel(),
@@ -131,15 +131,15 @@ def _relaxed(costs: Floats, capacities: Capacities) -> tuple[float, Ints, Floats
     return float(result.fun), labels.astype(np.int32), lead
 
 
-def _settled(costs: Floats, capacities: Capacities, labels: Ints, open_: Ints) -> Ints | None:
-    """The cheapest labels in which only some rows may differ from ``labels``; None when none were found in time."""
+def _solve_open(costs: Floats, capacities: Capacities, labels: Ints, open_: Ints) -> Ints | None:
+    """The cheapest labels that differ from ``labels`` only in the rows ``open_``; None if none were found in time."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     k = costs.shape[1]
     closed = np.setdiff1d(np.arange(len(costs)), open_)
     filled = np.bincount(labels[closed], weights=capacities.weight[closed], minlength=k)
     left = Capacities(capacities.lower - filled, capacities.upper - filled, capacities.weight[open_])
-    once, load, lower, upper = _rows(len(open_), left)
+    once, load, lower, upper = _build_rows(len(open_), left)
     if (upper < 0).any():
         return None
     result = milp(
@@ -158,8 +158,8 @@ def _settled(costs: Floats, capacities: Capacities, labels: Ints, open_: Ints) -
     return new
 
 
-def _rows(n: int, capacities: Capacities) -> tuple[Any, Any, Floats, Floats]:
-    """Rows of a program: each row once; weights, and their bounds, in units that suit the tolerances of HiGHS."""
+def _build_rows(n: int, capacities: Capacities) -> tuple[Any, Any, Floats, Floats]:
+    """Constraints: each row once; weights and their bounds, in units that suit the tolerances of HiGHS."""
     from scipy.sparse import csr_array, eye_array, kron
 
     k = len(capacities.lower)

@@ -1,15 +1,15 @@
-"""The cheapest labels with so many rows in each cluster: minimum-cost flow on one node per cluster.
+"""The cheapest labels with bounds on the size of each cluster: minimum-cost flow with one node per cluster.
 
-Every row has a cost in every cluster; the sizes of the clusters have lower and upper bounds. A move of the cheapest row
-from cluster a to cluster b is an arc of length ``min over rows of a of costs[i, b] − costs[i, a]``, one more node takes
-what the bounds leave open, and rows are shifted along successive shortest paths from clusters with too many rows to
-clusters with too few. Each cluster has a price, and every row is where cost minus price is lowest: so prices prove
-that labels are the cheapest, and prices of a similar problem are a start.
+Every row has a cost in every cluster. Moving the cheapest row from cluster a to cluster b is an arc of length ``min
+over rows of a of costs[i, b] − costs[i, a]``; one more node absorbs what the bounds leave open. Rows are shifted along
+successive shortest paths from clusters with too many rows to clusters with too few. Each cluster has a price, and every
+row is in the cluster where cost minus price is lowest. The prices therefore prove that the labels are optimal, and the
+prices of a similar problem are a good start.
 
-Costs are used as they are, in double precision: nothing is rounded to whole numbers. The prices give a lower bound on
-the cost of any labels within the bounds; `Placed.gap` is how far the labels are above it. Rounding is all that keeps it
-from 0: a path adds at most a few units in the last place to the error of a price, so the gap is below
-``4 n (paths + 1) 2⁻⁵² (largest cost + largest price)``. It is computed, not assumed, and mostly comes out as 0.
+Costs are in double precision and not rounded to integers. The prices give a lower bound on the cost of any labels
+within the bounds; `Placement.gap` is the distance to it. Only rounding keeps the gap from 0: a path adds at most a few
+units in the last place to the error of a price, so the gap is below ``4 n (paths + 1) 2⁻⁵² (largest cost + largest
+price)``. It is computed, not assumed, and is usually 0.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
 from cluewise.kernels import flow as kernel
 
-__all__ = ["BUDGET", "Bounds", "Lanes", "Placed", "cheapest", "costs_of", "distances"]
+__all__ = ["BUDGET", "Bounds", "Lanes", "Placement", "cheapest", "costs_of", "distances"]
 
-BUDGET = 1_000_000  # steps of a kernel between two looks at the keyboard, some 20 ms
+BUDGET = 1_000_000  # steps of a kernel between two checks for Ctrl-C, some 20 ms
 BLOCK = 8192
 
 
@@ -36,12 +36,12 @@ class Bounds(NamedTuple):
     upper: Ints  # (k,) int64, at most n
 
 
-class Placed(NamedTuple):
-    """Labels within the bounds, what proves them the cheapest, and by how much they may miss it."""
+class Placement(NamedTuple):
+    """Labels within the bounds, prices that prove them optimal, and the gap that remains."""
 
     labels: Ints  # (n,) int32
-    prices: Floats  # (k + 1,), the last one of the node that takes what the bounds leave open
-    gap: float  # cost of the labels − lower bound on the cost of any
+    prices: Floats  # (k + 1,), the last one of the node that absorbs what the bounds leave open
+    gap: float  # cost of the labels − lower bound
     paths: int  # number of shortest paths
 
 
@@ -66,10 +66,10 @@ def costs_of(rows: Rows, centers: Floats) -> Floats:
     return out
 
 
-def cheapest(costs: Floats, bounds: Bounds, prices: Floats | None = None) -> Placed:
-    """The cheapest labels with ``lower`` to ``upper`` rows in each cluster; ``prices`` of a similar problem help.
+def cheapest(costs: Floats, bounds: Bounds, prices: Floats | None = None) -> Placement:
+    """The cheapest labels with ``lower`` to ``upper`` rows per cluster; ``prices`` of a similar problem speed it up.
 
-    The bounds must leave room for all rows: Σ lower ≤ n ≤ Σ upper. Ctrl-C is answered within some 50 ms.
+    The bounds must leave room for all rows: Σ lower ≤ n ≤ Σ upper. Ctrl-C takes effect within some 50 ms.
 
     Examples
     --------
@@ -81,20 +81,20 @@ def cheapest(costs: Floats, bounds: Bounds, prices: Floats | None = None) -> Pla
     costs = np.require(costs, np.float64, ["C"])
     n, k = costs.shape
     lower, upper = bounds.lower, np.minimum(bounds.upper, n)
-    begin = _begin(costs, np.zeros(k + 1), lower, upper)
+    begin = _start(costs, np.zeros(k + 1), lower, upper)
     if prices is not None and begin.excess.any():
-        again = _begin(costs, _sound(prices, lower, upper, n, costs), lower, upper)
+        again = _start(costs, _clean_prices(prices, lower, upper, n, costs), lower, upper)
         if np.abs(again.excess).sum() < np.abs(begin.excess).sum():
             begin = again
     labels, price, size, excess = begin
     state = np.zeros(2, np.int64)
     if excess.any():
         _shift(costs, labels, lower, upper, size, excess, price, state)
-    return Placed(labels, price, _gap(costs, labels, price, lower, upper), int(state[1]))
+    return Placement(labels, price, _gap(costs, labels, price, lower, upper), int(state[1]))
 
 
-def _sound(prices: Floats, lower: Ints, upper: Ints, n: int, costs: Floats) -> Floats:
-    """Given prices, less what cannot be right: a cluster that nothing bounds on a side has no price on that side."""
+def _clean_prices(prices: Floats, lower: Ints, upper: Ints, n: int, costs: Floats) -> Floats:
+    """Drop prices that cannot be right: a cluster without a lower (upper) bound has no positive (negative) price."""
     price = prices - prices[-1]
     k = len(lower)
     price[:k][(upper >= n) & (price[:k] < 0)] = 0
@@ -103,25 +103,25 @@ def _sound(prices: Floats, lower: Ints, upper: Ints, n: int, costs: Floats) -> F
     return price
 
 
-class _Begin(NamedTuple):
-    """Labels that are the cheapest for their own sizes."""
+class _Start(NamedTuple):
+    """Labels that are optimal for their own sizes."""
 
     labels: Ints
     price: Floats
-    size: Ints  # (k,) what each cluster is to have
-    excess: Ints  # (k + 1,) what it has beyond that; the last one balances the others
+    size: Ints  # (k,) number of rows that each cluster should have
+    excess: Ints  # (k + 1,) number of rows beyond that; the last one balances the others
 
 
-def _begin(costs: Floats, price: Floats, lower: Ints, upper: Ints) -> _Begin:
-    """Every row where cost minus price is lowest (the lowest index on ties), whatever the bounds say."""
+def _start(costs: Floats, price: Floats, lower: Ints, upper: Ints) -> _Start:
+    """Assign every row to the cluster where cost minus price is lowest (lowest index on ties), ignoring the bounds."""
     n, k = costs.shape
     labels = np.empty(n, np.int32)
     for block in _blocks(costs):
         labels[block] = (costs[block] - price[:k]).argmin(axis=1)
     count = np.bincount(labels, minlength=k)
-    # Where there is a price a bound is to be met exactly, elsewhere the size may stay as it is within the bounds.
+    # By complementary slackness, a cluster with a price must meet a bound exactly; others only have to be within.
     size = np.where(price[:k] > price[k], lower, np.where(price[:k] < price[k], upper, np.clip(count, lower, upper)))
-    return _Begin(labels, price, size, np.append(count - size, size.sum() - n))
+    return _Start(labels, price, size, np.append(count - size, size.sum() - n))
 
 
 def _shift(
@@ -130,26 +130,26 @@ def _shift(
     """Shift rows until no cluster has too many or too few; changes labels, size, excess and price in place."""
     lanes = Lanes(costs, labels, size)
     while True:
-        told = kernel.augment(
+        status = kernel.augment(
             costs, labels, lower, upper, size, excess, price, *lanes.place, *lanes.heaps, state, BUDGET
         )
-        if told == kernel.DONE:
+        if status == kernel.DONE:
             return
-        if told == kernel.FULL:
+        if status == kernel.FULL:
             lanes.make_room(labels, size, int(state[0]))
-        elif told == kernel.STUCK:
+        elif status == kernel.STUCK:
             raise ValueError(f"bounds from {lower.tolist()} to {upper.tolist()} have no room for {len(costs)} rows.")
 
 
 class Lanes:
-    """The heaps of all pairs of clusters, with some room for rows that arrive."""
+    """One heap of rows for each ordered pair of clusters, with room for rows that arrive."""
 
     def __init__(self, costs: Floats, labels: Ints, size: Ints) -> None:
         self.costs = costs
         self.lay_out(labels, size)
 
     def lay_out(self, labels: Ints, size: Ints) -> None:
-        """Room for the rows that each cluster has or is to have and a quarter more, and all rows in it."""
+        """Allocate room for the current or future rows of each cluster and a quarter more, and fill the heaps."""
         k = self.costs.shape[1]
         count = np.bincount(labels, minlength=k)
         capacity = np.maximum(count, size) * 5 // 4 + 32
@@ -160,7 +160,7 @@ class Lanes:
         self._fill(np.arange(k), np.append(0, np.cumsum(count)), order)
 
     def make_room(self, labels: Ints, size: Ints, cluster: int) -> None:
-        """Drop the rows that have left a cluster from its lanes; more room if that is not enough."""
+        """Remove the rows that have left a cluster from its heaps; allocate anew if that is not enough."""
         members = np.flatnonzero(labels == cluster)
         if len(members) * 9 // 8 + 16 > self.place[1][cluster]:
             self.lay_out(labels, size)
@@ -174,7 +174,7 @@ class Lanes:
 
 
 def _gap(costs: Floats, labels: Ints, price: Floats, lower: Ints, upper: Ints) -> float:
-    """Cost of the labels − Σ_i min_h (cost − price) − the least that prices can come to within the bounds."""
+    """Cost of the labels − Σ_i min_h (cost − price) − the smallest sum of prices within the bounds (the dual bound)."""
     k = len(lower)
     total = 0.0
     for block in _blocks(costs):

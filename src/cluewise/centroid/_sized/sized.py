@@ -25,12 +25,12 @@ class State(NamedTuple):
 
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the rows
-    prices: Floats | None  # of a place in each cluster, None before the first assignment
-    gap: float  # how far the last assignment may be from the cheapest, as a share of its cost
+    prices: Floats | None  # of a place in each cluster; None before the first assignment
+    gap: float  # relative optimality gap of the last assignment
 
 
 def step(state: State, *, rows: Rows, bounds: Bounds | Capacities, total: float) -> tuple[State, loop.Info]:
-    """Both steps of the algorithm: the cheapest assignment within the bounds (Eq. 44), then means."""
+    """Both steps of the algorithm: an optimal assignment within the bounds (Eq. 44), then means."""
     costs = flow.costs_of(rows, state.centers)
     prices = state.prices
     if isinstance(bounds, Capacities):
@@ -48,47 +48,38 @@ def step(state: State, *, rows: Rows, bounds: Bounds | Capacities, total: float)
 
 
 class SizedKMeans(CentroidClusterer):
-    r"""K-means in which every cluster has as many rows as its bounds say.
+    r"""K-means with bounds on the sizes of clusters and optimal assignments.
 
-    Use it when sizes are known or have to be kept: teams, routes, classes, batches of equal size, no cluster
-    smaller than a survey needs. Bounds come as clues: ``Clues(n, sizes=(lower, upper))`` for all clusters, or one
-    pair for each. In every iteration rows are assigned as cheaply as the bounds allow, proved by prices.
+    Use it when sizes are known or limited: teams, routes, school classes, batches of equal size, clusters large enough
+    for a survey. Bounds are given as clues: ``Clues(n, sizes=(lower, upper))`` for all clusters, or one pair for each.
+    In every iteration, the assignment is proved to be the cheapest within the bounds.
 
     Parameters
     ----------
     {n_clusters}
     init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
-        Start. With bounds that differ between clusters, an array says which cluster begins where.
-    n_init : int, default=5
-        Number of starts; the lowest objective wins. Given centers are one start.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        Initialization. If bounds differ between clusters, an array fixes the first center of each.
+    {n_init 5}
+        Centers given as ``init`` make one start.
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
-    {labels_}
-    {cluster_centers_}
-    {n_clusters_}
-    objective_ : float
-        Sum of squared distances to the centers.
+    {clusters_}
+    {objective_squares_}
     gap_ : float
-        How much dearer than the cheapest the last assignment may be, as a share of its cost: a proved bound. Only
-        rounding keeps it from 0, except with capacities for rows of unequal weight.
-    {trace_}
-    {n_iter_}
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: half the squared distance to the best other center minus that to its own;
-        negative where only the bounds keep a row in its cluster.
-    broken_ : Clues
-        Always empty: bounds are hard.
+        Relative optimality gap of the last assignment, which is proved: 0 up to rounding, except for bounds on the
+        summed weight of rows of unequal weight.
+    {iterations_}
+    {margin_}
+    {none_broken_}
 
     Raises
     ------
     Infeasible
-        When no clustering has such sizes; the message says why.
+        When no clustering has such sizes; the message explains why.
     Undecided
-        When capacities for rows of unequal weight were neither kept nor refuted in time.
+        When no assignment of rows of unequal weight within the bounds was found in time, nor a proof that none exists.
 
     Notes
     -----
@@ -104,18 +95,18 @@ class SizedKMeans(CentroidClusterer):
     :math:`\mu_h`           ``cluster_centers_[h]``
     ======================= =======================================
 
-    Costs are squared distances in both steps and are never rounded to whole numbers. ``predict`` takes the nearest
-    center: bounds speak of the rows that were fitted. Memory is about 26 bytes for each row and cluster.
+    Costs are squared distances and are not rounded to integers. ``predict`` returns the nearest center: bounds only
+    apply to the rows of the fit. Memory is about 26 bytes for each row and cluster.
 
-    Bounds on summed weight (``size_unit="weight"``) become bounds on points when all rows weigh the same. Rows cannot
-    be divided, and filling clusters with rows of unequal weight is bin packing, for which no exact method is fast: up
-    to 20 000 rows times clusters a linear program is solved as if rows could be divided, then an integer program for
-    the rows that it divides and those near a boundary; ``gap_`` says how far the result may be from the cheapest,
-    bounds hold and the objective never rises. More rows are refused. Bounds on points take any weights.
+    Bounds on summed weight (``size_unit="weight"``) become bounds on points if all rows have the same weight. With
+    unequal weights the assignment is a bin packing problem, for which no exact method is fast. Up to 20 000 rows times
+    clusters, a linear relaxation is solved, then an integer program for the rows that it divides and those near a
+    boundary. The bounds hold, the objective never rises, and ``gap_`` bounds the distance from the optimum. Larger
+    problems are refused. Bounds on points allow any weights.
 
-    *Deviations.* Erratum E33 of the survey: sizes are at *least* :math:`\tau_h`, its Eq. 44 prints at most. Upper
-    bounds are an extension of the same network. The flow is solved on one node per cluster instead of one per row,
-    which gives the same optimum. An empty cluster takes the worst row whose move keeps the bounds.
+    *Deviations.* Erratum E33 of the survey: sizes are at *least* :math:`\tau_h`; Eq. 44 says at most. Upper bounds
+    extend the same network. The flow is solved on one node per cluster instead of one per row, with the same optimum.
+    An empty cluster takes the worst row whose move keeps the bounds.
 
     References
     ----------
@@ -141,23 +132,6 @@ class SizedKMeans(CentroidClusterer):
         cost="O(nkd + paths (k^2 + k log n)), paths up to n",
         aliases=("Size-constrained K-means",),
     )
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "k-means++",
-        n_init: int = 5,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)

@@ -1,4 +1,4 @@
-"""Bounds on sizes as whole numbers of rows, and what they mean for an empty cluster."""
+"""Bounds on sizes as numbers of rows, and refilling empty clusters within them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["bounds_of", "refill"]
 
 
 def bounds_of(clues: Clues, k: int, rows: Rows) -> Bounds | None:
-    """Fewest and most rows of each cluster; None when the clues leave sizes open.
+    """Minimum and maximum number of rows of each cluster; None if the clues do not bound sizes.
 
-    Bounds on summed weight become bounds on rows when all rows weigh the same, and are refused otherwise.
+    Bounds on summed weight become bounds on rows if all rows have the same weight; otherwise they are an error.
     """
     if clues.sizes is None:
         return None
@@ -40,26 +40,26 @@ def bounds_of(clues: Clues, k: int, rows: Rows) -> Bounds | None:
 
 
 def _unit(clues: Clues, rows: Rows) -> float:
-    """Weight of one row, as far as bounds are concerned."""
+    """Weight of one row in the unit of the bounds."""
     if clues.size_unit == "points" or rows.weight is None:
         return 1.0
     weight = rows.weight.astype(np.float64)
     odd = np.flatnonzero(np.abs(weight - weight[0]) > 1e-9 * weight[0])
     if len(odd):
         raise ClueError(
-            f"bounds on summed weight need rows of equal weight, because rows cannot be divided: row 0 weighs "
-            f"{weight[0]:g}, row {odd[0]} weighs {weight[odd[0]]:g}; bound the number of points instead."
+            f"bounds on summed weight require rows of equal weight: row 0 has weight {weight[0]:g}, row {odd[0]} "
+            f"has weight {weight[odd[0]]:g}; bound the number of points instead."
         )
     return float(weight[0])
 
 
 def refill(rows: Rows, found: Tally, at: Floats, labels: Ints, bounds: Bounds) -> Tally:
-    """Like `centers.refill`, but only where all sizes stay within their bounds; changes labels in place."""
+    """Like `centers.refill`, but only if all sizes stay within their bounds; changes labels in place."""
     vacant = found.mass == 0
     if not vacant.any():
         return found
     count = np.bincount(labels, minlength=len(at))
     if (count[vacant] >= bounds.upper[vacant]).any():
-        return found  # a cluster that is meant to have no more rows, or rows without weight only
-    giving = count - bounds.lower >= vacant.sum()  # as if all rows came from one cluster
+        return found  # the cluster must stay empty, or has only rows without weight
+    giving = count - bounds.lower >= vacant.sum()  # even if all rows come from one cluster
     return centers.refill(rows, found, at, labels, np.flatnonzero(giving[labels]))[0]

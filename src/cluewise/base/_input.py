@@ -1,4 +1,4 @@
-"""What users hand over: data, clues and seeds, checked once so that nobody below has to."""
+"""Input from users: data, weights, clues and seeds, checked once for everything below."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["as_clues", "checked_data", "checked_weight", "class_clusters", "gene
 
 
 def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
-    """X as a matrix of finite floats whose squares are numbers, dense or CSR; an error names the row and column."""
+    """X as a dense or CSR matrix of floats, finite like their squares; an error names the row and column."""
     try:
         X = validate_data(
             estimator,
@@ -40,13 +40,13 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
     size = largest(values)
     if not np.isfinite(size):
         _refuse_infinite(X, values)
-    # New rows may all lie at the origin of the rows that were fitted.
+    # New rows may all be zero, for example at the mean of centered training rows.
     require_squares(size, X.dtype, "X", small=reset)
     return X
 
 
 def checked_weight(sample_weight: Any, X: Any) -> Floats:
-    """One weight per row of X, finite and not negative, whose products with squares of X are numbers."""
+    """One non-negative weight per row of X, finite like its products with squares of X."""
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     size = largest(weight)
     if size == 0:
@@ -65,12 +65,12 @@ def _refuse_infinite(X: Any, values: Any) -> None:
     what = "NaN" if np.isnan(values[bad][0]) else "infinity (inf)"
     raise ValueError(
         f"X holds {what} in row {row}, column {column}; cells that are not finite numbers: {int(bad.sum())}. "
-        "Fill them in or leave those rows out."
+        "Impute them or drop those rows."
     )
 
 
 def _not_a_table(X: Any) -> str | None:
-    """Which row or column keeps X from being a table of numbers; None when that is not the trouble."""
+    """Say which row or column keeps X from being a table of numbers; None if it is something else."""
     if isinstance(X, (list, tuple)) and X and all(isinstance(row, (list, tuple, np.ndarray)) for row in X):
         width = len(X[0])
         for i, row in enumerate(X):
@@ -89,12 +89,12 @@ def _not_a_table(X: Any) -> str | None:
             except ValueError:
                 names = getattr(X, "columns", None)
                 column = f"column {j}" if names is None else f"column {list(names)[j]!r}"
-                return f"X holds the text {cell!r} in row {i}, {column}, but data are numbers."
+                return f"X holds the text {cell!r} in row {i}, {column}, but must hold numbers."
     return None
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """A generator from whatever scikit-learn's users pass as ``random_state``."""
+    """A generator from any ``random_state`` that scikit-learn accepts."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
@@ -106,7 +106,7 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def as_clues(clues: Any, n: int) -> Clues:
-    """Clues about n rows from `Clues`, partial labels or None; bare pairs are refused with a hint."""
+    """Clues for n rows from `Clues`, partial labels or None; an error explains how to pass pairs."""
     if clues is None:
         return Clues(n)
     if not isinstance(clues, Clues):
@@ -114,19 +114,19 @@ def as_clues(clues: Any, n: int) -> Clues:
         if shape is None or len(shape) != 1:
             found = "lists of pairs" if shape is None else f"an array of shape {shape}"
             raise ClueError(
-                f"clues is a Clues object or one partial label per row, not {found}; write "
-                "clues=Clues.from_pairs(n, must, cannot) for pairs, so that they follow their rows."
+                f"clues must be a Clues object or one partial label per row, not {found}; "
+                "pass pairs as clues=Clues.from_pairs(n, must, cannot)."
             )
         clues = Clues.from_labels(clues)
     if clues.n != n:
-        raise ClueError(f"the clues speak of {clues.n} rows, but X has {n}.")
+        raise ClueError(f"the clues are for {clues.n} rows, but X has {n}.")
     return clues
 
 
 def warn_of_partial(y: Any, name: str) -> None:
-    """Warn when ``y``, which is ignored, is a partial labeling: a new user means it as clues.
+    """Warn if ``y``, which is ignored, looks like a partial labeling: new users mean it as clues.
 
-    Complete labels, as cross-validation passes them, cause no warning, and -1 beside 1 alone is a class.
+    Complete labels, as passed by cross-validation, cause no warning. In labels of -1 and 1 only, -1 is a class.
     """
     if y is None:
         return
@@ -145,7 +145,7 @@ def warn_of_partial(y: Any, name: str) -> None:
 
 
 def _depth() -> int:
-    """Stack level of the code that called the library, as `warnings.warn` in the function above counts it."""
+    """Stack level of the code that called the library, as counted by `warnings.warn` in the function above."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("cluewise", "sklearn"):
         frame, level = frame.f_back, level + 1
@@ -153,7 +153,7 @@ def _depth() -> int:
 
 
 def _shape(given: Any) -> tuple[int, ...] | None:
-    """Shape of an array, a frame or nested lists; None for lists of unequal length."""
+    """Shape of an array, a data frame or nested lists; None for lists of unequal length."""
     try:
         return tuple(given.shape) if hasattr(given, "shape") else np.shape(given)
     except ValueError:
@@ -161,7 +161,7 @@ def _shape(given: Any) -> tuple[int, ...] | None:
 
 
 def class_clusters(clues: Clues, k: int) -> Ints:
-    """Cluster of each label class: whole numbers below k keep their number, others go by their order."""
+    """Cluster of each label class: integers below k keep their number, other classes are numbered in order."""
     classes = list(clues.classes_)
     if all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) and 0 <= c < k for c in classes):
         return np.array(classes, dtype=np.int32)
