@@ -120,5 +120,5 @@ def test_what_is_refused():
         capacities_of(Clues(4, sizes=(0, 3), size_unit="weight"), 2, weighted([1, 2, 3, 1]))
     assert caught.value.witness.sizes.tolist() == [0, 3]
     many = Clues(10_001, sizes=(0, None), size_unit="weight")
-    with pytest.raises(ClueError, match=r"up to 20000 rows times clusters; there are 10001 times 2\. Bound the number"):
+    with pytest.raises(ClueError, match=r"limited to 20000 rows times clusters; there are 10001 times 2\. Bound"):
         capacities_of(many, 2, weighted(np.arange(1.0, 10_002)))

@@ -11,8 +11,7 @@ from sklearn.datasets import load_iris
 
 from cluewise import Clues
 from cluewise.centroid._lcvqe import LCVQE, State, charges_of, half_exits, relabel, settle
-from cluewise.centroid._link_steps import two_nearest
-from cluewise.centroid._linked import Frame
+from cluewise.centroid._linked import Frame, two_nearest
 from cluewise.checks import check_clusterer, laws_for, sample_clues
 from cluewise.core.assign import others
 from cluewise.core.centers import scatter, tally

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise import Clues
-from cluewise.centroid._link_steps import two_nearest
+from cluewise.centroid._linked import two_nearest
 from cluewise.core.views import build_pair_graph
 from cluewise.kernels import pairs
 from twins import pairs as reference_pairs

@@ -11,8 +11,7 @@ from scipy.spatial.distance import cdist
 from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
-from cluewise.centroid._link_steps import relaxed, spread
-from cluewise.centroid._linked import Frame, build_frame, order_links, step, warn_of_one_cluster
+from cluewise.centroid._linked import Frame, build_frame, order_links, relax_links, spread, step, warn_of_one_cluster
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
@@ -55,7 +54,7 @@ def relabel(state: State, frame: Frame, published: bool) -> tuple[Ints, None]:
         return labels, None
     everywhere = np.tile(exits, (len(alone), 1))
     tied = state.labels[links.rows]
-    return relaxed(links, frame.order, tied, alone, between, np.zeros_like(alone), everywhere), None
+    return relax_links(links, frame.order, tied, alone, between, np.zeros_like(alone), everywhere), None
 
 
 def settle(state: State, frame: Frame, labels: Ints, tally: Tally, _: None, published: bool) -> tuple[State, float]:

@@ -1,4 +1,4 @@
-"""Exclusions: cannot-links lifted to nodes, priced by the mass of the nodes that share a cluster in spite of them."""
+"""Exclusions: cannot-links between nodes, which cost the mass of the nodes that share a cluster despite them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cluewise.kernels import closures
 __all__ = ["Exclusions", "Ledger", "degrees", "exclusions_of", "ledger_of", "masses", "sweep"]
 
 SLICE = 5_000_000
-"""Neighbors looked at (some ten milliseconds) between two looks at Ctrl-C."""
+"""Neighbors visited (about ten milliseconds) between two checks for Ctrl-C."""
 
 
 class Exclusions(NamedTuple):
@@ -43,28 +43,28 @@ class Exclusions(NamedTuple):
 
     @property
     def work(self) -> Ints:
-        """How many neighbors a kernel meets at each node, those in several cliques several times."""
+        """Number of neighbors that a kernel visits at each node, counting those in several cliques several times."""
         met = np.concatenate([[0], np.cumsum(np.diff(self.clique_indptr)[self.node_cliques])])
         return 1 + np.diff(self.indptr) + np.diff(met[self.node_indptr])
 
 
 class Ledger(NamedTuple):
-    """What each node pays: ``violated`` neighbors, whose weights times masses sum to ``burden``."""
+    """Cost of each node: the number of ``violated`` neighbors and the ``burden``, the sum of weight times mass."""
 
     violated: Ints  # (m,) int64
     burden: Floats  # (m,) float64
 
     def copy(self) -> Ledger:
-        """The same, to be changed."""
+        """A copy that can be changed."""
         return Ledger(self.violated.copy(), self.burden.copy())
 
     def total(self, one: bool) -> float:
-        """Σ v·burden, v being their number, or 1 when ``one``."""
+        """Σ v·burden, where v is the number of violated neighbors, or 1 if ``one``."""
         return float(self.burden.sum() if one else self.violated @ self.burden)
 
 
 def exclusions_of(clues: Clues, nodes: Nodes) -> Exclusions:
-    """Cannot-links, apart groups and label classes between the nodes; clues of weight 0 say nothing."""
+    """Cannot-links, apart groups and label classes between the nodes; clues of weight 0 are left out."""
     m = len(nodes.component)
     number = np.full(clues.n_components, -1, dtype=np.int32)
     number[nodes.component] = np.arange(m)
@@ -119,7 +119,7 @@ def masses(nodes: Nodes) -> Floats:
 
 
 def ledger_of(nodes: Nodes, exclusions: Exclusions, labels: Ints) -> Ledger:
-    """What each node pays in a given labelling, from scratch."""
+    """Compute the cost of each node for given labels from scratch."""
     mass = masses(nodes)
     ledger = Ledger(np.zeros(exclusions.size, dtype=np.int64), np.zeros(exclusions.size))
     for piece in pieces(exclusions.work, SLICE):
@@ -139,7 +139,7 @@ def sweep(
     one: bool,
     penalty: float,
 ) -> None:
-    """Put the nodes of ``order``, in turn, into their cheapest clusters; labels and ledger change in place."""
+    """Assign the nodes of ``order``, one by one, to their cheapest clusters; labels and ledger change in place."""
     mass = masses(nodes)
     work = exclusions.work
     for block in nodes.rows.blocks(len(centers), order):

@@ -10,8 +10,19 @@ import numpy as np
 from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
-from cluewise.centroid._link_steps import part_of, pulled, relaxed, spread, torn, two_nearest
-from cluewise.centroid._linked import Frame, build_frame, order_links, step, warn_of_one_cluster
+from cluewise.centroid._linked import (
+    Frame,
+    build_frame,
+    find_torn,
+    order_links,
+    relax_links,
+    restrict_links,
+    spread,
+    step,
+    sum_pulls,
+    two_nearest,
+    warn_of_one_cluster,
+)
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop
@@ -67,14 +78,14 @@ def relabel(state: State, frame: Frame, published: bool) -> tuple[Ints, Floats |
         alone = 0.5 * weight * state.squared
         pairs.repair_few(frame.order, *of_links, alone, state.squared, *state.near, labels, charges)
         return labels, charges
-    among = torn(frame.links, labels)
-    links, order = part_of(frame.links, among, frame.order)
+    among = find_torn(frame.links, labels)
+    links, order = restrict_links(frame.links, among, frame.order)
     k = state.squared.shape[1]
     alone, reach, exits = np.empty((3, len(links.rows), k))
     pairs.half_prices(
         state.squared, *state.near, frame.rows.weights(links.rows), np.flatnonzero(among), alone, reach, exits
     )
-    labels[among] = relaxed(links, order, state.labels[links.rows], alone, np.zeros((k, k)), reach, exits)
+    labels[among] = relax_links(links, order, state.labels[links.rows], alone, np.zeros((k, k)), reach, exits)
     return labels, None
 
 
@@ -82,7 +93,7 @@ def settle(state: State, frame: Frame, labels: Ints, tally: Tally, kept: Floats 
     """Eq. 14: means with the rows of broken links added; then the objective (Eq. 10)."""
     links = frame.links
     charges = charges_of(links, labels, state.squared, state.near) if kept is None else kept
-    at = centers.means(tally.plus(pulled(frame.rows, links.rows, charges)), state.centers)
+    at = centers.means(tally.plus(sum_pulls(frame.rows, links.rows, charges)), state.centers)
     squared = squared_distances(frame.rows, at, links.rows)
     near = two_nearest(squared)
     if kept is None:  # the nearest other center may have changed

@@ -1,4 +1,4 @@
-"""What CVQE and LCVQE share: clues as links, and a step that relabels rows and then moves centers."""
+"""What CVQE and LCVQE share: links as a `PairGraph`, descent over them, and a step that relabels and moves centers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,24 @@ from cluewise.core.centers import Tally
 from cluewise.core.rows import Rows
 from cluewise.core.views import PairGraph, build_pair_graph
 from cluewise.exceptions import UnusedClueWarning
+from cluewise.kernels import graphs, pairs
 
-__all__ = ["Frame", "build_frame", "order_links", "step", "warn_of_one_cluster"]
+__all__ = [
+    "Frame",
+    "build_frame",
+    "find_torn",
+    "order_links",
+    "relax_links",
+    "restrict_links",
+    "spread",
+    "step",
+    "sum_pulls",
+    "two_nearest",
+    "warn_of_one_cluster",
+]
+
+SLICE = 100_000
+"""Links per call of a kernel, so that Ctrl-C takes effect soon."""
 
 STILL = 1e-10
 """Centers that move by less than this share of the spread of the data have converged."""
@@ -106,3 +122,66 @@ def warn_of_one_cluster(estimator: Any, known: Clues) -> Clues:
             stacklevel=5,
         )
     return known
+
+
+def find_torn(links: PairGraph, labels: Ints) -> Bools:
+    """Which tied rows are in a connected piece in which these labels break a link."""
+    first, second = labels[links.ends].T
+    broken = np.where(first == second, links.cannot, links.must) > 0
+    bad = np.zeros(len(links.rows), dtype=bool)  # pieces are numbered by tied rows
+    bad[links.piece[links.ends[broken, 0]]] = True
+    return bad[links.piece]
+
+
+def restrict_links(links: PairGraph, among: Bools, order: Ints) -> tuple[PairGraph, Ints]:
+    """Restrict the graph to the pieces of some tied rows; return the order of their links, too."""
+    number = np.cumsum(among, dtype=np.int32) - 1
+    mine = among[links.ends[:, 0]]
+    ends = number[links.ends[mine]]
+    indptr, _, incident = graphs.adjacency(
+        int(np.count_nonzero(among)), ends[:, 0], ends[:, 1], np.arange(len(ends), dtype=np.int32)
+    )
+    place = np.cumsum(mine) - 1
+    some = PairGraph(
+        links.rows[among], ends, links.must[mine], links.cannot[mine], indptr, incident, links.piece[among]
+    )
+    return some, place[order[mine[order]]]
+
+
+def relax_links(
+    links: PairGraph, order: Ints, labels: Ints, alone: Floats, between: Floats, reach: Floats, exits: Floats
+) -> Ints:
+    """Visit every link once, in the given order, and return the labels of the tied rows; see `kernels.pairs`.
+
+    ``alone[t, h]`` is the cost of row t in cluster h without its links; the links are added to it in place.
+    """
+    new, costs = labels.copy(), alone
+    of_links = links.ends, links.must, links.cannot
+    pairs.link_costs(*of_links, between, reach, exits, new, costs)
+    for start in range(0, len(order), SLICE):
+        part = order[start : start + SLICE]
+        graph = links.indptr, links.incident
+        pairs.relax_links(part, *of_links, *graph, between, reach, exits, new, costs)
+    return new
+
+
+def two_nearest(squared: Floats) -> tuple[Ints, Ints]:
+    """The nearest and the second nearest center of each row; the lower number on ties, 0 if there is only one."""
+    nearest, runner_up = np.empty((2, len(squared)), dtype=np.int32)
+    pairs.two_nearest(squared, nearest, runner_up)
+    return nearest, runner_up
+
+
+def sum_pulls(rows: Rows, which: Ints, charges: Floats) -> Tally:
+    """Sums and masses of the rows that pull centers, with the weights ``charges`` of shape (rows, k)."""
+    sums = np.zeros((charges.shape[1], rows.d))
+    acting = np.flatnonzero(charges @ np.ones(charges.shape[1]))
+    for block in rows.blocks(charges.shape[1], acting):
+        sums += (rows.take(which[block]).T @ charges[block]).T
+    return Tally(sums, charges.sum(axis=0))
+
+
+def spread(total: float, found: Tally, centers: Floats) -> float:
+    """Σ w‖x − center of its cluster‖² for any centers, from the scatter and the sums of the clusters."""
+    norms = np.einsum("hj,hj->h", centers, centers)
+    return max(total - 2 * float(np.einsum("hj,hj->", found.sums, centers)) + float(found.mass @ norms), 0.0)

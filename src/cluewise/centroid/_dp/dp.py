@@ -11,7 +11,7 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Ints
 from cluewise.base import Card, Problem
 from cluewise.centroid._dp import opening
-from cluewise.centroid._dp.found import ROUNDING, OpeningClusterer, State
+from cluewise.centroid._dp.base import ROUNDING, OpeningClusterer, State
 from cluewise.centroid._dp.opening import Points
 from cluewise.core import loop
 from cluewise.core.assign import visiting_order

@@ -12,8 +12,8 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Problem
 from cluewise.centroid._dp import opening
+from cluewise.centroid._dp.base import OpeningClusterer
 from cluewise.centroid._dp.divergences import EUCLIDEAN, Divergence, pairwise
-from cluewise.centroid._dp.found import OpeningClusterer
 from cluewise.centroid._dp.opening import Points
 from cluewise.clues import Clues
 from cluewise.core import loop

@@ -12,8 +12,10 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, Problem, new_rows
 from cluewise.centroid._hmrf import fields
-from cluewise.centroid._hmrf.distortions import Metric, Sums
-from cluewise.centroid._hmrf.learned import distortion_of, price_links
+from cluewise.centroid._hmrf.counts import GeneralizedI, unmoved_rows
+from cluewise.centroid._hmrf.directions import Cosine, unit_rows
+from cluewise.centroid._hmrf.distortions import Metric, Sums, none_broken
+from cluewise.centroid._hmrf.mahalanobis import SquaredEuclidean
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.core import loop, seeding
 from cluewise.core.assign import nobody, others, visiting_order
@@ -381,3 +383,36 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
 def add_perturbed(rows: Rows, first: Floats, k: int, rng: np.random.Generator) -> Floats:
     """The published initialization: add random perturbations of the global mean to the first centers."""
     return np.vstack([first, seeding.perturbed(rows, k - len(first), rng)])
+
+
+def distortion_of(rows: Rows, k: int, name: str, metric: str | None, *, per_cluster: bool, published: bool) -> Any:
+    """The distortion with this name, for these rows."""
+    if name == "sqeuclidean":
+        return SquaredEuclidean(rows, k, metric, per_cluster)
+    if metric == "full" or (metric and per_cluster):
+        raise ValueError(f"distortion={name!r} requires metric=None or one metric='diagonal' for all clusters.")
+    if published:
+        raise ValueError("profile='published' requires distortion='sqeuclidean'.")
+    if name == "cosine":
+        return Cosine(unit_rows(rows.X, rows.weight), k, metric is not None)
+    return GeneralizedI(unmoved_rows(rows.X, rows.weight), k, metric is not None)
+
+
+def price_links(
+    problem: Problem, start: Floats, labels: Ints, found: Sums, penalty: Floats | None, *, constant: bool
+) -> tuple[Metric, Floats]:
+    """Choose the initial metric and, if ``penalty`` is None, the factors of must-links and cannot-links."""
+    distortion, links = problem.shared
+    metric = distortion.first_metric()
+    rescaled = constant and distortion.learns and distortion.absolute
+    if penalty is not None and not rescaled:
+        return metric, penalty
+    none = none_broken(problem.k)
+    means = distortion.settle(labels, found, start, metric, none, distortion.reference).centers
+    price = fields.choose_price(distortion, distortion.start(means), labels)
+    if rescaled:
+        # A constant price only makes sense if distances already have the unit of the learned metric, variance 1.
+        metric, price = metric.times(fields.UNIT_PRICE / price), fields.UNIT_PRICE
+    if penalty is None:
+        penalty = np.full(2, price) if constant else fields.choose_factors(distortion, links, price)
+    return metric, penalty

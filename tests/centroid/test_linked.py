@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from cluewise.centroid._link_steps import pulled, spread, two_nearest
+from cluewise.centroid._linked import spread, sum_pulls, two_nearest
 from cluewise.core.centers import scatter, tally
 from cluewise.core.rows import rows_of
 
@@ -24,7 +24,7 @@ def test_pulled_and_spread(sparse):
     rows = rows_of(csr_array(X) if sparse else X, weight)
     moved = X - rows.shift
     which, charges = rng.permutation(50)[:20], rng.random((20, 4)) * (rng.random((20, 1)) < 0.5)
-    found = pulled(rows, which, charges)
+    found = sum_pulls(rows, which, charges)
     np.testing.assert_allclose(found.sums, charges.T @ moved[which])
     np.testing.assert_allclose(found.mass, charges.sum(axis=0))
     labels, centers = rng.integers(4, size=50).astype(np.int32), rng.normal(size=(4, 3))
