@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
 from cluewise.centroid._lcvqe import LCVQE, State, charges_of, half_exits, relabel, settle
@@ -322,7 +323,8 @@ def test_links_without_weight_are_kmeans(case):
         return
     plain = KMeans(case.k, init=start, n_init=1, tol=0, algorithm="lloyd", max_iter=1000).fit(case.X)
     model = LCVQE(case.k, init=start, tol=0).fit(case.X, clues=light)
-    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    # Both fill a cluster that empties on the way, but not always by the same row, so that names may differ.
+    assert adjusted_rand_score(plain.labels_, model.labels_) == 1
     assert model.objective_ == pytest.approx(0.5 * plain.inertia_)
 
 
