@@ -11,7 +11,7 @@ from measuring import Figure, Times, exponent, interleaved, one_thread
 
 from cluewise.clues import Pairs
 from cluewise.ensemble import _sequence, _votes
-from cluewise.ensemble._aligned import Aligned
+from cluewise.ensemble._aligned import Ensemble
 
 FULL = {
     "n": 8_100_000,
@@ -50,7 +50,7 @@ def measure(
     rng = np.random.default_rng(0)
     labels, truth = ensemble(m, n, r, rng)
     same = np.tile(np.arange(r, dtype=np.uint8), (m, 1))
-    whole = Aligned(labels, same, same)
+    whole = Ensemble(labels, same, same)
     with one_thread():
         figures = updates(whole, truth, sizes, pairs, max(5 * repeats, 1), rng)
         found, standing, seconds = votes(whole, active, repeats, rng)
@@ -73,13 +73,13 @@ def ensemble(m: int, n: int, r: int, rng: np.random.Generator) -> tuple[np.ndarr
 
 
 def updates(
-    whole: Aligned, truth: np.ndarray, sizes: Sequence[int], pairs: int, repeats: int, rng: np.random.Generator
+    whole: Ensemble, truth: np.ndarray, sizes: Sequence[int], pairs: int, repeats: int, rng: np.random.Generator
 ) -> list[Figure]:
     """P5: the weight update against plain numpy, against 5 ms, and over n."""
     m = len(whole.labels)
     seconds: dict[str, list[Times]] = {}
     for size in sizes:
-        part = Aligned(whole.labels[:, :size], whole.clusters, whole.spelled)
+        part = Ensemble(whole.labels[:, :size], whole.clusters, whole.codes)
         rows = np.sort(rng.choice(size, size=(pairs, 2)), axis=1)
         same = truth[rows[:, 0]] == truth[rows[:, 1]]
         links = Pairs(rows[same], np.ones(same.sum()), rows[~same], np.ones((~same).sum()))
@@ -123,14 +123,14 @@ def plain(labels: np.ndarray, links: Pairs) -> np.ndarray:
 
 
 def votes(
-    whole: Aligned, active: Sequence[int], repeats: int, rng: np.random.Generator
+    whole: Ensemble, active: Sequence[int], repeats: int, rng: np.random.Generator
 ) -> tuple[list[Figure], _votes.Standing, float]:
     """P6 and P7: the vote against one read, and with few active partitions against the full vote."""
     m = len(whole.labels)
     gamma = np.maximum(1 / m + 0.3 / m * rng.normal(size=m), 0)
     gamma /= gamma.sum()
     some = {s: np.where(rng.permutation(m) < s, gamma, 0) for s in active}
-    _votes.count(Aligned(whole.labels[:, :100], whole.clusters, whole.spelled), gamma)  # compiles
+    _votes.count(Ensemble(whole.labels[:, :100], whole.clusters, whole.codes), gamma)  # compiles
     contestants: dict[Any, Callable[[], Any]] = {
         READ: lambda: read(whole.labels),
         "full": lambda: _votes.count(whole, gamma),
@@ -160,7 +160,7 @@ def read(labels: np.ndarray) -> int:
     return int(words.sum())
 
 
-def check(whole: Aligned, standing: _votes.Standing) -> None:
+def check(whole: Ensemble, standing: _votes.Standing) -> None:
     """Labels are those of plain sums in double precision; looked at in blocks."""
     for start in range(0, whole.n, 2**18):
         block = slice(start, start + 2**18)
@@ -173,7 +173,7 @@ def check(whole: Aligned, standing: _votes.Standing) -> None:
 
 
 def recounts(
-    whole: Aligned, standing: _votes.Standing, full: float, steps: Sequence[float], rng: np.random.Generator
+    whole: Ensemble, standing: _votes.Standing, full: float, steps: Sequence[float], rng: np.random.Generator
 ) -> list[Figure]:
     """P8: small changes of the weights; cold, and when the labels of the doubtful rows lie side by side."""
     m, figures = len(standing.gamma), []
@@ -193,19 +193,19 @@ def recounts(
     return figures
 
 
-def linear(whole: Aligned, sizes: Sequence[int], repeats: int) -> list[Figure]:
+def linear(whole: Ensemble, sizes: Sequence[int], repeats: int) -> list[Figure]:
     """The vote over n."""
     m = len(whole.labels)
     gamma = np.full(m, 1 / m)
     large = [size for size in sizes if size >= sizes[-1] / 100]
-    parts = {size: Aligned(whole.labels[:, :size], whole.clusters, whole.spelled) for size in large}
+    parts = {size: Ensemble(whole.labels[:, :size], whole.clusters, whole.codes) for size in large}
     contestants = {size: (lambda part=part: _votes.count(part, gamma)) for size, part in parts.items()}
     times = interleaved(contestants, repeats)
     slope = exponent(large, [times[size].best for size in large])
     return [Figure("vote: exponent of n", slope, 1.0, "", "linear growth", 1.1)]
 
 
-def all_cores(whole: Aligned, gamma: np.ndarray, repeats: int) -> Figure:
+def all_cores(whole: Ensemble, gamma: np.ndarray, repeats: int) -> Figure:
     """The vote by the clock, with as many threads as there are."""
     contestants = {READ: lambda: read(whole.labels), "full": lambda: _votes.count(whole, gamma)}
     times = interleaved(contestants, repeats, perf_counter)

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
 from cluewise.core.threads import threads
-from cluewise.ensemble import SCSC, ApproxKernelKMeans, _learned, _partitions, _plans
+from cluewise.ensemble import SCSC, ApproxKernelKMeans, _partitions
 from cluewise.ensemble._partitions import partitions
 from cluewise.metrics import ari
 
@@ -96,13 +96,13 @@ def test_a_range_of_clusters():
 
 def test_a_twentieth_of_the_columns(monkeypatch):
     """d = 25 columns give d̃ = 2; the plan of each partition names them."""
-    drawn = []
+    real, drawn = _partitions.draw_plan, []
 
     def watched(*arguments):
-        drawn.append(_plans.planned(*arguments))
+        drawn.append(real(*arguments))
         return drawn[-1]
 
-    monkeypatch.setattr(_partitions, "planned", watched)
+    monkeypatch.setattr(_partitions, "draw_plan", watched)
     partitions(np.random.default_rng(0).normal(size=(30, 25)), n_partitions=3, n_clusters=2, random_state=0)
     assert [len(one.columns) for one in drawn] == [2, 2, 2]
 
@@ -135,13 +135,13 @@ def rings(seed, n=400):
 def test_any_estimator_is_cloned_seeded_and_fitted_in_its_columns(monkeypatch):
     """Each line is what scikit-learn's k-means finds, alone, in the columns and with the number and seed drawn."""
     X, calls = blobs(6), []
-    real = _learned.label_by
+    real = _partitions.label_rows
 
     def watched(estimator, rows, by_column, plans, seeds, labels):
         calls.append((plans, seeds))
         real(estimator, rows, by_column, plans, seeds, labels)
 
-    monkeypatch.setattr(_partitions, "label_by", watched)
+    monkeypatch.setattr(_partitions, "label_rows", watched)
     given = KMeans(99, n_init=2)
     found = partitions(X, n_partitions=20, n_clusters=(2, 5), n_columns=2, estimator=given, random_state=0)
     ((plans, seeds),) = calls
@@ -159,8 +159,8 @@ def test_an_estimator_learns_from_a_sample_and_labels_all_rows(monkeypatch):
     arguments = {"n_partitions": 18, "n_clusters": 3, "n_columns": 2, "n_rows": 60, "random_state": 1}
     estimator = KMeans(n_init=1)
     plain = partitions(X, **arguments, estimator=estimator)
-    monkeypatch.setattr(_learned, "BLOCK", 13)
-    monkeypatch.setattr(_learned, "GROUP", 9)
+    monkeypatch.setattr(_partitions, "PREDICTED", 13)
+    monkeypatch.setattr(_partitions, "GROUP", 9)
     for n in (1, 3):
         with threads(n):
             np.testing.assert_array_equal(partitions(X, **arguments, estimator=estimator), plain)

@@ -19,7 +19,7 @@ from cluewise.checks import check_clusterer, laws_for
 from cluewise.core import assign, centers, lloyd
 from cluewise.core.rows import Rows
 from cluewise.ensemble._kernel_kmeans import ApproxKernelKMeans
-from cluewise.ensemble._landmarks import Kernel, KernelRows, landmarks_of, total_of
+from cluewise.ensemble._landmarks import Kernel, KernelRows, make_landmarks, sum_kernel
 from cluewise.exceptions import UnusedClueWarning
 from cluewise.metrics import ari, nmi
 from strategies import cases
@@ -40,8 +40,8 @@ def means_of(rows, labels, k):
 
 def test_worked_example():
     rows = Rows(TOY8)
-    found = landmarks_of(TOY8[[0, 3, 6]], np.zeros(2), Kernel("rbf", 0.1))
-    known, total = KernelRows(rows, found), total_of(rows, found)
+    found = make_landmarks(TOY8[[0, 3, 6]], np.zeros(2), Kernel("rbf", 0.1))
+    known, total = KernelRows(rows, found), sum_kernel(rows, found)
     start = means_of(known, START, 3)
     alpha = start @ found.root.T
     assert alpha[0] == pytest.approx([0.952419, 0, 0], abs=1e-6)
@@ -87,8 +87,8 @@ def test_with_all_rows_as_landmarks_it_is_kernel_kmeans(name, case):
     gram = pairwise_kernels(X, metric=name, filter_params=True, gamma=0.5, degree=2, coef0=1.0)
     labels = case.rng.permutation(np.arange(len(X)) % k).astype(np.int32)
     rows = Rows(X)
-    found = landmarks_of(X, np.zeros(X.shape[1]), kernel)
-    known, total = KernelRows(rows, found), total_of(rows, found)
+    found = make_landmarks(X, np.zeros(X.shape[1]), kernel)
+    known, total = KernelRows(rows, found), sum_kernel(rows, found)
     expected, trace = kernel_kmeans(gram, labels, k)
     state = lloyd.State(labels, means_of(known, labels, k))
     values = [centers.within(total, centers.tally(known, labels, k))]
@@ -267,8 +267,8 @@ def test_pickle_predicts():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"landmarks": 2}, "2 landmarks are fewer than n_clusters=3"),
-        ({"landmarks": [[0.0, 0.0]]}, "1 landmarks are fewer"),
+        ({"landmarks": 2}, "there are 2 landmarks, fewer than n_clusters=3"),
+        ({"landmarks": [[0.0, 0.0]]}, "there are 1 landmarks, fewer"),
         ({"landmarks": np.zeros((4, 3))}, "3 features"),
         ({"kernel": "sigmoid"}, "kernel"),
         ({"kernel": lambda x, y: np.zeros(3)}, "one finite number per pair"),

@@ -11,7 +11,15 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from cluewise.core import assign
 from cluewise.core.rows import Rows, rows_of
 from cluewise.ensemble import _landmarks as landmarks
-from cluewise.ensemble._landmarks import NAMES, Kernel, KernelRows, drawn_rows, landmarks_of, total_of, typical_gamma
+from cluewise.ensemble._landmarks import (
+    NAMES,
+    Kernel,
+    KernelRows,
+    draw_rows,
+    estimate_gamma,
+    make_landmarks,
+    sum_kernel,
+)
 
 X = np.random.default_rng(0).normal(size=(30, 4))
 X[7] = 0.0
@@ -52,14 +60,14 @@ def test_bad_functions_are_refused(bad):
 def test_coordinates_have_the_kernel_as_inner_product(name):
     """Of all rows with the landmarks exactly; of all rows with each other when all are landmarks."""
     kernel, rows, origin = Kernel(name, 0.3, 2, 0.5), Rows(X), np.zeros(4)
-    few, every = landmarks_of(X[:5], origin, kernel), landmarks_of(X, origin, kernel)
+    few, every = make_landmarks(X[:5], origin, kernel), make_landmarks(X, origin, kernel)
     gram = kernel.matrix(X, X)
     known = KernelRows(rows, few)
     F = known.dense(slice(0, 30))
     assert F[:5] @ F.T == pytest.approx(gram[:5], abs=1e-8)
     G = KernelRows(rows, every).dense(slice(0, 30))
     np.testing.assert_allclose(G @ G.T, gram, atol=1e-6)
-    assert total_of(rows, every) == pytest.approx(np.trace(gram))
+    assert sum_kernel(rows, every) == pytest.approx(np.trace(gram))
     # Rows of kernel values act like rows of coordinates.
     centers, labels = F[[2, 9, 20]], np.arange(30, dtype=np.int32) % 3
     table, x = known.table(centers), known.take(slice(0, 30))
@@ -75,8 +83,8 @@ def test_coordinates_have_the_kernel_as_inner_product(name):
 def test_weights_count():
     weight = np.arange(30.0)
     rows = Rows(X, weight)
-    found = landmarks_of(X[:6], np.zeros(4), kernel_of("linear"))
-    assert total_of(rows, found) == pytest.approx(weight @ (X**2).sum(axis=1))
+    found = make_landmarks(X[:6], np.zeros(4), kernel_of("linear"))
+    assert sum_kernel(rows, found) == pytest.approx(weight @ (X**2).sum(axis=1))
     known = KernelRows(rows, found)
     sums, mass = np.zeros((1, known.d)), np.zeros(1)
     known.add(known.take(slice(0, 30)), slice(0, 30), np.zeros(30, dtype=np.int32), sums, mass)
@@ -85,7 +93,7 @@ def test_weights_count():
 
 
 def test_kernel_values_are_kept_or_computed_again(monkeypatch):
-    rows, found = Rows(X), landmarks_of(X[:6], np.zeros(4), kernel_of("rbf"))
+    rows, found = Rows(X), make_landmarks(X[:6], np.zeros(4), kernel_of("rbf"))
     kept = KernelRows(rows, found)
     monkeypatch.setattr(landmarks, "KEPT", 0)
     again, never = KernelRows(rows, found), KernelRows(rows, found, keep=False)
@@ -103,27 +111,27 @@ def test_infinite_kernels_are_refused():
         pytest.raises(ValueError, match="the kernel of some landmarks is infinite"),
         np.errstate(over="ignore", invalid="ignore"),
     ):
-        landmarks_of(1e200 * X, np.zeros(4), kernel_of("polynomial"))
+        make_landmarks(1e200 * X, np.zeros(4), kernel_of("polynomial"))
 
 
 def test_rounding_is_no_direction():
     """Twice the same landmarks span the same space; a kernel of zeros spans none, and nothing is divided by 0."""
-    once, twice = (landmarks_of(x, np.zeros(4), kernel_of("linear")) for x in (X, np.vstack([X, X])))
+    once, twice = (make_landmarks(x, np.zeros(4), kernel_of("linear")) for x in (X, np.vstack([X, X])))
     assert once.root.shape[1] == twice.root.shape[1] == 4
-    nothing = landmarks_of(np.zeros((3, 2)), np.zeros(2), kernel_of("linear"))
+    nothing = make_landmarks(np.zeros((3, 2)), np.zeros(2), kernel_of("linear"))
     assert nothing.root.tolist() == [[0.0]] * 3
 
 
 def test_typical_gamma():
-    assert typical_gamma(X[:6], np.zeros(4), None) == pytest.approx(1 / np.median(pdist(X[:6], "sqeuclidean")))
-    assert typical_gamma(csr_array(X[:6]), np.zeros(4), None) == pytest.approx(
+    assert estimate_gamma(X[:6], np.zeros(4), None) == pytest.approx(1 / np.median(pdist(X[:6], "sqeuclidean")))
+    assert estimate_gamma(csr_array(X[:6]), np.zeros(4), None) == pytest.approx(
         1 / np.median(pdist(X[:6], "sqeuclidean"))
     )
     weight = np.array([1, 3, 0, 2, 1, 1])
     repeated = np.repeat(X[:6], weight, axis=0)
-    assert typical_gamma(X[:6], np.zeros(4), weight) == pytest.approx(typical_gamma(repeated, np.zeros(4), None))
-    assert typical_gamma(np.ones((5, 2)), np.zeros(2), None) == 1
-    assert typical_gamma(X[:1], np.zeros(4), None) == 1
+    assert estimate_gamma(X[:6], np.zeros(4), weight) == pytest.approx(estimate_gamma(repeated, np.zeros(4), None))
+    assert estimate_gamma(np.ones((5, 2)), np.zeros(2), None) == 1
+    assert estimate_gamma(X[:1], np.zeros(4), None) == 1
 
 
 @given(st.integers(0, 2**16), st.integers(1, 40), st.booleans())
@@ -131,8 +139,8 @@ def test_the_draw_knows_no_order_of_the_rows(seed, count, sparse):
     rng = np.random.default_rng(seed)
     order = rng.permutation(30)
     form = csr_array if sparse else np.asarray
-    a = X[drawn_rows(rows_of(form(X)), count, np.random.default_rng(seed))]
-    b = X[order][drawn_rows(rows_of(form(X[order])), count, np.random.default_rng(seed))]
+    a = X[draw_rows(rows_of(form(X)), count, np.random.default_rng(seed))]
+    b = X[order][draw_rows(rows_of(form(X[order])), count, np.random.default_rng(seed))]
     assert len(a) == min(count, 30)
     assert len(np.unique(a, axis=0)) == len(a)
     assert a.tolist() == b.tolist()
@@ -141,7 +149,7 @@ def test_the_draw_knows_no_order_of_the_rows(seed, count, sparse):
 def test_rows_without_weight_are_never_drawn():
     weight = np.where(np.arange(30) % 3, 0.0, 1.0 + np.arange(30))
     for seed in range(20):
-        drawn = drawn_rows(Rows(X, weight), 4, np.random.default_rng(seed))
+        drawn = draw_rows(Rows(X, weight), 4, np.random.default_rng(seed))
         assert (weight[drawn] > 0).all()
         assert len(drawn) == 4
-    assert sorted(drawn_rows(Rows(X, weight), 30, np.random.default_rng(0)).tolist()) == list(range(0, 30, 3))
+    assert sorted(draw_rows(Rows(X, weight), 30, np.random.default_rng(0)).tolist()) == list(range(0, 30, 3))

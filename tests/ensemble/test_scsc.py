@@ -1,6 +1,7 @@
 """SCSC: the worked example through the public class, memory, repeated clues, labels on demand."""
 
 import pickle
+from copy import copy
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cluewise import Clues
 from cluewise.datasets import load
+from cluewise.ensemble import _aligned, _near
 from cluewise.ensemble import _weighting as weighting
 from cluewise.ensemble._scsc import SCSC
 from cluewise.exceptions import ClueError, UnusedClueWarning
@@ -162,7 +164,7 @@ def test_an_interrupted_update_changes_nothing(monkeypatch):
     before = pickle.dumps((found.gamma_, found._log.clues(), found.trace_))
     heavier = Clues(6, must=[(0, 1), (1, 2)], must_weight=5.0)
     with monkeypatch.context() as patch:
-        patch.setattr(weighting, "closed_form", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(weighting, "solve_relaxed", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             found.update(heavier)
     assert pickle.dumps((found.gamma_, found._log.clues(), found.trace_)) == before
@@ -258,7 +260,7 @@ def test_another_maker_of_partitions():
     assert fitted.labels_.tolist() == [0, 0, 0, 1, 1, 1]
     assert (seen["n"], seen["m"], seen["k"]) == (6, 4, 2)
     assert isinstance(seen["rng"], np.random.Generator)
-    with pytest.raises(ValueError, match="speak of 6 rows, but X has 5"):
+    with pytest.raises(ValueError, match="the partitions have 6 rows, but X has 5"):
         SCSC(2, partitioner=maker).fit(X[:5])
 
 
@@ -283,6 +285,45 @@ def test_pickle_goes_on_where_it_was():
     np.testing.assert_array_equal(found.update(SECOND).gamma_, other.update(SECOND).gamma_)
     np.testing.assert_array_equal(found.labels_, other.labels_)
     np.testing.assert_array_equal(found.changed_, other.changed_)
+
+
+@pytest.mark.parametrize("hard", ["rounding", "kmeans"])
+def test_pickles_of_models_that_held_their_votes_themselves(hard):
+    """Once the attributes of the election were attributes of the model, and the log counted its tellers."""
+    found = model(hard=hard, inertia=50.0).update(FIRST)
+    assert len(found.labels_) == 6
+    found.update(SECOND)
+    state = dict(found.__getstate__())
+    log, election = copy(state["_log"]), state.pop("_election")
+    for name in ("_numbers", "_reporter", "_codes", "_places"):
+        delattr(log, name)
+    state |= {f"_{name}": getattr(election, name) for name in ("ensemble", "dtype", "base", "standing")}
+    state |= {name: getattr(election, name) for name in ("_labels", "_changed", "_counted")}
+    old = SCSC.__new__(SCSC)
+    old.__setstate__(state | {"_log": log})
+    third = Clues(6, must=[(0, 1), (1, 2)])  # the first link is known
+    for _ in range(2):
+        for name in ("gamma_", "labels_", "changed_", "margin_", "trace_"):
+            np.testing.assert_array_equal(getattr(old, name), getattr(found, name))
+        old.update(third)
+        found.update(third)
+
+
+def test_old_pickles_find_their_classes():
+    assert _aligned.Aligned is _aligned.Ensemble
+    assert _near.Near is _near.NearRows
+
+
+def test_reading_labels_does_not_change_a_copy():
+    found = model(inertia=1.0)
+    assert len(found.labels_) == 6
+    before = copy(found)
+    found.update(Clues(6, cannot=[(0, 1)], cannot_weight=9.0))  # only the third partition separates them
+    kept = before.labels_.copy()
+    assert len(found.changed_)
+    np.testing.assert_array_equal(before.labels_, kept)
+    assert not len(before.changed_)
+    np.testing.assert_array_equal(before.gamma_, np.full(4, 0.25))
 
 
 def test_too_many_pairs_are_refused_before_any_partition_is_made():

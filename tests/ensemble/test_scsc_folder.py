@@ -57,12 +57,22 @@ def test_labels_of_partitions_are_written_once_and_mapped(tmp_path):
     first = {file.name: file.stat().st_mtime_ns for file in tmp_path.glob("partitions-*")}
     model.update(Clues(6, must=[(0, 1)])).save(tmp_path)
     again = SCSC.load(tmp_path)
-    assert isinstance(again._ensemble.labels, np.memmap)
+    assert isinstance(again._election.ensemble.labels, np.memmap)
     again.update(Clues(6, must=[(1, 2)])).save(tmp_path)
     assert {file.name: file.stat().st_mtime_ns for file in tmp_path.glob("partitions-*")} == first
     kinds = sorted(file.name.split("-")[0] for file in tmp_path.iterdir())
     assert kinds == ["partitions", "state.json", "weights"]
     assert not any(b"pickle" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_a_model_that_is_fitted_again_writes_its_new_partitions(tmp_path):
+    rng = np.random.default_rng(0)
+    model = SCSC(2, n_partitions=3, random_state=0)
+    for _ in range(2):
+        model.fit(rng.normal(size=(20, 3))).save(tmp_path)
+        again = SCSC.load(tmp_path)
+        np.testing.assert_array_equal(again._election.ensemble.labels, model._election.ensemble.labels)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
 
 
 def test_votes_are_kept_and_renewed(tmp_path):

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from cluewise.core.threads import threads
 from cluewise.ensemble import _votes
-from cluewise.ensemble._aligned import Aligned, aligned, checked_partitions, unsigned
-from cluewise.ensemble._ballot import LARGEST, Ballot
+from cluewise.ensemble._aligned import Ensemble, align, check_partitions, unsigned
 from cluewise.ensemble._near import SHARES
-from cluewise.ensemble._votes import count, recount, soft
+from cluewise.ensemble._votes import LARGEST, Ballot, count, recount, sum_votes
 
 RAW = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [1, 1, 1, 0, 0, 0]], dtype=np.uint8)
 
@@ -32,7 +31,7 @@ def noisy(seed, m, n, r, accuracy=0.6, dtype=np.uint8):
     rng = np.random.default_rng(seed)
     truth = rng.integers(r, size=n)
     labels = np.where(rng.random((m, n)) < accuracy, truth, rng.integers(r, size=(m, n)))
-    return rng, aligned(labels.astype(dtype), r)
+    return rng, align(labels.astype(dtype), r)
 
 
 def weights(rng, m, share=1.0):
@@ -44,7 +43,7 @@ def weights(rng, m, share=1.0):
 
 
 def test_alignment_of_the_worked_example():
-    found = aligned(RAW, 2)
+    found = align(RAW, 2)
     np.testing.assert_array_equal(in_words(found), [*RAW[:3].tolist(), [0, 0, 0, 1, 1, 1]])
     assert found.labels is RAW
 
@@ -57,7 +56,7 @@ def test_renaming_changes_nothing_but_ties(seed):
     renamed = labels.copy()
     k = int(rng.integers(1, 4))
     renamed[k] = rng.permutation(3)[labels[k]]
-    first, second = (aligned(own.astype(np.uint8), 3) for own in (labels, renamed))
+    first, second = (align(own.astype(np.uint8), 3) for own in (labels, renamed))
     np.testing.assert_array_equal(in_words(first)[0], labels[0])
     agree = (in_words(first) == labels[0]).sum(axis=1)
     np.testing.assert_array_equal(agree, (in_words(second) == labels[0]).sum(axis=1))
@@ -66,18 +65,18 @@ def test_renaming_changes_nothing_but_ties(seed):
 
 def test_partitions_with_more_clusters_join_the_nearest():
     many = np.array([[0, 0, 0, 1, 1, 1], [3, 3, 2, 0, 1, 1]], dtype=np.uint8)
-    found = aligned(many, 2)
+    found = align(many, 2)
     np.testing.assert_array_equal(in_words(found), [[0, 0, 0, 1, 1, 1]] * 2)
     assert many[1].tolist() == [3, 3, 2, 0, 1, 1]
 
 
 def test_the_reference_is_the_first_partition_that_is_small_enough():
-    found = aligned(np.array([[0, 1, 2, 2], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=np.uint8), 2)
+    found = align(np.array([[0, 1, 2, 2], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=np.uint8), 2)
     np.testing.assert_array_equal(in_words(found)[1:], [[1, 1, 0, 0]] * 2)
 
 
 def test_a_partition_may_lack_clusters():
-    found = aligned(np.array([[0, 1, 2, 3], [0, 0, 1, 1]], dtype=np.uint8), 5)
+    found = align(np.array([[0, 1, 2, 3], [0, 0, 1, 1]], dtype=np.uint8), 5)
     assert found.r == 5
     assert count(found, np.array([0.4, 0.6])).winner.tolist() == in_words(found)[1].tolist()
 
@@ -87,23 +86,23 @@ def test_a_partition_may_lack_clusters():
     [
         ([0, 1], "shape"),
         (np.zeros((2, 0), int), "shape"),
-        ([[0.5, 1.0]], "whole numbers"),
+        ([[0.5, 1.0]], "integers from 0"),
         ([[0, 1], [2, -1]], "partition 1 has no label for row 1"),
     ],
 )
 def test_bad_partitions_are_refused(given, words):
     with pytest.raises(ValueError, match=words):
-        checked_partitions(given)
+        check_partitions(given)
 
 
 def test_all_partitions_too_large_is_an_error():
     with pytest.raises(ValueError, match="more than n_clusters=2 labels"):
-        aligned(np.array([[0, 1, 2]], dtype=np.uint8), 2)
+        align(np.array([[0, 1, 2]], dtype=np.uint8), 2)
 
 
 def test_types_are_small_and_not_copied():
-    assert checked_partitions(RAW) is RAW
-    assert checked_partitions(RAW.tolist()).dtype == np.uint8
+    assert check_partitions(RAW) is RAW
+    assert check_partitions(RAW.tolist()).dtype == np.uint8
     assert [unsigned(c).itemsize for c in (1, 255, 256, 65536)] == [1, 1, 2, 4]
 
 
@@ -121,7 +120,7 @@ def test_labels_are_those_of_double_precision(seed, m, r, share):
         ranked = np.sort(np.hstack([F, np.zeros((300, 1))]), axis=1)
         assert (standing.lead <= ranked[:, -1] - ranked[:, -2] + 1e-15).all()
         assert (standing.lead >= ranked[:, -1] - ranked[:, -2] - 0.02).all()
-        np.testing.assert_array_equal(soft(ensemble, gamma, np.arange(300)), F)
+        np.testing.assert_array_equal(sum_votes(ensemble, gamma, np.arange(300)), F)
 
 
 def test_near_ties_are_decided_in_double_precision():
@@ -130,7 +129,7 @@ def test_near_ties_are_decided_in_double_precision():
     same = np.tile(np.arange(2, dtype=np.uint8), (4, 1))
     tiny = 1e-13
     for gamma in ([0.25, 0.25, 0.25, 0.25], [0.25, 0.25 - tiny, 0.25, 0.25 + tiny], [0.25 + tiny, 0.25, 0.25, 0.25]):
-        ensemble = Aligned(labels, same, same)
+        ensemble = Ensemble(labels, same, same)
         weight = np.array(gamma)
         expected = reference(ensemble, weight).argmax(axis=1)
         np.testing.assert_array_equal(count(ensemble, weight).winner, expected)
@@ -141,7 +140,7 @@ def test_more_partitions_than_whole_votes_are_counted_exactly():
     """70,000 votes against 60,000 would be 4,464 against 60,000 in 16 bits."""
     labels = np.repeat(np.array([[0, 1], [1, 0]], dtype=np.uint8), [70_000, 60_000], axis=0)
     same = np.tile(np.arange(2, dtype=np.uint8), (len(labels), 1))
-    ensemble, gamma = Aligned(labels, same, same), np.full(len(labels), 1 / len(labels))
+    ensemble, gamma = Ensemble(labels, same, same), np.full(len(labels), 1 / len(labels))
     standing = count(ensemble, gamma)
     assert standing.winner.tolist() == [0, 1]
     assert standing.lead == pytest.approx([1 / 13, 1 / 13], rel=1e-4)

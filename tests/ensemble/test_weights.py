@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize as general
 
 from cluewise.ensemble import _weighting as weighting
-from cluewise.ensemble._simplex import project
-from cluewise.ensemble._weighting import Ends
+from cluewise.ensemble._weighting import Ends, project
 
 L = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [0, 0, 0, 1, 1, 1]], dtype=np.uint8)
 EQUAL = np.full(4, 0.25)
@@ -50,11 +49,11 @@ def test_projection_is_the_nearest_point(values, seed):
 
 
 def test_losses_of_the_worked_example():
-    np.testing.assert_array_equal(weighting.losses(MUST, CANNOT), A)
+    np.testing.assert_array_equal(weighting.sum_losses(MUST, CANNOT), A)
 
 
 def test_violations_of_the_worked_example():
-    np.testing.assert_array_equal(weighting.violations(MUST, CANNOT), [0, 1, 1, 0])
+    np.testing.assert_array_equal(weighting.sum_violations(MUST, CANNOT), [0, 1, 1, 0])
 
 
 def test_steps_of_the_worked_example():
@@ -73,14 +72,14 @@ def test_minimum_of_the_worked_example():
 
 def test_two_batches_together():
     """All four pairs with λ → 0: the two partitions that satisfy them share the weight."""
-    total = weighting.losses(ends([(0, 1), (4, 5)]), ends([(2, 3), (0, 5)]))
+    total = weighting.sum_losses(ends([(0, 1), (4, 5)]), ends([(2, 3), (0, 5)]))
     solved = weighting.minimize(total, EQUAL, 1e-8, EQUAL)
     np.testing.assert_allclose(solved.gamma, [0.5, 0, 0, 0.5], atol=1e-8)
 
 
 def test_losses_the_wrong_way_round_choose_the_violators():
     """Erratum: with the losses as Eqs. (4) to (6) print them all weight goes to partitions that violate the pairs."""
-    swapped = weighting.losses(CANNOT, MUST)
+    swapped = weighting.sum_losses(CANNOT, MUST)
     solved = weighting.minimize(swapped, EQUAL, 1e-8, EQUAL)
     np.testing.assert_allclose(solved.gamma, [0, 0.5, 0.5, 0], atol=1e-6)
 
@@ -91,13 +90,13 @@ def test_losses_the_wrong_way_round_choose_the_violators():
 def test_losses_of_a_single_partition(pair, together):
     """At a corner a must-link costs 0 or 2 and a cannot-link 2 or 4, as it is satisfied or not."""
     joined = np.array(together, dtype=bool)
-    np.testing.assert_array_equal(np.diag(weighting.losses(ends([pair]), ends([]))), np.where(joined, 0, 2))
-    np.testing.assert_array_equal(np.diag(weighting.losses(ends([]), ends([pair]))), np.where(joined, 4, 2))
+    np.testing.assert_array_equal(np.diag(weighting.sum_losses(ends([pair]), ends([]))), np.where(joined, 0, 2))
+    np.testing.assert_array_equal(np.diag(weighting.sum_losses(ends([]), ends([pair]))), np.where(joined, 4, 2))
 
 
 def test_a_contradictory_report_has_no_preference():
     """UUᵀ + VVᵀ of one pair is 2(1[a_k = a_l] + 1[b_k = b_l])."""
-    both = weighting.losses(ends([(1, 4)]), ends([(1, 4)]))
+    both = weighting.sum_losses(ends([(1, 4)]), ends([(1, 4)]))
     a, b = L[:, 1], L[:, 4]
     np.testing.assert_array_equal(both, 2 * ((a[:, None] == a).astype(int) + (b[:, None] == b)))
 
@@ -111,7 +110,7 @@ def test_losses_are_those_of_the_memberships(seed, m, p, r):
     weight = rng.choice([0.5, 1.0, 3.0], size=(2, p))
     gamma = rng.dirichlet(np.ones(m))
     F = np.einsum("k,knc->nc", gamma, np.eye(r)[labels])
-    loss = weighting.losses(ends(pairs[0], labels, weight[0]), ends(pairs[1], labels, weight[1]))
+    loss = weighting.sum_losses(ends(pairs[0], labels, weight[0]), ends(pairs[1], labels, weight[1]))
     expected = weight[0] @ ((F[pairs[0, :, 0]] - F[pairs[0, :, 1]]) ** 2).sum(axis=1)
     expected += weight[1] @ ((F[pairs[1, :, 0]] + F[pairs[1, :, 1]]) ** 2).sum(axis=1)
     assert gamma @ loss @ gamma == pytest.approx(expected)
@@ -122,7 +121,7 @@ def test_losses_are_those_of_the_memberships(seed, m, p, r):
 def test_minimum_is_one_and_the_way_descends(seed, m, inertia):
     rng = np.random.default_rng(seed)
     labels = rng.integers(3, size=(m, 9)).astype(np.uint8)
-    loss = weighting.losses(ends(rng.integers(9, size=(4, 2)), labels), ends(rng.integers(9, size=(4, 2)), labels))
+    loss = weighting.sum_losses(ends(rng.integers(9, size=(4, 2)), labels), ends(rng.integers(9, size=(4, 2)), labels))
     anchor = rng.dirichlet(np.ones(m))
     gamma, trace = weighting.minimize(loss, anchor, inertia, anchor)
     assert (gamma >= 0).all()
@@ -138,10 +137,12 @@ def test_minimum_is_one_and_the_way_descends(seed, m, inertia):
 def test_minimum_agrees_with_a_general_solver():
     rng = np.random.default_rng(5)
     labels = rng.integers(3, size=(7, 20)).astype(np.uint8)
-    loss = weighting.losses(ends(rng.integers(20, size=(12, 2)), labels), ends(rng.integers(20, size=(9, 2)), labels))
+    loss = weighting.sum_losses(
+        ends(rng.integers(20, size=(12, 2)), labels), ends(rng.integers(20, size=(9, 2)), labels)
+    )
     anchor = rng.dirichlet(np.ones(7))
     found = general(
-        lambda g: weighting.value(loss, anchor, 2.0, g),
+        lambda g: weighting.evaluate(loss, anchor, 2.0, g),
         anchor,
         bounds=[(0, 1)] * 7,
         constraints={"type": "eq", "fun": lambda g: g.sum() - 1},
@@ -168,7 +169,7 @@ def test_relaxed_steps_of_the_worked_example():
 
     np.testing.assert_allclose(move(EQUAL), [0.275, 0.225, 0.225, 0.275])
     np.testing.assert_allclose(move(move(EQUAL)), [0.2975, 0.2025, 0.2025, 0.2975])
-    np.testing.assert_allclose(weighting.closed_form(EQUAL, e, 0.5), [0.5, 0, 0, 0.5])
+    np.testing.assert_allclose(weighting.solve_relaxed(EQUAL, e, 0.5), [0.5, 0, 0, 0.5])
 
 
 @given(st.integers(0, 2**16), st.integers(1, 10), st.floats(0.05, 1), st.floats(0.1, 5), st.floats(0.1, 2))
@@ -179,11 +180,11 @@ def test_relaxed_steps_end_in_the_closed_form(seed, m, share, inertia, charge):
     gamma = anchor
     for _ in range(600):
         gamma = project((1 - 2 * inertia * rate) * gamma + 2 * inertia * rate * anchor - charge * rate * e)
-    np.testing.assert_allclose(gamma, weighting.closed_form(anchor, e, charge / (2 * inertia)), atol=1e-9)
+    np.testing.assert_allclose(gamma, weighting.solve_relaxed(anchor, e, charge / (2 * inertia)), atol=1e-9)
 
 
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=20), st.floats(1e-3, 1))
 def test_fewer_violations_never_weigh_less(e, rate):
-    gamma = weighting.closed_form(np.full(len(e), 1 / len(e)), np.array(e, float), rate)
+    gamma = weighting.solve_relaxed(np.full(len(e), 1 / len(e)), np.array(e, float), rate)
     order = np.argsort(e, kind="stable")
     assert (np.diff(gamma[order]) <= 1e-15).all()

@@ -1,4 +1,4 @@
-"""Partitions that speak one language: cluster c means the same in all of them, as far as it can."""
+"""An ensemble of partitions whose clusters are matched: cluster c means the same in all of them, if possible."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cluewise._typing import Array, Ints
 from cluewise.core.threads import map_blocks
 from cluewise.kernels import consensus
 
-__all__ = ["Aligned", "aligned", "checked_partitions", "unsigned"]
+__all__ = ["Ensemble", "align", "check_partitions", "unsigned"]
 
 BLOCK = 2**16
 
 
-class Aligned(NamedTuple):
+class Ensemble(NamedTuple):
     """m partitions of n rows into r clusters. The labels stay as they are; two tables translate them."""
 
     labels: Array  # (m, n) unsigned
     clusters: Array  # (m, w): cluster that label v of partition k means
-    spelled: Array  # (m, r): label of partition k that means cluster c; the largest of its type where there is none
+    codes: Array  # (m, r): label of partition k that means cluster c; the largest of its type where there is none
 
     @property
     def n(self) -> int:
@@ -31,7 +31,7 @@ class Aligned(NamedTuple):
     @property
     def r(self) -> int:
         """Number of clusters."""
-        return int(self.spelled.shape[1])
+        return int(self.codes.shape[1])
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -39,61 +39,65 @@ class Aligned(NamedTuple):
         return unsigned(self.r)
 
 
+Aligned = Ensemble
+"""The name of the class in older pickles."""
+
+
 def unsigned(count: int) -> np.dtype[Any]:
-    """The smallest unsigned type for labels below ``count``, whose largest value stays free for a missing one."""
+    """The smallest unsigned type for labels below ``count``; its largest value is free to mark a missing label."""
     return np.min_scalar_type(max(int(count), 1))
 
 
-def checked_partitions(given: Any) -> Array:
-    """Labels of several partitions, one per line, as an unsigned matrix; not copied if it is one already."""
+def check_partitions(given: Any) -> Array:
+    """Check the labels of several partitions, one per line, and make them unsigned; no copy if they already are."""
     labels = given if isinstance(given, np.ndarray) else np.asarray(given)
     if labels.ndim != 2 or not labels.size:
-        raise ValueError(f"partitions are a table of m lines with n labels each; this one has shape {labels.shape}.")
+        raise ValueError(f"expected partitions as an array of shape (m, n), but the shape is {labels.shape}.")
     if labels.dtype.kind not in "iu":
-        raise ValueError(f"labels of partitions are whole numbers from 0; these are {labels.dtype}.")
+        raise ValueError(f"expected labels of partitions as integers from 0, but they are {labels.dtype}.")
     if labels.dtype.kind == "i":
-        low = labels.min()
-        if low < 0:
+        if labels.min() < 0:
             k, i = (int(at) for at in np.argwhere(labels < 0)[0])
             raise ValueError(f"partition {k} has no label for row {i} ({labels[k, i]}); every row needs one in each.")
         return labels.astype(unsigned(int(labels.max()) + 1))
     return labels
 
 
-def aligned(labels: Array, r: int) -> Aligned:
-    """Name clusters after those of the first partition with at most r of them, by the best matching (section 3.2).
+def align(labels: Array, r: int) -> Ensemble:
+    """Match the clusters of each partition to those of the first one with at most r clusters (section 3.2).
 
-    The matching is that of the Hungarian algorithm on the contingency table. Of a partition with more than r clusters
-    the ones without a partner join the cluster that they share most rows with; only then are the labels copied.
+    The matching is found by the Hungarian algorithm on the contingency table. If a partition has more than r clusters,
+    each of those without a match joins the cluster that it shares most rows with; only then are the labels copied.
     """
     used = np.array([int(own.max()) + 1 for own in labels])
     if used.min() > r:
-        raise ValueError(f"every partition has more than n_clusters={r} labels; at least one may not.")
+        raise ValueError(f"every partition has more than n_clusters={r} labels; at least one must have no more.")
     reference = int(np.flatnonzero(used <= r)[0])
     clusters = np.zeros((len(labels), used.max()), dtype=unsigned(max(used.max(), r)))
     for k, counts in enumerate(_contingency(labels, reference, r, used.max())):
-        clusters[k, : used[k]] = _names(counts[:, : used[k]], r) if k != reference else np.arange(used[k])
+        clusters[k, : used[k]] = _match(counts[:, : used[k]], r) if k != reference else np.arange(used[k])
     if used.max() <= r:
-        return Aligned(labels, clusters, _spelled(clusters, used, r, labels.dtype))
+        return Ensemble(labels, clusters, _invert(clusters, used, r, labels.dtype))
+    # Two labels may now mean one cluster, which no inverse table can say: write the clusters out.
     own = np.empty(labels.shape, dtype=unsigned(r))
     for k in range(len(labels)):
         own[k] = clusters[k][labels[k]]
     same = np.tile(np.arange(r, dtype=own.dtype), (len(labels), 1))
-    return Aligned(own, same, same)
+    return Ensemble(own, same, same)
 
 
-def _names(counts: Ints, r: int) -> Ints:
+def _match(counts: Ints, r: int) -> Ints:
     """The cluster of each label: its partner in the best matching, or else the one with most rows in common."""
     size = max(counts.shape)
     table = np.zeros((size, size))
     table[:r, : counts.shape[1]] = counts
-    target, label = linear_sum_assignment(-table)
-    meant = target[np.argsort(label)][: counts.shape[1]]
-    return np.where(meant < r, meant, counts.argmax(axis=0))
+    cluster, label = linear_sum_assignment(-table)
+    partner = cluster[np.argsort(label)][: counts.shape[1]]
+    return np.where(partner < r, partner, counts.argmax(axis=0))
 
 
 def _contingency(labels: Array, reference: int, r: int, width: int) -> Any:
-    """Table of the reference against each partition in turn."""
+    """Contingency table of the reference and each partition in turn."""
     n = labels.shape[1]
     blocks = [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
 
@@ -106,9 +110,9 @@ def _contingency(labels: Array, reference: int, r: int, width: int) -> Any:
     return map_blocks(work, range(len(labels)))
 
 
-def _spelled(clusters: Array, used: Ints, r: int, dtype: np.dtype[Any]) -> Array:
+def _invert(clusters: Array, used: Ints, r: int, dtype: np.dtype[Any]) -> Array:
     """The inverse of the table of clusters."""
-    spelled = np.full((len(used), r), np.iinfo(dtype).max, dtype=dtype)
+    codes = np.full((len(used), r), np.iinfo(dtype).max, dtype=dtype)
     for k, count in enumerate(used):
-        spelled[k, clusters[k, :count]] = np.arange(count)
-    return spelled
+        codes[k, clusters[k, :count]] = np.arange(count)
+    return codes

@@ -1,4 +1,4 @@
-"""K-means-based consensus clustering: one partition that tells most about several others [Wu2015]_."""
+"""K-means-based consensus clustering: the partition that shares most information with several others [Wu2015]_."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ from cluewise.core.loop import Progress
 from cluewise.core.partitions.consensus import Basis, State, basis_of, begin, step
 from cluewise.core.partitions.labelings import Labelings, costs_in, distinct_rows
 from cluewise.core.partitions.utilities import information, utility_of
-from cluewise.ensemble._partitions import watched_by
+from cluewise.ensemble._partitions import make_partitioner
 
 __all__ = ["KCC"]
 
 
 class KCC(Clusterer):
-    r"""Fuse many partitions of the rows, complete or not, into the one that tells most about them.
+    r"""Combine many partitions of the rows, complete or not, into the one that shares most information with them.
 
-    Use it when there are several clusterings of the same rows, from different people, columns or methods, and one is
-    wanted that agrees with them as far as possible; or to make many quick clusterings of difficult data and let them
-    vote. Labels and partial partitions among the clues are further partitions, which count as much as they are
-    trusted. It looks at partitions only: two rows that no partition separates are never separated.
+    Use it when you have several clusterings of the same rows, from different people, columns or methods, and want one
+    that agrees with them as well as possible; or to make many quick clusterings of difficult data and let them vote.
+    Labels and partial partitions among the clues are further partitions, weighted by ``trust``. Only partitions count:
+    two rows that no partition separates stay together.
 
     Parameters
     ----------
     {n_clusters}
     utility : {"shannon", "category", "cosine"} or float, default="shannon"
-        How much clusters tell about the labels of a partition: mutual information in bits, category utility, the norm
-        of the label frequencies, or their norm of an order above 1 (5 and 8 are usual).
+        How the agreement of clusters and partitions is measured: by mutual information in bits, category utility, the
+        norm of the label frequencies, or their norm of an order above 1 (5 and 8 are usual).
     normalized : bool, default=False
-        Whether each utility is divided by what could be told, so that partitions into few clusters count as much as
-        those into many.
+        Whether each utility is divided by its scale, so that partitions into few clusters count as much as those into
+        many.
     partitions : array-like of shape (m, n) or callable, default=None
-        The partitions: whole numbers, one line per partition, negative where a row has no label (in an unsigned array:
+        The partitions as integers, one line per partition, negative where a row has no label (in an unsigned array:
         the largest number of its type). Or a function that makes them, called as ``partitions(X, n_partitions=,
         n_clusters=, random_state=)``. By default k-means with ``n_clusters`` up to :math:`\sqrt n` clusters, at most
-        50 unless more are asked for; where there are more than 20 columns, each in some of them.
+        50 unless ``n_clusters`` is larger; if there are more than 20 columns, each partition uses some of them.
     n_partitions : int, default=100
-        Number of partitions that are made.
+        Number of partitions to make.
     weights : array-like of shape (m,), default=None
-        How much each of the partitions counts; equal by default. They are scaled to a sum of 1.
+        Weight of each partition, scaled to a sum of 1; equal by default.
     trust : float or array-like of shape (n_labelings,), default=100.0
-        How much labels and partitions among the clues count, against 1 for all other partitions together: a number,
-        or one per labeling (``labels`` first where there are some, then ``partitions``).
+        Weight of labels and partitions among the clues, where all other partitions together have weight 1: a number,
+        or one per labeling (``labels`` first if there are any, then ``partitions``).
     n_init : int, default=10
-        Number of starts, each from rows drawn at random; the lowest objective wins.
+        Number of starts, each from rows drawn at random; the one with the lowest objective is kept.
     {max_iter 100}
     tol : float, default=1e-5
-        Stop when the objective changes by at most this share of its value.
+        Relative change of the objective below which the iterations have converged and stop.
     random_state : int, RandomState, Generator or None, default=None
         Seed of partitions and starts.
 
@@ -64,24 +64,24 @@ class KCC(Clusterer):
     {labels_}
     {n_clusters_}
     objective_ : float
-        What the clusters fail to tell about all partitions, summed over the rows; see Notes.
+        Information about the partitions that the clusters lack, summed over the rows; see Notes.
     {trace_}
     {n_iter_}
     utilities_ : ndarray of shape (n_labelings,)
-        What the clusters tell about each partition: first those given or made, then the clues.
+        Utility of each partition: first those given or made, then those among the clues.
     label_shares_ : list of ndarrays of shape (n_clusters, n_codes)
-        Which part of a cluster's rows has which label of each partition, in the same order.
+        Label frequencies of each partition in each cluster, in the same order.
     uncovered_ : ndarray
-        Rows that no partition covers; they stand in the largest cluster.
+        Rows that no partition covers; they are in the largest cluster.
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: cost in the best other cluster minus cost in its own.
     broken_ : Clues
-        Labels of a partition that are not the most frequent one in their row's cluster, and ``labels`` that do not
-        agree with the best one-to-one matching of classes and clusters.
+        Labels of a partition that are not the most frequent one in their row's cluster, and ``labels`` that disagree
+        with the best one-to-one matching of classes and clusters.
 
     See Also
     --------
-    PartitionKMeans : Clues of the same kinds beside the rows themselves.
+    PartitionKMeans : Uses clues of the same kinds together with the rows themselves.
 
     Notes
     -----
@@ -116,11 +116,11 @@ class KCC(Clusterer):
     :math:`U(\pi, \pi_i)`                    ``utilities_[i]``
     ======================================== =====================================
 
-    *Deviations.* A label that a cluster does not know costs 52 bits under "shannon" instead of infinity. A cluster
-    without a covered row keeps its frequencies, those of all rows at first; the authors' program draws a random label.
-    An empty cluster takes the row that pays most, with all rows that have the same labels; it stays empty when there
-    are fewer kinds of rows than clusters. A row that no partition covers goes to the largest cluster. As competitor in
-    [Liu2015]_ the method fuses one k-means partition with labels of trust 100.
+    *Deviations.* A label that does not occur in a cluster costs 52 bits under "shannon" instead of infinity. A cluster
+    without a covered row keeps its frequencies, at first those of all rows; the authors' program draws a random label.
+    An empty cluster takes the row with the highest cost, and all rows with the same labels; it stays empty if there
+    are fewer distinct rows than clusters. A row that no partition covers goes to the largest cluster. As a competitor
+    in [Liu2015]_ the method combines one k-means partition with labels of trust 100.
 
     References
     ----------
@@ -192,12 +192,12 @@ class KCC(Clusterer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
-        """Make partitions of the rows of X, if none are given, and fuse them with those among the clues.
+        """Make partitions of the rows of X, if none are given, and combine them with those among the clues.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            The data; not looked at where partitions are given.
+            The data; ignored if partitions are given.
         {y}
         {clues}
 
@@ -212,17 +212,17 @@ class KCC(Clusterer):
 
     def _prepare(self, problem: Problem) -> Basis:
         utility = utility_of(self.utility)
-        lines = self._made(problem)
-        weights = _checked(self.weights, len(lines), "weights", "partition")
+        lines = self._make_partitions(problem)
+        weights = _check_numbers(self.weights, len(lines), "weights", "partition")
         if not weights.any():
             raise ValueError("weights are zero for every partition.")
         known = _list_labelings(problem.clues)
-        trust = _checked(self.trust, len(known), "trust", "labeling")
+        trust = _check_numbers(self.trust, len(known), "trust", "labeling")
         weight = np.concatenate([weights / weights.sum(), trust])
         return basis_of([*lines, *known], weight, utility, self.normalized, problem.rng)
 
-    def _made(self, problem: Problem) -> list[Array]:
-        """The partitions beside the clues."""
+    def _make_partitions(self, problem: Problem) -> list[Array]:
+        """The partitions that do not come from clues, given or made."""
         rows, k = problem.rows, problem.k
         given = self.partitions
         if given is None:
@@ -230,17 +230,17 @@ class KCC(Clusterer):
             width = min(rows.d, max(20, -(-rows.d // 20)))
             watch = problem.limits.watch
             assert isinstance(watch, Progress)
-            make = watched_by(watch, n_columns=width)
+            make = make_partitioner(watch, n_columns=width)
             given = make(rows.X, n_partitions=self.n_partitions, n_clusters=(k, high), random_state=problem.rng)
         elif callable(given):
             given = given(rows.X, n_partitions=self.n_partitions, n_clusters=k, random_state=problem.rng)
         lines = given if isinstance(given, np.ndarray) else np.asarray(given)
         if lines.ndim != 2 or not lines.size or lines.dtype.kind not in "iu":
             raise ValueError(
-                f"partitions are whole numbers in a table of shape (m, n); these are {lines.dtype} in {lines.shape}."
+                f"expected partitions as integers of shape (m, n), but they are {lines.dtype} of shape {lines.shape}."
             )
         if lines.shape[1] != rows.n:
-            raise ValueError(f"the partitions speak of {lines.shape[1]} rows, but X has {rows.n}.")
+            raise ValueError(f"the partitions have {lines.shape[1]} rows, but X has {rows.n}.")
         return list(lines)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
@@ -270,16 +270,18 @@ class KCC(Clusterer):
 
 
 def _list_labelings(clues: Clues) -> list[Array]:
-    """Labels and partitions among the clues."""
+    """List the labels and partitions among the clues."""
     lines: list[Array] = [clues.labels] if len(clues.classes_) else []
     return lines + [clues.partition_codes(t) for t in range(len(clues.partitions))]
 
 
-def _checked(given: Any, count: int, name: str, noun: str) -> Floats:
-    """One number per partition."""
+def _check_numbers(given: Any, count: int, name: str, noun: str) -> Floats:
+    """Check weights or trusts: one number for all partitions, or one per partition."""
     values = np.asarray(1.0 if given is None else given, dtype=np.float64)
     if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"{name} needs finite numbers of at least 0; it is {given!r}.")
+        raise ValueError(f"{name} must be finite and at least 0, but it is {given!r}.")
     if values.ndim and count and values.shape != (count,):
-        raise ValueError(f"{name} is one number or one per {noun}; it has shape {values.shape} for {count} of them.")
+        raise ValueError(
+            f"{name} must be one number or one per {noun}; it has shape {values.shape} for {count} of them."
+        )
     return np.full(count, values) if not values.ndim else values[:count]

@@ -1,4 +1,4 @@
-"""Approximate kernel k-means: clusters of any shape, with centers in the span of a few rows [Chitta2011]_."""
+"""Approximate kernel k-means, with centers in the span of a few rows [Chitta2011]_."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from cluewise.core import assign, lloyd, loop, seeding
 from cluewise.core.lloyd import State
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
-from cluewise.ensemble._landmarks import NAMES, Kernel, KernelRows, drawn_rows, landmarks_of, total_of, typical_gamma
+from cluewise.ensemble._landmarks import (
+    NAMES,
+    Kernel,
+    KernelRows,
+    draw_rows,
+    estimate_gamma,
+    make_landmarks,
+    sum_kernel,
+)
 
 __all__ = ["ApproxKernelKMeans"]
 
@@ -27,28 +35,28 @@ class Shared(NamedTuple):
     chosen: Any  # the landmarks as rows of X
     landmarks: Any
     rows: KernelRows  # all rows in the space of the kernel
-    near: Rows  # the landmarks there
-    total: float  # scatter of the rows there
+    starts: Rows  # the landmarks in that space, from which starts are drawn
+    total: float  # sum of the squared lengths of the rows in that space
     gamma: float
 
 
 class ApproxKernelKMeans(Clusterer):
-    r"""K-means in the space of a kernel, for clusters that are not round.
+    r"""K-means in the space of a kernel, for clusters that are not spherical.
 
-    Use it where straight lines do not separate the clusters: rings, bananas, texts, histograms. Kernel k-means needs
-    all pairs of rows; here centers are combinations of a few hundred rows, the landmarks, and time and memory grow with
-    the number of rows as those of k-means do. It takes no clues: partitions made with it can be fused by `KCC`.
+    Use it if the clusters are not linearly separable: rings, bananas, texts, histograms. Kernel k-means needs all pairs
+    of rows; here centers are combinations of a few hundred rows, the landmarks, and time and memory grow linearly with
+    the number of rows, as in k-means. It uses no clues, but `KCC` can combine partitions made with it.
 
     Parameters
     ----------
     {n_clusters}
     kernel : {"rbf", "polynomial", "linear", "cosine"} or callable, default="rbf"
         The kernel: :math:`e^{-\gamma \lVert x - y \rVert^2}`, :math:`(\gamma\, x \cdot y + c_0)^{degree}`,
-        :math:`x \cdot y`, the cosine of the angle, or a function of two matrices that gives one number per pair of
-        their rows.
+        :math:`x \cdot y`, the cosine of the angle, or a function of two matrices that returns one number per
+        pair of their rows.
     gamma : float or "auto", default="auto"
         The :math:`\gamma` of "rbf" and "polynomial". "auto": one over the median squared distance between different
-        landmarks, and one over the number of columns. That suits clouds; bent clusters, such as rings, want a
+        landmarks, and one over the number of columns. That suits compact clusters; bent ones, such as rings, need an
         "rbf" about ten times as narrow, and the result depends on it.
     degree : int, default=3
         Degree of "polynomial".
@@ -58,9 +66,9 @@ class ApproxKernelKMeans(Clusterer):
         Number of rows to draw as landmarks (all if there are fewer), in proportion to their weights, or the landmarks
         themselves.
     init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
-        Start: landmarks chosen by k-means++ or at random, or rows of one's own.
+        Initialization: landmarks chosen by k-means++ or at random, or given centers.
     n_init : int, default=10
-        Number of starts; the lowest objective wins. Given centers are one start.
+        Number of starts; the one with the lowest objective is kept. Given centers make one start.
     {max_iter 300}
     {tol}
     random_state : int, RandomState, Generator or None, default=None
@@ -83,7 +91,7 @@ class ApproxKernelKMeans(Clusterer):
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own.
     broken_ : Clues
-        Always empty: no clue is used.
+        Always empty, since no clues are used.
 
     Notes
     -----
@@ -106,10 +114,10 @@ class ApproxKernelKMeans(Clusterer):
     :math:`\alpha`                   ``coefficients_``
     ================================ =====================================
 
-    *Deviations.* Directions in which landmarks do not differ but for rounding are dropped (eigenvalues of
-    :math:`\hat K` below :math:`10^{-12}` of the largest). Ten starts by k-means++ among the landmarks instead of random
-    labels. An empty cluster takes the row farthest from its center. Kernel values beyond 256 MiB are computed again in
-    every iteration instead of being kept.
+    *Deviations.* Directions in which landmarks differ only by rounding are dropped (eigenvalues of :math:`\hat K` below
+    :math:`10^{-12}` of the largest). There are ten starts by k-means++ among the landmarks instead of random labels. An
+    empty cluster takes the row farthest from its center. If the kernel values exceed 256 MiB, they are recomputed in
+    every iteration.
 
     References
     ----------
@@ -175,50 +183,50 @@ class ApproxKernelKMeans(Clusterer):
 
     def _prepare(self, problem: Problem) -> Shared:
         rows = problem.rows
-        chosen, weight = self._chosen(problem)
-        # The digits of differences are those of rows near the origin; other kernels ask where the rows are.
+        chosen, weight = self._choose_landmarks(problem)
+        # Only "rbf" depends on differences alone; near the origin these lose the fewest digits.
         origin = rows.shift if self.kernel == "rbf" else np.zeros_like(rows.shift)
-        kernel = Kernel(self.kernel, self._gamma(chosen, origin, weight), int(self.degree), float(self.coef0))
-        landmarks = landmarks_of(chosen, origin, kernel)
+        kernel = Kernel(self.kernel, self._choose_gamma(chosen, origin, weight), int(self.degree), float(self.coef0))
+        landmarks = make_landmarks(chosen, origin, kernel)
         near = landmarks.of(chosen) @ landmarks.root
         return Shared(
             chosen,
             landmarks,
             KernelRows(rows, landmarks),
             Rows(near, weight, np.zeros(near.shape[1])),
-            total_of(rows, landmarks),
+            sum_kernel(rows, landmarks),
             kernel.gamma,
         )
 
-    def _chosen(self, problem: Problem) -> tuple[Any, Floats | None]:
-        """The landmarks, and how much each weighs as a start."""
+    def _choose_landmarks(self, problem: Problem) -> tuple[Any, Floats | None]:
+        """The landmarks, and the weight of each as a start."""
         rows = problem.rows
         if isinstance(self.landmarks, Integral):
-            drawn = drawn_rows(rows, int(self.landmarks), problem.rng)
+            drawn = draw_rows(rows, int(self.landmarks), problem.rng)
             chosen, weight = rows.X[drawn], None if rows.weight is None else rows.weight[drawn]
         else:
             chosen, weight = checked_data(self, self.landmarks, reset=False), None
             if hasattr(rows.X, "toarray") != hasattr(chosen, "toarray"):
                 chosen = chosen.toarray() if hasattr(chosen, "toarray") else type(rows.X)(chosen)
         if chosen.shape[0] < problem.k:
-            raise ValueError(f"{chosen.shape[0]} landmarks are fewer than n_clusters={problem.k}.")
+            raise ValueError(f"there are {chosen.shape[0]} landmarks, fewer than n_clusters={problem.k}.")
         return chosen, weight
 
-    def _gamma(self, chosen: Any, origin: Floats, weight: Floats | None) -> float:
+    def _choose_gamma(self, chosen: Any, origin: Floats, weight: Floats | None) -> float:
         if not isinstance(self.gamma, str):
             return float(self.gamma)
-        return typical_gamma(chosen, origin, weight) if self.kernel == "rbf" else 1 / chosen.shape[1]
+        return estimate_gamma(chosen, origin, weight) if self.kernel == "rbf" else 1 / chosen.shape[1]
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         shared: Shared = problem.shared
-        near, k, rng = shared.near, problem.k, problem.rng
+        k, rng = problem.k, problem.rng
         given = seeding.given_centers(self.init, ("k-means++", "random"), problem.rows, k, rng)
         if given is not None:
             start: Floats = shared.landmarks.of(given + problem.rows.shift) @ shared.landmarks.root
         else:
-            start = seeding.fill(self.init, near, np.empty((0, near.d)), k, rng)
+            start = seeding.fill(self.init, shared.starts, np.empty((0, shared.starts.d)), k, rng)
         move = partial(lloyd.step, rows=shared.rows, total=shared.total)
-        # The coordinates carry the rounding of the smallest directions that are kept.
+        # The smallest directions that are kept carry rounding errors into the objective.
         slack = 1e-8 * (1.0 + abs(shared.total))
         return loop.run(move, State(assign.nobody(shared.rows.n), start), problem.limits, slack)
 
@@ -237,7 +245,7 @@ class ApproxKernelKMeans(Clusterer):
         return super()._attributes(problem, result) | {"margin_": lead.astype(problem.rows.dtype)}
 
     def predict(self, X: Any) -> Ints:
-        """Cluster of the nearest center in the space of the kernel for new rows; clues play no part.
+        """Assign new rows to the nearest center in the space of the kernel.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
-"""Landmarks: kernels between all rows and a few, and k-means in the space that the few span.
+"""Landmarks: kernels between all rows and a few of them, and k-means in the space that those few span.
 
-A kernel stands for an inner product in a space that nobody writes down. Projected onto the span of m landmarks every
-row has coordinates there, k(x, landmarks)·root with root = K̂^(−1/2) [Chitta2011]_, and plain k-means on these
-coordinates is kernel k-means with centers in the span. `KernelRows` lets the steps of k-means work on them block by
-block; sums and scores are formed before the multiplication with root, so that a pass costs O(n·m·(d + k)).
+A kernel is an inner product in some feature space. Projected onto the span of m landmarks, every row has coordinates
+k(x, landmarks)·root with root = K̂^(−1/2) [Chitta2011]_, and plain k-means on these coordinates is kernel k-means with
+centers in the span. `KernelRows` lets the steps of k-means work on them block by block; sums and scores are formed
+before the multiplication by root, so that a pass costs O(n·m·(d + k)).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cluewise.core.rows import Rows, Table
 from cluewise.core.threads import map_blocks
 from cluewise.kernels import assignment
 
-__all__ = ["NAMES", "Kernel", "KernelRows", "Landmarks", "drawn_rows", "landmarks_of", "total_of", "typical_gamma"]
+__all__ = ["NAMES", "Kernel", "KernelRows", "Landmarks", "draw_rows", "estimate_gamma", "make_landmarks", "sum_kernel"]
 
 NAMES = ("rbf", "polynomial", "linear", "cosine")
 
 SMALLEST = 1e-12
-"""Eigenvalues below this share of the largest are rounding; the directions that belong to them are dropped."""
+"""Eigenvalues below this share of the largest are rounding errors; their directions are dropped."""
 
 ROUNDING = 1e-18
-"""Squared distances below this share of a squared length come from the rounding of the smallest directions."""
+"""Squared distances below this share of a squared length are rounding errors of the smallest directions."""
 
 KEPT = 2**28
-"""Bytes of kernel values up to which they are kept, instead of being computed again in every pass."""
+"""Maximum size in bytes of kernel values that are kept; larger ones are computed again in every pass."""
 
 
 class Kernel(NamedTuple):
@@ -46,8 +46,8 @@ class Kernel(NamedTuple):
             values = np.asarray(self.name(x, y), dtype=np.float64)
             if values.shape != (x.shape[0], y.shape[0]) or not np.isfinite(values).all():
                 raise ValueError(
-                    f"kernel gave an array of shape {values.shape} for {x.shape[0]} and {y.shape[0]} rows, "
-                    "or nan or infinity; it needs one finite number per pair of rows."
+                    f"kernel returned an array of shape {values.shape} for {x.shape[0]} and {y.shape[0]} rows, "
+                    "or nan or infinity; it must return one finite number per pair of rows."
                 )
             return values
         dots = x @ y.T
@@ -92,42 +92,42 @@ class Landmarks(NamedTuple):
     """Rows that span the space in which centers lie."""
 
     points: Any  # (m, d) float64, dense or CSR, relative to the origin
-    origin: Floats  # (d,) what is subtracted from rows; zeros where the kernel looks at where they are
+    origin: Floats  # (d,) what is subtracted from rows; zeros unless the kernel depends on differences alone
     kernel: Kernel
-    root: Floats  # (m, r): K̂^(−1/2) without the directions that are rounding
+    root: Floats  # (m, r): K̂^(−1/2) without the directions that are rounding errors
 
     def of(self, x: Any) -> Floats:
         """Kernel of some rows with the landmarks."""
-        return self.kernel.matrix(_moved(x, self.origin), self.points)
+        return self.kernel.matrix(_subtract(x, self.origin), self.points)
 
 
-def _moved(x: Any, origin: Floats) -> Any:
-    """Rows relative to an origin, in double precision; rows of a sparse matrix stay where they are."""
+def _subtract(x: Any, origin: Floats) -> Any:
+    """Subtract the origin from dense rows, in double precision; sparse rows stay sparse."""
     return x.astype(np.float64) if hasattr(x, "toarray") else x - origin.astype(np.float64)
 
 
-def landmarks_of(x: Any, origin: Floats, kernel: Kernel) -> Landmarks:
-    """Landmarks from rows."""
-    points = _moved(x, origin)
+def make_landmarks(x: Any, origin: Floats, kernel: Kernel) -> Landmarks:
+    """Make landmarks of rows: factor the kernel among them."""
+    points = _subtract(x, origin)
     among = kernel.matrix(points, points)
     if not np.isfinite(among).all():
-        raise ValueError("the kernel of some landmarks is infinite; scale the columns of X, or take another kernel.")
+        raise ValueError("the kernel of some landmarks is infinite; scale the columns of X or choose another kernel.")
     values, vectors = np.linalg.eigh(among)
     keep = values > SMALLEST * max(values[-1], 0.0)
-    keep[-1] = True  # a kernel that is zero everywhere still has a space, with all rows at its origin
+    keep[-1] = True  # if the kernel is zero everywhere, all rows are at the origin of a space of one dimension
     scale = np.where(values > 0, values, 1.0) ** -0.5 * (values > 0)
     return Landmarks(points, origin, kernel, vectors[:, keep] * scale[keep])
 
 
-def typical_gamma(x: Any, origin: Floats, weight: Floats | None) -> float:
-    """One over the median squared distance between different rows; 1 where there are none."""
-    points = _moved(x, origin)
+def estimate_gamma(x: Any, origin: Floats, weight: Floats | None) -> float:
+    """One over the median squared distance between different rows; 1 if all are equal."""
+    points = _subtract(x, origin)
     dots = points @ points.T
     norms = _norms(points)
     first, second = np.triu_indices(len(norms), 1)
     both = norms[first] + norms[second]
     squared = both - 2 * (dots.toarray() if hasattr(dots, "toarray") else dots)[first, second]
-    differ = squared > 1e-10 * both  # not by rounding
+    differ = squared > 1e-10 * both  # not only by rounding
     if not differ.any():
         return 1.0
     times = np.ones(len(both)) if weight is None else weight[first].astype(np.float64) * weight[second]
@@ -136,10 +136,10 @@ def typical_gamma(x: Any, origin: Floats, weight: Floats | None) -> float:
     return 1 / float(squared[differ][order[np.searchsorted(before, before[-1] / 2)]])
 
 
-def drawn_rows(rows: Rows, count: int, rng: np.random.Generator) -> Ints:
-    """At most ``count`` rows drawn at random, in their order along a random direction instead of that of the table.
+def draw_rows(rows: Rows, count: int, rng: np.random.Generator) -> Ints:
+    """Draw at most ``count`` rows at random, in proportion to their weights.
 
-    Rows with a larger weight are drawn more often, rows without weight never.
+    They are drawn from the order along a random direction, so that the order of the rows in X has no influence.
     """
     direction, place = rng.normal(size=rows.d), np.empty(rows.n)
     for block in rows.blocks(1):
@@ -154,18 +154,18 @@ def drawn_rows(rows: Rows, count: int, rng: np.random.Generator) -> Ints:
     return order[np.sort(rng.choice(len(order), size=count, replace=False, p=chance))]
 
 
-def total_of(rows: Rows, landmarks: Landmarks) -> float:
-    """Σ w·k(x, x): the part of the objective that no labelling changes."""
+def sum_kernel(rows: Rows, landmarks: Landmarks) -> float:
+    """Σ w·k(x, x): the part of the objective that does not depend on the labels."""
 
     def work(block: slice) -> float:
-        own = landmarks.kernel.diagonal(_moved(rows.X[block], landmarks.origin))
+        own = landmarks.kernel.diagonal(_subtract(rows.X[block], landmarks.origin))
         return float(own.sum() if rows.weight is None else own @ rows.weight[block])
 
     return sum(map_blocks(work, rows.blocks(1)))
 
 
 class KernelRows(Rows):
-    """Rows by their coordinates in the span of landmarks; blocks hold kernel values instead."""
+    """Rows by their coordinates in the span of landmarks; blocks hold kernel values, from which these follow."""
 
     def __init__(self, rows: Rows, landmarks: Landmarks, *, keep: bool = True) -> None:
         self._rows = rows
@@ -218,7 +218,7 @@ class KernelRows(Rows):
         sums += own @ self._landmarks.root
 
     def to_own(self, x: Any, centers: Floats, labels: Ints) -> Floats:
-        """Squared distance of each row to the center of its cluster, in difference form; 0 where it is rounding."""
+        """Squared distance of each row to the center of its cluster, in difference form; 0 if that is rounding."""
         near, out = x @ self._landmarks.root, np.empty(x.shape[0])
         assignment.squared_to_own(near, centers, labels, out)
         return np.where(out > ROUNDING * _norms(near), out, 0.0)

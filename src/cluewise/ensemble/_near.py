@@ -1,7 +1,7 @@
-"""Labels of the rows that changes of the weights turn first, kept side by side.
+"""Copies of the labels of rows near a tie, which a change of the weights turns first.
 
-In the matrix of labels such rows lie scattered, and fetching a tenth of them takes as long as counting four tenths of
-all rows. While a block of rows is counted its labels are in the cache, and copying the near ones costs little.
+In the matrix of labels such rows are scattered, and reading a tenth of them takes as long as counting four tenths of
+all rows. While a block of rows is counted its labels are in the cache, so copying those near a tie costs little.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import numpy as np
 from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.kernels import consensus
 
-__all__ = ["SHARES", "Near"]
+__all__ = ["SHARES", "NearRows"]
 
 SHARES = (0.04, 0.14)
-"""Share of the rows, those with the smallest leads, in the first shell, and in both."""
+"""Share of the rows in the first shell, those with the smallest leads, and in both shells."""
 
 ROOM = 1.25
-"""A block has room for this much more than its share; the rows beyond stay in the matrix only."""
+"""A block has room for this many times its share; further rows are not copied."""
 
 
-class Near:
-    """The rows with the smallest leads, in shells of growing leads: a small change looks into the first one only."""
+class NearRows:
+    """The rows with the smallest leads, in shells of growing leads: a small change reads only the first one."""
 
     def __init__(self, labels: Array, active: Ints, bounds: Floats, block: int) -> None:
         n = labels.shape[1]
@@ -30,12 +30,12 @@ class Near:
         self._matrix, self._bounds, self._block = labels, bounds, block
         n_blocks = -(-n // block)
         self._slots = [int(ROOM * share * min(block, n)) + 1 for share in np.diff(SHARES, prepend=0)]
-        # One array per shell and not one per block: large arrays get large pages of memory.
+        # One array per shell instead of one per block, since large arrays get large pages of memory.
         self._labels = [np.empty((len(active), slot * n_blocks), dtype=labels.dtype) for slot in self._slots]
         self._rows: list[list[Ints]] = [[] for _ in range(n_blocks)]
 
     def keep(self, number: int, lead: Floats) -> None:
-        """Copy the labels of the near rows of a block."""
+        """Copy the labels of the rows of a block that have small leads."""
         start = number * self._block
         small = np.flatnonzero(lead < self._bounds[-1])
         which = np.searchsorted(self._bounds, lead[small], side="right")
@@ -55,3 +55,7 @@ class Near:
             (labels, number * slot, rows)
             for labels, slot, rows in zip(self._labels, self._slots, self._rows[number], strict=True)
         ]
+
+
+Near = NearRows
+"""The name of the class in older pickles."""

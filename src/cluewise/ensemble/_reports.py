@@ -1,4 +1,4 @@
-"""Reports: every link since a fit with its source, as index arrays; and what a new report adds to them."""
+"""Reports: every link since a fit with its source, and what a new report adds to them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.clues import Clues, Pairs
 from cluewise.clues.links import reporter_of
 
-__all__ = ["GROUPS", "Reports", "ReportLog", "list_reports", "only_links"]
+__all__ = ["ReportLog", "Reports", "has_only_links", "list_reports"]
 
-GROUPS = ("labels", "together", "apart")
+GROUPS = frozenset({"labels", "together", "apart"})
 
 
 class Reports(NamedTuple):
     """Links as they were reported, one entry per pair and source."""
 
     rows: Ints  # (p, 2) first < second
-    must: Bools  # (p,) together or apart
+    must: Bools  # (p,) must-link or cannot-link
     weight: Floats  # (p,)
     confidence: Floats  # (p,) nan where none was given
     source: Array  # (p,) text
@@ -35,13 +35,13 @@ class Reports(NamedTuple):
         return Reports(*columns)
 
     def pairs(self, weight: Floats) -> Pairs:
-        """The links with other weights; those of weight 0 say nothing."""
-        a, b = self.must & (weight > 0), ~self.must & (weight > 0)
-        return Pairs(self.rows[a], weight[a], self.rows[b], weight[b])
+        """The links with other weights, without those of weight 0."""
+        must, cannot = self.must & (weight > 0), ~self.must & (weight > 0)
+        return Pairs(self.rows[must], weight[must], self.rows[cannot], weight[cannot])
 
 
 def list_reports(clues: Clues) -> Reports:
-    """The links among clues."""
+    """List the links among clues."""
     links = [clues.reports("must"), clues.reports("cannot")]
     return Reports(
         np.concatenate([one.pairs for one in links]),
@@ -52,14 +52,14 @@ def list_reports(clues: Clues) -> Reports:
     )
 
 
-def only_links(clues: Clues) -> bool:
-    """Whether there can be nothing but links, without a look at every row."""
+def has_only_links(clues: Clues) -> bool:
+    """Whether the clues are links alone, decided without reading a value for every row."""
     others = (clues.together, clues.apart, clues.partitions, clues.avoid)
     return not len(clues.classes_) and not any(others) and clues.sizes is None
 
 
 class ReportLog:
-    """Everything that an `SCSC` has learned: links with their sources, and labels and groups as clues."""
+    """All clues that an `SCSC` was given: links with their sources, and labels and groups."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -68,56 +68,61 @@ class ReportLog:
             np.empty((0, 2), dtype=np.int64), nothing.astype(bool), nothing, nothing, nothing.astype(object)
         )
         self.groups: Clues | None = None
-        self._tellers: dict[str, int] = {}
-        self._teller = np.empty(0, dtype=np.int64)
+        self._numbers: dict[str, int] = {}  # of the reporters
+        self._reporter = np.empty(0, dtype=np.int64)  # (p,) number of the reporter of each report
+        # An index of the reports by link; adding to sorted arrays is faster than hashing every link.
         self._codes = np.empty(0, dtype=np.int64)  # ascending
         self._places = np.empty(0, dtype=np.int64)  # report of each code
 
     @classmethod
     def restore(cls, n: int, reports: Reports, groups: Clues | None) -> ReportLog:
-        """The log from what was saved of it."""
+        """A log from its saved parts."""
         log = cls(n)
         log.add(reports)
         log.groups = groups
         return log
 
-    def add(self, reports: Reports) -> Pairs:
-        """Add links; return what is new in them. A link that the same source has given before adds nothing.
+    def add(self, reports: Reports, groups: Clues | None = None) -> Pairs:
+        """Add links, and labels and groups among the clues; return the links that are new.
 
-        Lines of one file are one source, as they are in `Clues`; its largest weight counts.
+        A link that the same source has given before adds only what its weight exceeds the earlier one by. Lines of
+        one file are one source, as they are in `Clues`.
         """
-        teller = self._teller_of(reports.source)
+        reporter = self._number_reporters(reports.source)
         code = (reports.rows[:, 0] * self.n + reports.rows[:, 1]) * 2 + reports.must
-        order = np.lexsort((-reports.weight, teller, code))
+        order = np.lexsort((-reports.weight, reporter, code))
         if len(order):
-            new = (np.diff(code[order], prepend=-1) != 0) | (np.diff(teller[order], prepend=-1) != 0)
-            order = order[new]  # of a link that stands here twice the heavier one
-        reports, teller, code = reports.take(order), teller[order], code[order]
+            first = (np.diff(code[order], prepend=-1) != 0) | (np.diff(reporter[order], prepend=-1) != 0)
+            order = order[first]  # the heaviest of equal reports
+        reports, reporter, code = reports.take(order), reporter[order], code[order]
         gain = reports.weight.copy()
         known = np.zeros(len(code), dtype=bool)
         low, high = np.searchsorted(self._codes, code, "left"), np.searchsorted(self._codes, code, "right")
         repeated = np.flatnonzero(high > low).tolist()
         if repeated:
-            held = self.reports.weight.copy()  # nothing is changed in place: a copy of this log may be in use
+            held = self.reports.weight.copy()  # not in place: copies of this log share the array
             self.reports = self.reports._replace(weight=held)
         for i in repeated:
             for place in self._places[low[i] : high[i]].tolist():
-                if self._teller[place] == teller[i]:
+                if self._reporter[place] == reporter[i]:
                     known[i] = True
                     gain[i] = max(0.0, reports.weight[i] - held[place])
                     held[place] = max(reports.weight[i], held[place])
-        self._insert(reports.take(~known), teller[~known], code[~known])
-        return reports.pairs(gain)
+        self._insert(reports.take(~known), reporter[~known], code[~known])
+        pairs = reports.pairs(gain)
+        if groups is not None and groups.kinds & GROUPS:
+            pairs = pairs.join(self._add_groups(groups.only(GROUPS)))
+        return pairs
 
-    def add_groups(self, clues: Clues) -> Pairs:
-        """Add labels and groups; return the links that did not follow from earlier ones."""
+    def _add_groups(self, groups: Clues) -> Pairs:
+        """Add labels and groups; return the links that do not follow from earlier ones."""
         if self.groups is None:
-            self.groups = clues.only(GROUPS)
-            return self.groups.pairs(expand=True)
+            self.groups = groups
+            return groups.pairs(expand=True)
         old = self.groups.pairs(expand=True)
-        self.groups = self.groups | clues.only(GROUPS)
+        self.groups = self.groups | groups
         new = self.groups.pairs(expand=True)
-        return Pairs(*_less(self.n, *new[:2], *old[:2]), *_less(self.n, *new[2:], *old[2:]))
+        return Pairs(*_subtract(self.n, *new[:2], *old[:2]), *_subtract(self.n, *new[2:], *old[2:]))
 
     def clues(self) -> Clues:
         """All of it as clues."""
@@ -131,22 +136,22 @@ class ReportLog:
         clues = Clues(self.n, **links)
         return clues if self.groups is None else clues | self.groups
 
-    def _teller_of(self, sources: Array) -> Ints:
-        """A number for every source without its line."""
-        known = self._tellers
+    def _number_reporters(self, sources: Array) -> Ints:
+        """Number the sources without their lines."""
+        known = self._numbers
         return np.array([known.setdefault(reporter_of(s), len(known)) for s in sources.tolist()], dtype=np.int64)
 
-    def _insert(self, reports: Reports, teller: Ints, code: Ints) -> None:
+    def _insert(self, reports: Reports, reporter: Ints, code: Ints) -> None:
         at = np.searchsorted(self._codes, code, side="right")
         self._codes = np.insert(self._codes, at, code)
-        self._places = np.insert(self._places, at, len(self._teller) + np.arange(len(code)))
-        self._teller = np.concatenate([self._teller, teller])
+        self._places = np.insert(self._places, at, len(self._reporter) + np.arange(len(code)))
+        self._reporter = np.concatenate([self._reporter, reporter])
         self.reports = self.reports.join(reports)
 
 
-def _less(n: int, pairs: Ints, weight: Floats, taken: Ints, taken_weight: Floats) -> tuple[Ints, Floats]:
-    """The links that are left when some of their weight is taken away."""
+def _subtract(n: int, pairs: Ints, weight: Floats, old: Ints, old_weight: Floats) -> tuple[Ints, Floats]:
+    """The links without the weight that is known already; all old links are among the new ones."""
     left = weight.copy()
-    code, gone = (rows[:, 0] * n + rows[:, 1] for rows in (pairs, taken))
-    left[np.searchsorted(code, gone)] -= taken_weight
+    code, old_code = (rows[:, 0] * n + rows[:, 1] for rows in (pairs, old))
+    left[np.searchsorted(code, old_code)] -= old_weight
     return pairs[left > 0], left[left > 0]

@@ -1,4 +1,4 @@
-"""SCSC: an ensemble of partitions whose weights follow the clues, one batch after the other [Yi2015]_."""
+"""SCSC: an ensemble of partitions, weighted by clues that arrive in batches [Yi2015]_."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
-from cluewise._typing import Array
-from cluewise.base import Card, checked_data, generator
+from cluewise._typing import Array, Floats, Ints
+from cluewise.base import Card, Clusterer, checked_data, generator
 from cluewise.clues import Clues, Pairs
+from cluewise.clues.check import row_numbers
 from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.ensemble import _sequence
-from cluewise.ensemble._aligned import aligned, checked_partitions
-from cluewise.ensemble._partitions import Partitioner, watched_by
-from cluewise.ensemble._reports import GROUPS, ReportLog, Reports, list_reports, only_links
-from cluewise.ensemble._voted import Voted
+from cluewise.ensemble._aligned import align, check_partitions
+from cluewise.ensemble._election import Election
+from cluewise.ensemble._partitions import Partitioner, make_partitioner
+from cluewise.ensemble._reports import ReportLog, Reports, has_only_links, list_reports
 from cluewise.metrics import broken
 
 __all__ = ["SCSC"]
 
 RULE = "relaxed"
-"""The default update, chosen by experiment."""
+"""The default update rule, chosen by experiment."""
 
 
-class SCSC(Voted):
-    r"""Weight an ensemble of partitions by the clues, again and again as new clues come.
+class SCSC(Clusterer):
+    r"""Weight an ensemble of partitions by clues that arrive over time.
 
-    Many partitions of the rows are made once. Each has a weight, and the clusters are those that most weight votes
-    for. New clues only move the weights, which takes milliseconds however many rows there are; so use it when clues
-    keep coming, or when there are millions of rows. Clues decide between partitions that are there: no row is moved
-    for itself, and a clue may stay broken. Rows that are not in the ensemble cannot be labelled.
+    Many partitions of the rows are made once. Each has a weight, and a row belongs to the cluster that most weight
+    votes for. New clues only move the weights, which takes milliseconds whatever the number of rows. Use it when clues
+    arrive over time, or when there are millions of rows. Clues choose among the partitions: no single row is moved,
+    and clues may stay broken. Rows that are not in the ensemble cannot be labeled.
 
     Parameters
     ----------
@@ -44,32 +45,31 @@ class SCSC(Voted):
         Number of partitions in the ensemble.
     update_rule : {"relaxed", "exact"}, default="relaxed"
         "relaxed": a partition loses weight for each link that it violates. "exact": the weights minimize the
-        squared distance (must-links) or overlap (cannot-links) of the mixed memberships.
+        squared distance (must-links) or overlap (cannot-links) of the memberships.
     memory : {"last", "all"}, default="last"
-        "last": new clues move the weights that are there. "all": weights suit all clues since the fit equally well.
+        "last": new clues move the current weights. "all": all clues since the fit count equally.
     trust : float, default=1.0
-        How far clues are believed: a factor for their part of the objective.
+        Factor of the clues in the objective.
     inertia : float or "auto", default="auto"
-        How firmly the weights stay where they are. "auto" is 10 for relaxed updates: a link costs a partition that
-        violates it a fifth of an equal share. For exact ones it is the weight of all links before, at least 1.
+        Resistance of the weights to change. "auto" is 10 for relaxed updates: each link that a partition violates
+        costs it a fifth of an equal share. For exact updates it is the weight of all earlier links, at least 1.
     hard : {"rounding", "kmeans"}, default="rounding"
-        From memberships to clusters: the largest one, or k-means on them.
+        How memberships become clusters: by the largest one, or by k-means on them.
     partitioner : callable, optional
-        Called as ``partitioner(X, n_partitions=, n_clusters=, random_state=)``, gives (m, n) labels; by default
-        k-means in a random twentieth of the columns for each partition.
+        Makes the ensemble: called as ``partitioner(X, n_partitions=, n_clusters=, random_state=)``, it returns labels
+        of shape (m, n). By default k-means, for each partition on a random twentieth of the columns.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the ensemble.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Cluster of each row; counted when it is first read after an update.
+        Cluster of each row; computed when it is first read after an update.
     changed_ : ndarray
-        Rows whose label is not what it was when `labels_` was counted before.
+        Rows whose label changed since `labels_` was last computed.
     gamma_ : ndarray of shape (n_partitions,)
-        Weights of the partitions: not negative, with sum 1.
-    n_clusters_ : int
-        Number of clusters with rows.
+        Weights of the partitions, nonnegative with sum 1.
+    {n_clusters_}
     n_iter_ : int
         Number of updates.
     objective_ : float
@@ -77,18 +77,18 @@ class SCSC(Voted):
     trace_ : ndarray
         Objective after every update.
     broken_ : Clues
-        Those of all clues since the fit that the labels break.
+        The clues since the fit that the labels break.
     margin_ : ndarray of shape (n,)
-        Weight by which the chosen cluster leads.
+        Weight by which each row's cluster leads.
 
     See Also
     --------
-    PCKMeans : Move single rows for the sake of links.
+    PCKMeans : Soft links that move single rows.
 
     Notes
     -----
-    With :math:`P_k` the 0/1 matrix of partition k, its clusters named after those of the first by the best matching,
-    memberships are :math:`F = \sum_k \gamma_k P_k`. Update t minimizes over the simplex (Eq. 8)
+    With :math:`P_k` the 0/1 matrix of partition k, its clusters matched to those of the first partition, memberships
+    are :math:`F = \sum_k \gamma_k P_k`. Update t minimizes over the simplex (Eq. 8)
 
     .. math:: \sum_{must} \|F_i - F_j\|^2 + \sum_{cannot} \|F_i + F_j\|^2 + \lambda \|\gamma - \gamma^{t-1}\|^2
               = \gamma^T A_t \gamma + \lambda \|\gamma - \gamma^{t-1}\|^2,
@@ -107,12 +107,11 @@ class SCSC(Voted):
     F                  ``memberships()``
     =================  =======================================
 
-    *Deviations.* The losses of Eqs. (4)–(6) and Algorithm 1 are printed with misprints, which are mended. Only the sum
-    of the matrices of the pairs is kept. The steps of Eq. (11) are replaced by their limit. Must-links and cannot-links
-    have weights; labels and groups count as the links that they stand for. A link that the same source repeats counts
-    once. The partitions are those of k-means instead of approximate kernel k-means. Between the gradient steps of the
-    exact update the minimum on the weights that are not zero is tried, and with ``memory="all"`` a ridge of 1e-8 for
-    each link keeps it unique.
+    *Deviations.* Misprints in the losses of Eqs. (4)–(6) and in Algorithm 1 are corrected. Only the sum of the matrices
+    of the pairs is kept. The steps of Eq. (11) are replaced by their limit. Links have weights; labels and groups count
+    as the links that they imply. A link that the same source repeats counts once. The partitions come from k-means
+    instead of approximate kernel k-means. Between the gradient steps of the exact update, the minimum over the nonzero
+    weights is tried, and with ``memory="all"`` a ridge of 1e-8 for each link makes it unique.
 
     References
     ----------
@@ -159,6 +158,14 @@ class SCSC(Voted):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    gamma_: Floats
+    trace_: Floats
+    n_iter_: int
+    objective_: float
+    _log: ReportLog
+    _state: _sequence.State
+    _election: Election
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -184,7 +191,7 @@ class SCSC(Voted):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
-        """Make the ensemble, with equal weights, and apply the first clues.
+        """Make the ensemble with equal weights, and apply the first clues.
 
         Parameters
         ----------
@@ -198,24 +205,24 @@ class SCSC(Voted):
         """
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
-        if self.n_clusters > n:
-            raise ValueError(f"n_clusters={self.n_clusters} is larger than the number of rows, n_samples={n}.")
+        self._check_count(n)
         known = self._check_clues(clues, n)
         self._reset(y, clues)
-        recorded = self._record(ReportLog(n), list_reports(known), known)  # too many pairs are refused before any work
+        log = ReportLog(n)
+        pairs = log.add(list_reports(known), known)  # before the partitions are made: there may be too many pairs
         with Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress, one_blas_thread():
             progress.begin_start(0)
-            make = watched_by(progress) if self.partitioner is None else self.partitioner
-            made = make(
+            make = make_partitioner(progress) if self.partitioner is None else self.partitioner
+            labels = make(
                 X,
                 n_partitions=self.n_partitions,
                 n_clusters=self.n_clusters,
                 random_state=generator(self.random_state),
             )
-            self._begin(checked_partitions(made), n, X.dtype)
+            self._begin(check_partitions(labels), n, X.dtype)
             if known.kinds:
-                self._apply(*recorded)
-                self._elect(self._ensemble, X.dtype)  # what the first clues do is no change
+                self._apply(log, pairs)
+                self._election.base = self.gamma_  # labels change with later clues; these are the first
                 progress(self.gamma_, list(self.trace_))
             progress.end_start()
         return self
@@ -232,23 +239,23 @@ class SCSC(Voted):
         inertia: float | str = "auto",
         hard: str = "rounding",
     ) -> SCSC:
-        """A fitted model from partitions that are there already.
+        """Make a fitted model from existing partitions.
 
         Parameters
         ----------
         partitions : array-like of shape (m, n)
-            Labels from 0, one line per partition. An unsigned array, in memory or mapped into it, is not copied.
+            Labels from 0, one line per partition. An unsigned array is not copied, and may be mapped into memory.
         n_clusters : int, optional
-            Number of clusters; as many as the partition with most labels has, by default.
+            Number of clusters; by default that of the partition with the most labels.
         update_rule, memory, trust, inertia, hard
             As for the class.
 
         Returns
         -------
         SCSC
-            With equal weights and no clues.
+            A model with equal weights and no clues.
         """
-        labels = checked_partitions(partitions)
+        labels = check_partitions(partitions)
         k = int(labels.max()) + 1 if n_clusters is None else n_clusters
         model = cls(
             k,
@@ -264,23 +271,29 @@ class SCSC(Voted):
         return model
 
     def _begin(self, labels: Array, n: int, dtype: Any) -> None:
+        """Begin with equal weights and no clues."""
         if labels.shape[1] != n:
-            raise ValueError(f"the partitions speak of {labels.shape[1]} rows, but X has {n}.")
-        self._state = _sequence.begin(len(labels), self._rule)
-        self._log = ReportLog(n)
-        self._publish([])
-        self._elect(aligned(labels, self.n_clusters), dtype)
+            raise ValueError(f"the partitions have {labels.shape[1]} rows, but X has {n}.")
+        state = _sequence.begin(len(labels), self._rule)
+        election = Election(align(labels, self.n_clusters), state.gamma, hard=self.hard, dtype=dtype)
+        self._publish(ReportLog(n), state, election, [])
 
     @property
     def _rule(self) -> _sequence.Rule:
         inertia = None if isinstance(self.inertia, str) else float(self.inertia)
         return _sequence.Rule(self.update_rule == "exact", self.memory == "all", float(self.trust), inertia)
 
-    def _publish(self, trace: list[float]) -> None:
-        self.gamma_ = self._state.gamma
-        self.trace_ = np.array(trace)
-        self.n_iter_ = len(trace)
-        self.objective_ = trace[-1] if trace else 0.0
+    def _publish(self, log: ReportLog, state: _sequence.State, election: Election, trace: list[float]) -> None:
+        """Write all results, in one step: Ctrl-C must not leave half of them."""
+        self.__dict__.update(
+            _log=log,
+            _state=state,
+            _election=election,
+            gamma_=state.gamma,
+            trace_=np.array(trace),
+            n_iter_=len(trace),
+            objective_=trace[-1] if trace else 0.0,
+        )
 
     def update(self, clues: Any) -> Self:
         """Move the weights by new clues.
@@ -289,55 +302,97 @@ class SCSC(Voted):
         ----------
         clues : Clues or array-like of shape (n,)
             New clues about the same rows; an array is taken as partial labels. A link that the same source has
-            given before is not new.
+            given before is ignored.
 
         Returns
         -------
-        object
-            The estimator.
+        {self}
         """
         check_is_fitted(self, "gamma_")
-        n = self._ensemble.n
-        if isinstance(clues, Clues) and clues.n == n and only_links(clues):
+        n = self._log.n
+        if isinstance(clues, Clues) and clues.n == n and has_only_links(clues):
             reports = list_reports(clues)
             if np.isfinite(reports.weight).all():
-                return self._learn(reports)  # nothing that takes time in proportion to the rows
+                return self._learn(reports)  # this path takes no time in proportion to the rows
         known = self._check_clues(clues, n)
         return self._learn(list_reports(known), known)
 
     def _learn(self, reports: Reports, groups: Clues | None = None) -> Self:
-        """Move the weights by reported links, and by labels and groups among the clues."""
-        # Ctrl-C leaves weights and log as they were.
-        return self._apply(*self._record(copy(self._log), reports, groups))
-
-    @staticmethod
-    def _record(log: ReportLog, reports: Reports, groups: Clues | None = None) -> tuple[ReportLog, Pairs]:
-        """Add links to a log, and labels and groups among the clues; the log and the links that are new."""
-        pairs = log.add(reports)
-        if groups is not None and groups.kinds & set(GROUPS):
-            pairs = pairs.join(log.add_groups(groups))
-        return log, pairs
+        """Move the weights by links, and by labels and groups among the clues."""
+        log = copy(self._log)  # Ctrl-C leaves the log as it was
+        return self._apply(log, log.add(reports, groups))
 
     def _apply(self, log: ReportLog, pairs: Pairs) -> Self:
-        """Move the weights by new links."""
-        state, value = _sequence.step(self._state, pairs, self._ensemble, self._rule)
-        self._log, self._state = log, state
-        self._publish([*self.trace_.tolist(), value])
-        self._counted = False
+        """Move the weights by new links, which are in the log already."""
+        state, value = _sequence.step(self._state, pairs, self._election.ensemble, self._rule)
+        election = self._election.reweigh(state.gamma, self.hard)
+        self._publish(log, state, election, [*self.trace_.tolist(), value])
         return self
+
+    @property
+    def _current_election(self) -> Election:
+        """The election, if the model is fitted; a failed fit leaves an earlier one behind."""
+        check_is_fitted(self, "gamma_")
+        return self._election
+
+    def memberships(self, rows: Any = None) -> Floats:
+        """How much weight votes for each cluster.
+
+        Parameters
+        ----------
+        rows : array-like, slice or mask, optional
+            Which rows; all by default.
+
+        Returns
+        -------
+        F : ndarray of shape (rows, n_clusters)
+            Nonnegative; each row sums to 1.
+        """
+        election = self._current_election
+        n = election.ensemble.n
+        return election.memberships(np.arange(n) if rows is None else row_numbers(rows, n))
+
+    @property
+    def labels_(self) -> Ints:
+        """Cluster of each row."""
+        return self._current_election.labels
+
+    @property
+    def changed_(self) -> Ints:
+        """Rows whose label changed since the labels were last counted."""
+        return self._current_election.changed
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters that have rows."""
+        return len(np.unique(self.labels_))
+
+    @property
+    def margin_(self) -> Floats:
+        """Weight by which each row's cluster leads; negative where k-means chose another cluster than the largest."""
+        return self._current_election.margin()
 
     @property
     def broken_(self) -> Clues:
         """The clues since the fit that the labels break."""
         return broken(self.labels_, self._log.clues())
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled model, or one from the time when models held their votes themselves."""
+        if "_ensemble" in state:
+            state = dict(state)
+            log = state["_log"]
+            state["_log"] = ReportLog.restore(log.n, log.reports, log.groups)
+            state["_election"] = Election.restore(state)
+        super().__setstate__(state)
+
     def save(self, path: str | Path) -> None:
-        """Write the model into a folder, as arrays and JSON; an interrupted save leaves the earlier one as it was.
+        """Write the model to a folder, as arrays and JSON; an interrupted save leaves the previous one intact.
 
         Parameters
         ----------
         path : str or path
-            The folder; it is made if it is not there. The labels of the partitions are written only once.
+            The folder; created if it does not exist. The labels of the partitions are written only once.
         """
         from cluewise.ensemble import scsc_folder
 
@@ -346,7 +401,7 @@ class SCSC(Voted):
 
     @classmethod
     def load(cls, path: str | Path) -> SCSC:
-        """Read a model that `save` has written; the labels of the partitions stay on disk, mapped into memory.
+        """Read a saved model; the labels of the partitions stay on disk, mapped into memory.
 
         Parameters
         ----------
@@ -356,7 +411,7 @@ class SCSC(Voted):
         Returns
         -------
         SCSC
-            As it was saved.
+            The model as it was saved.
         """
         from cluewise.ensemble import scsc_folder
 

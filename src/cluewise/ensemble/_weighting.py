@@ -1,4 +1,4 @@
-"""Weights of partitions on the simplex, moved by pairs of rows that belong together or do not [Yi2015]_."""
+"""Weights of partitions: the two minimizations of [Yi2015]_ over the simplex, and the losses of links."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import numpy as np
 
 from cluewise._typing import Array, Floats
 from cluewise.core.threads import map_blocks
-from cluewise.ensemble._simplex import project
 from cluewise.kernels import consensus
 
-__all__ = ["Ends", "Solved", "closed_form", "losses", "minimize", "violations"]
+__all__ = ["Ends", "Solution", "solve_relaxed", "sum_losses", "minimize", "project", "sum_violations"]
 
 MAX_STEPS = 1000
 SMALLEST_STEP = 1e-10
 LINES, PAIRS = 32, 4096
-"""Lines of a matrix, and pairs, that are counted at once."""
+"""Rows of a matrix, and pairs, that are counted at once."""
 
 CALM = 5
-"""Steps without a change of the support after which the minimum on it is tried."""
+"""Number of steps with the same support after which the minimum on that support is tried."""
 
 
 class Ends(NamedTuple):
@@ -30,37 +29,37 @@ class Ends(NamedTuple):
     weight: Floats  # (p,)
 
 
-class Solved(NamedTuple):
-    """Weights, and the objective after every step, the start included."""
+class Solution(NamedTuple):
+    """Weights, and the objective at the start and after every step."""
 
     gamma: Floats
     trace: list[float]
 
 
-def violations(must: Ends, cannot: Ends) -> Floats:
-    """E of Eq. (11): the weight of the pairs that each partition violates."""
+def sum_violations(must: Ends, cannot: Ends) -> Floats:
+    """The vector e of Eq. (11): the weight of the pairs that each partition violates."""
     split = must.weight @ (must.first != must.second)
     joined = cannot.weight @ (cannot.first == cannot.second)
     return np.asarray(split + joined, dtype=np.float64)
 
 
-def losses(must: Ends, cannot: Ends) -> Floats:
-    """A = Σ UUᵀ over must-links + Σ VVᵀ over cannot-links, (m, m): γᵀAγ is the loss of the pairs (Eq. 8).
+def sum_losses(must: Ends, cannot: Ends) -> Floats:
+    """The matrix A = Σ UUᵀ over must-links + Σ VVᵀ over cannot-links: γᵀAγ is the loss of the pairs (Eq. 8).
 
-    Eqs. (4)–(6) of the paper print the two losses the wrong way round: ‖F_i − F_j‖² belongs to must-links.
+    Eqs. (4)–(6) of the paper swap the two losses: ‖F_i − F_j‖² belongs to must-links.
     """
     m = must.first.shape[1]
     total = np.zeros((m, m))
     for ends, sign in ((must, -1), (cannot, 1)):
-        # Pairs of one weight are counted in whole numbers.
+        # Pairs of one weight are counted in integers, which no order of summation rounds differently.
         for weight in np.unique(ends.weight):
-            mine = ends.weight == weight
-            total += weight * _agreements(ends.first[mine], ends.second[mine], sign)
+            equal = ends.weight == weight
+            total += weight * _agreements(ends.first[equal], ends.second[equal], sign)
     return total
 
 
 def _agreements(first: Array, second: Array, sign: int) -> Floats:
-    """The sum of the matrices of some pairs: the part right of the diagonal is counted, the rest mirrored."""
+    """Sum the matrices of some pairs: count the upper triangle and mirror it."""
     m = first.shape[1]
     counts = np.zeros((m, m))
     typed: Any = np.int32(sign)
@@ -68,7 +67,7 @@ def _agreements(first: Array, second: Array, sign: int) -> Floats:
     def work(start: int) -> None:
         a, b = (np.ascontiguousarray(side[:, start:]) for side in (first, second))
         some = np.zeros((min(LINES, m - start), m - start), dtype=np.int32)
-        for p in range(0, len(a), PAIRS):  # Ctrl-C is heard between two calls
+        for p in range(0, len(a), PAIRS):  # Ctrl-C works between two calls
             consensus.add_agreements(a[p : p + PAIRS], b[p : p + PAIRS], typed, some)
         counts[start : start + LINES, start:] = some
 
@@ -78,44 +77,58 @@ def _agreements(first: Array, second: Array, sign: int) -> Floats:
     return right + right.T + np.diag(np.diag(counts))
 
 
-def closed_form(anchor: Floats, violated: Floats, rate: float) -> Floats:
+def solve_relaxed(anchor: Floats, violated: Floats, rate: float) -> Floats:
     """The relaxed update: Proj(anchor − C / (2λ) e), the limit of the steps of Eq. (11); ``rate`` is C / (2λ)."""
     return project(anchor - rate * violated)
 
 
-def minimize(loss: Floats, anchor: Floats, inertia: float, start: Floats, rate: float | None = None) -> Solved:
-    """The weights with the least γᵀAγ + λ‖γ − anchor‖² (Eq. 8), by projected gradient steps from ``start``.
+def minimize(loss: Floats, anchor: Floats, inertia: float, start: Floats, rate: float | None = None) -> Solution:
+    """Minimize f(γ) = γᵀAγ + λ‖γ − anchor‖² over the simplex (Eq. 8), by projected gradient steps from ``start``.
 
-    A step goes against ∇f = 2(Aγ + λ(γ − anchor)) by ``rate``; 1/L by default, for which f never rises. Once the
-    support stands still its own minimum is tried: it is taken if f falls, and ends the search if nothing else
-    wants a weight.
+    A step is ``rate`` times ∇f = 2(Aγ + λ(γ − anchor)); by default 1/L, for which f never rises. These steps find the
+    support of the minimum quickly but converge to it slowly. So once the support is stable, the minimum on it is
+    tried: it is taken if f falls, and ends the search if it is the minimum over the whole simplex.
     """
     if rate is None:
         rate = 1 / max(_curvature(loss, inertia), np.finfo(np.float64).tiny)
         steps = MAX_STEPS
     else:
-        steps = CALM  # a rate of one's own is for looking at single steps
-    gamma, trace, calm = start, [value(loss, anchor, inertia, start)], 0
+        steps = CALM  # a given rate is for studying single steps
+    gamma, trace, calm = start, [evaluate(loss, anchor, inertia, start)], 0
     for _ in range(steps):
         new = project(gamma - rate * _slope(loss, anchor, inertia, gamma))
         calm = calm + 1 if ((new > 0) == (gamma > 0)).all() else 0
         moved = np.abs(new - gamma).max()
         gamma = new
-        trace.append(value(loss, anchor, inertia, gamma))
+        trace.append(evaluate(loss, anchor, inertia, gamma))
         if calm == CALM or moved < SMALLEST_STEP:
             calm = 0
             better = _on_support(loss, anchor, inertia, gamma)
-            lower = value(loss, anchor, inertia, better)
+            lower = evaluate(loss, anchor, inertia, better)
             if lower < trace[-1]:
                 moved = np.abs(better - gamma).max()
                 gamma = better
                 trace.append(lower)
             if moved < SMALLEST_STEP or _optimal(loss, anchor, inertia, gamma):
                 break
-    return Solved(gamma, trace)
+    return Solution(gamma, trace)
 
 
-def value(loss: Floats, anchor: Floats, inertia: float, gamma: Floats) -> float:
+def project(v: Floats) -> Floats:
+    """Project onto the probability simplex: the nearest nonnegative vector with sum 1 (Algorithm 1, corrected).
+
+    With w = v sorted in descending order, k is the last j with w_j > θ_j = (w_1 + … + w_j − 1) / j, and the answer is
+    max(v − θ_k, 0). The paper sums to k and subtracts θ from w instead of v.
+    """
+    near = np.asarray(v, dtype=np.float64)
+    near = near - near.max()  # a shift of all entries changes nothing, but large ones would cost digits
+    w = np.sort(near)[::-1]
+    theta = (np.cumsum(w) - 1) / np.arange(1, len(w) + 1)
+    k = int(np.flatnonzero(w > theta)[-1])
+    return np.maximum(near - theta[k], 0.0)
+
+
+def evaluate(loss: Floats, anchor: Floats, inertia: float, gamma: Floats) -> float:
     """The objective of Eq. (8)."""
     return float(gamma @ loss @ gamma + inertia * np.square(gamma - anchor).sum())
 
@@ -125,31 +138,31 @@ def _slope(loss: Floats, anchor: Floats, inertia: float, gamma: Floats) -> Float
 
 
 def _curvature(loss: Floats, inertia: float) -> float:
-    """L: an upper bound of the curvature along the simplex, where the part of A that is constant plays no role."""
+    """L: an upper bound of the curvature along the simplex, where the constant part of A has no effect."""
     rows = loss.mean(axis=1)
     centered = loss - rows[:, None] - rows + rows.mean()
     return float(2 * (min(np.abs(centered).sum(axis=1).max(), np.linalg.norm(centered)) + inertia))
 
 
 def _on_support(loss: Floats, anchor: Floats, inertia: float, gamma: Floats) -> Floats:
-    """The minimum among weights with the same support and sum 1, brought back to the simplex."""
-    mine = np.flatnonzero(gamma > 0)
-    size = len(mine)
+    """Minimize over weights with the same support and sum 1, whatever their sign, and project onto the simplex."""
+    support = np.flatnonzero(gamma > 0)
+    size = len(support)
     system = np.zeros((size + 1, size + 1))
-    system[:size, :size] = 2 * (loss[np.ix_(mine, mine)] + inertia * np.eye(size))
+    system[:size, :size] = 2 * (loss[np.ix_(support, support)] + inertia * np.eye(size))
     system[size, :size] = system[:size, size] = 1
     try:
-        found = np.linalg.solve(system, np.append(2 * inertia * anchor[mine], 1.0))[:size]
+        found = np.linalg.solve(system, np.append(2 * inertia * anchor[support], 1.0))[:size]
     except np.linalg.LinAlgError:
         return gamma
     new = np.zeros_like(gamma)
-    new[mine] = found
+    new[support] = found
     return project(new) if np.isfinite(found).all() else gamma
 
 
 def _optimal(loss: Floats, anchor: Floats, inertia: float, gamma: Floats) -> bool:
-    """The conditions of a minimum: the slope is equal on the support and nowhere smaller."""
+    """Whether this is the minimum: the slope is equal on the support and nowhere smaller."""
     slope = _slope(loss, anchor, inertia, gamma)
-    mine = slope[gamma > 0]
+    inside = slope[gamma > 0]
     tolerance = 1e-9 * (1 + np.abs(slope).max())
-    return bool(mine.max() - mine.min() <= tolerance and slope.min() >= mine.min() - tolerance)
+    return bool(inside.max() - inside.min() <= tolerance and slope.min() >= inside.min() - tolerance)

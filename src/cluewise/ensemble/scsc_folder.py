@@ -10,7 +10,8 @@ import numpy as np
 
 from cluewise._typing import Array
 from cluewise.clues import Clues
-from cluewise.ensemble._aligned import Aligned
+from cluewise.ensemble._aligned import Ensemble
+from cluewise.ensemble._election import Election
 from cluewise.ensemble._reports import ReportLog, Reports
 from cluewise.ensemble._sequence import State
 from cluewise.ensemble._votes import Standing
@@ -57,7 +58,7 @@ def save(model: SCSC, path: str | Path, extra: dict[str, Any] | None = None) -> 
     """Write a model, and ``extra`` in the same step; None keeps the extra that is there."""
     folder = _open(path)
     with folder.save() as (old, new):
-        partitions = _save_partitions(model, folder, old.get("partitions"))
+        partitions = _save_partitions(model._election, folder, old.get("partitions"))
         if extra is None:
             extra = old.get("extra", {})
             if extra and partitions != old["partitions"]:
@@ -71,52 +72,48 @@ def save(model: SCSC, path: str | Path, extra: dict[str, Any] | None = None) -> 
         new |= {
             "parameters": {name: _plain(getattr(model, name)) for name in _PARAMETERS},
             "n_features_in": getattr(model, "n_features_in_", None),
-            "dtype": np.dtype(model._dtype).name,
-            "n": model._ensemble.n,
+            "dtype": model._election.dtype.name,
+            "n": model._log.n,
             "seen": model._state.seen,
             "partitions": partitions,
             "weights": folder.write_arrays("weights", _weights(model)),
-            "votes": _save_votes(model, folder, old.get("votes")),
+            "votes": _save_votes(model._election, folder, old.get("votes")),
             "groups": groups,
             "extra": extra,
         }
 
 
 def load(path: str | Path) -> tuple[SCSC, dict[str, Any]]:
-    """The model of a folder, and the extra that was saved with it."""
+    """Read the model of a folder, and the extra that was saved with it."""
     folder = _open(path)
     index = folder.read_index()
     model, labels = _read_partitions(folder, index)
     log, kept = _read_log(folder, index)
+    standing = _read_votes(folder, index)
     with folder.naming(index, "weights", DamagedWeights):
-        model._state = State(kept["gamma"], kept["violated"], kept.get("loss"), float(index["seen"]))
-        model._publish(kept["trace"].tolist())
-        model._elect(Aligned(labels, kept["clusters"], kept["spelled"]), np.dtype(index["dtype"]))
-        model._base = kept["base"]
-        model._log = log
-    if index["votes"] is not None:
-        # Votes only save time: if they are damaged, they are counted again.
-        with suppress(StateError), folder.naming(index, "votes"):
-            stored = folder.read_arrays(index, "votes")
-            standing = Standing(stored["gamma"], stored["winner"], stored["lead"])
-            model._labels = standing.winner.astype(np.int32)
-            model._standing = standing
-            model._stored = (index["votes"], id(standing))
+        state = State(kept["gamma"], kept["violated"], kept.get("loss"), float(index["seen"]))
+        ensemble = Ensemble(labels, kept["clusters"], kept["spelled"])
+        election = Election(ensemble, state.gamma, hard=model.hard, dtype=index["dtype"], standing=standing)
+        election.base = kept["base"]
+        election.partitions_file = index["partitions"]
+        election.votes_file = None if standing is None else index["votes"]
+        model._publish(log, state, election, kept["trace"].tolist())
     return model, index["extra"]
 
 
 def load_unlearned(path: str | Path) -> tuple[SCSC, dict[str, Any], float]:
-    """The model of a folder before it had any clues, its extra, and the weight of the links that it had."""
+    """Read the model of a folder as it was before any clues, its extra, and the weight of the links that it had."""
     folder = _open(path)
     index = folder.read_index()
     model, labels = _read_partitions(folder, index)
     with folder.naming(index, "partitions"):
         model._begin(labels, labels.shape[1], np.dtype(index["dtype"]))
+        model._election.partitions_file = index["partitions"]
     return model, index["extra"], float(index["seen"])
 
 
 def load_log(path: str | Path) -> tuple[ReportLog, dict[str, Any]]:
-    """The clues that the model of a folder was given, even if its partitions are damaged, and its extra."""
+    """Read the clues that a model was given, even if its partitions are damaged, and its extra."""
     folder = _open(path)
     index = folder.read_index()
     return _read_log(folder, index)[0], index["extra"]
@@ -132,6 +129,15 @@ def _read_partitions(folder: Folder, index: dict[str, Any]) -> tuple[SCSC, Array
         if index["n_features_in"] is not None:
             model.n_features_in_ = index["n_features_in"]
     return model, labels
+
+
+def _read_votes(folder: Folder, index: dict[str, Any]) -> Standing | None:
+    """The outcome of the last vote; damaged votes are counted again, since they only save time."""
+    if index["votes"] is not None:
+        with suppress(StateError), folder.naming(index, "votes"):
+            votes = folder.read_arrays(index, "votes")
+            return Standing(votes["gamma"], votes["winner"], votes["lead"])
+    return None
 
 
 def _read_log(folder: Folder, index: dict[str, Any]) -> tuple[ReportLog, dict[str, Array]]:
@@ -150,42 +156,35 @@ def _read_log(folder: Folder, index: dict[str, Any]) -> tuple[ReportLog, dict[st
 
 def _weights(model: SCSC) -> dict[str, Array]:
     """Everything small: weights, sums over links, links, tables of names."""
-    state, ensemble = model._state, model._ensemble
+    state, election = model._state, model._election
     arrays: dict[str, Array] = {
         "gamma": state.gamma,
         "violated": state.violated,
-        "base": model._base,
+        "base": election.base,
         "trace": model.trace_,
-        "clusters": ensemble.clusters,
-        "spelled": ensemble.spelled,
+        "clusters": election.ensemble.clusters,
+        "spelled": election.ensemble.codes,
         **model._log.reports._asdict(),
     }
     arrays["source"] = np.array(model._log.reports.source.tolist(), dtype=str)
     return arrays if state.loss is None else arrays | {"loss": state.loss}
 
 
-def _save_partitions(model: SCSC, folder: Folder, known: str | None) -> str:
+def _save_partitions(election: Election, folder: Folder, known: str | None) -> str:
     """Write the labels of the partitions, unless the folder has them; they are large and never change."""
-    labels = model._ensemble.labels
-    mapped = getattr(labels, "filename", None)
-    if known is not None and (
-        (mapped is not None and Path(mapped) == (folder.path / known).resolve())
-        or model.__dict__.get("_saved") == known
-    ):
-        return known
-    model._saved = folder.write_array("partitions", labels)
-    return model._saved
+    if known is None or election.partitions_file != known:
+        election.partitions_file = known = folder.write_array("partitions", election.ensemble.labels)
+    return known
 
 
-def _save_votes(model: SCSC, folder: Folder, known: str | None) -> str | None:
+def _save_votes(election: Election, folder: Folder, known: str | None) -> str | None:
     """Write who won and by how much, so that the next session need not count all rows again."""
-    standing = model._standing
+    standing = election.standing
     if standing is None:
         return None
-    if known is None or model.__dict__.get("_stored") != (known, id(standing)):
+    if known is None or election.votes_file != known:
         votes = {"gamma": standing.gamma, "winner": standing.winner, "lead": standing.lead}
-        known = folder.write_arrays("votes", votes)
-        model._stored = (known, id(standing))
+        election.votes_file = known = folder.write_arrays("votes", votes)
     return known
 
 

@@ -94,7 +94,7 @@ class StreamingClues:
                 self.model, self._kept = self._rebuild(problem)
             self._journal = Journal(self.path / JOURNAL, self._applied)
             self.ids = read_ids(self.path, self._kept)
-            self._reader = Reader(self.model._ensemble.n, self.ids, SCSC.card.accepts)
+            self._reader = Reader(self.model._log.n, self.ids, SCSC.card.accepts)
             self._reader.headers = dict(self._kept.get("headers", {}))
             self._positions: dict[str, list[int]] = {
                 source: list(place) for source, place in self._kept.get("positions", {}).items()
@@ -125,7 +125,7 @@ class StreamingClues:
         kept = {}
         if ids is not None:
             names = tables.row_names(tables.column_of(ids, "ids"))
-            Reader(model._ensemble.n, names, SCSC.card.accepts)  # refuses names that are missing or not unique
+            Reader(model._log.n, names, SCSC.card.accepts)  # refuses names that are missing or not unique
             with tables.atomic(folder / IDS) as aside:
                 aside.write_text(json.dumps(names), "utf-8")
             kept["ids"] = checksum(folder / IDS)
@@ -134,7 +134,7 @@ class StreamingClues:
     def _rebuild(self, problem: scsc_folder.DamagedWeights) -> tuple[SCSC, dict[str, Any]]:
         """Learn all clues again, batch by batch; only if the journal holds all of them."""
         model, kept, seen = scsc_folder.load_unlearned(self.path)
-        reader = Reader(model._ensemble.n, read_ids(self.path, kept), SCSC.card.accepts)
+        reader = Reader(model._log.n, read_ids(self.path, kept), SCSC.card.accepts)
         lines = Journal(self.path / JOURNAL).lines
         ends, first = kept.get("ends", []), 0
         for end in ends:
