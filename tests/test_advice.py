@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import cluewise as cw
 from cluewise import Clues, clusterers, metrics
 from cluewise.advice import Comparison, Outcome, compare
-from cluewise.checks._examples import suited
+from cluewise.checks._examples import adapt_rows
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError, Contradiction, UnusedClueWarning
 from cluewise.metrics import held_out
@@ -140,7 +140,7 @@ def test_clues_that_lie_do_harm(iris):
 def test_every_clusterer_of_the_catalogue(iris, name):
     method = clusterers()[name]
     clues = Clues.sample(iris.y, labels=0.2, pairs=40, random_state=1).only(method.card.accepts)
-    rows = suited(method(), iris.X)
+    rows = adapt_rows(method(), iris.X)
     result = compare(method(3), rows, clues, truth=iris.y, n_splits=3, random_state=0)
     assert set(result.with_clues.satisfaction) == clues.kinds
     assert len(result.gains) == 3
@@ -159,7 +159,7 @@ def test_a_method_that_uses_none_of_the_clues_cannot_be_compared(iris, name):
         pytest.warns(UnusedClueWarning, match=name),
         pytest.raises(ClueError, match=f"no clues that {name} uses"),
     ):
-        compare(model, suited(model, iris.X), Clues.sample(iris.y, labels=0.2, random_state=1))
+        compare(model, adapt_rows(model, iris.X), Clues.sample(iris.y, labels=0.2, random_state=1))
 
 
 def test_both_sides_are_the_fits_that_a_user_would_get(iris):

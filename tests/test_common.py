@@ -26,8 +26,8 @@ from sklearn.utils.estimator_checks import (
 import cluewise as cw
 from cluewise import Clues
 from cluewise.base import Clusterer
-from cluewise.checks._examples import suited
-from cluewise.checks._fits import changed
+from cluewise.checks._examples import adapt_rows
+from cluewise.checks._fits import copy_with
 from cluewise.exceptions import ClueError
 from cluewise.metrics import clue_score
 from strategies import LIGHT
@@ -35,7 +35,7 @@ from strategies import LIGHT
 
 def model_of(name, **params):
     """This clusterer, quick to fit, with those of the parameters that it has."""
-    return changed(cw.clusterers()[name](), **(LIGHT | params))
+    return copy_with(cw.clusterers()[name](), **(LIGHT | params))
 
 
 CARDS = {name: cls.card for name, cls in cw.clusterers().items()}
@@ -97,9 +97,9 @@ def test_scikit_learn_checks(estimator, check):
 ARRAY_API = f"""
 from sklearn.utils.estimator_checks import check_array_api_input
 import cluewise as cw
-from cluewise.checks._fits import changed
+from cluewise.checks._fits import copy_with
 for name, cls in cw.clusterers().items():
-    model = changed(cls(), **{LIGHT})
+    model = copy_with(cls(), **{LIGHT})
     check_array_api_input(name, model, array_namespace="numpy", expect_only_array_outputs=False)
 """
 
@@ -206,7 +206,7 @@ def test_cross_validation_slices_clues_with_the_rows(name, routed, blobs):
 
     with sklearn.config_context(enable_metadata_routing=routed), joblib.parallel_config("threading", n_jobs=1):
         found = cross_validate(
-            changed(Recorder(), n_clusters=3, random_state=0, n_init=3),
+            copy_with(Recorder(), n_clusters=3, random_state=0, n_init=3),
             X,
             y,
             params={"clues": clues},
@@ -234,7 +234,7 @@ def test_true_labels_as_y_are_not_read(name, blobs):
     """``cross_val_score(est, X, y)`` hands the truth to fit; a clusterer that read it would score itself."""
     X, y, _ = blobs
     rng = np.random.default_rng(0)
-    noise = suited(cw.clusterers()[name](), rng.normal(size=X.shape))
+    noise = adapt_rows(cw.clusterers()[name](), rng.normal(size=X.shape))
     model = model_of(name, n_clusters=3, random_state=0)
     assert cross_val_score(model, noise, y, scoring="adjusted_rand_score").mean() < 0.3
 
@@ -243,7 +243,7 @@ def test_true_labels_as_y_are_not_read(name, blobs):
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_and_set_output(name, frame, blobs):
     X, _, clues = blobs
-    X, clues = suited(cw.clusterers()[name](), X), usable(name, clues)
+    X, clues = adapt_rows(cw.clusterers()[name](), X), usable(name, clues)
     table = frame({"length": X[:, 0], "width": X[:, 1]})
     kind = "pandas" if frame is pd.DataFrame else "polars"
     model = model_of(name, n_clusters=3, random_state=0)
@@ -277,7 +277,7 @@ if find_spec("sklearn.callback"):  # since scikit-learn 1.9
         from sklearn.callback import ProgressBar
 
         model = model_of(name, n_clusters=3, n_init=2, random_state=0).set_callbacks(ProgressBar())
-        model.fit(suited(model, blobs[0]))
+        model.fit(adapt_rows(model, blobs[0]))
         shown = capsys.readouterr().out
         for task in ("fit", "start #0", "start #1"):
             assert f"{name} - {task}" in shown
@@ -287,7 +287,7 @@ if find_spec("sklearn.callback"):  # since scikit-learn 1.9
 def test_nothing_prints(name, blobs, capfd):
     X, _, clues = blobs
     model = model_of(name, n_clusters=3, random_state=0)
-    X = suited(model, X)
+    X = adapt_rows(model, X)
     model.fit(X, clues=usable(name, clues))
     if model.card.predicts:
         model.predict(X)

@@ -9,8 +9,8 @@ from hypothesis import given, note, settings
 from cluewise import Card, Clues, COPKMeans, PCKMeans, RDPMeans, SeededKMeans, clusterers
 from cluewise.base import as_clues
 from cluewise.checks import _laws_conduct, check_clusterer, laws_for, sample_clues
-from cluewise.checks._examples import blobs, placed, suited
-from cluewise.checks._fits import changed
+from cluewise.checks._examples import adapt_rows, blobs, move_clues
+from cluewise.checks._fits import copy_with
 from cluewise.checks._laws_data import law_permuted_rows, law_sparse_is_dense
 from cluewise.clues import KINDS
 from cluewise.core.threads import usable_threads
@@ -39,13 +39,13 @@ def test_law(cls, law):
     conduct = law.__name__ in CONDUCT
     most = FEW.get(law.__name__, SOME if conduct or cls.__name__ in SLOW else MANY)
 
-    model = changed(cls(), **LIGHT)
+    model = copy_with(cls(), **LIGHT)
 
     @settings(max_examples=most)
     @given(cases(cls.card.accepts, noise=lies, every=conduct))
     def obeys(case):
         note(f"{case.clues}")
-        law(changed(model, n_clusters=case.k), suited(model, case.X), case.clues, case.rng)
+        law(copy_with(model, n_clusters=case.k), adapt_rows(model, case.X), case.clues, case.rng)
 
     obeys()
 
@@ -56,7 +56,7 @@ def test_sparse_is_dense_with_more_rows(name):
     cls, rng = clusterers()[name], np.random.default_rng(7)
     X, y = blobs(240, 8, 5, rng)
     clues = sample_clues(y, cls.card.accepts, rng)
-    law_sparse_is_dense(changed(cls(), n_clusters=5), suited(cls(), X), clues, rng)
+    law_sparse_is_dense(copy_with(cls(), n_clusters=5), adapt_rows(cls(), X), clues, rng)
 
 
 @pytest.mark.xfail(reason="from one start, another order of rows ends in another local optimum", strict=True)
@@ -67,7 +67,7 @@ def test_permuted_rows_where_spectral_methods_still_fail(name):
     y = rng.permutation(np.append(np.arange(k), rng.integers(k, size=27)))
     X = rng.uniform(-10, 10, size=(k, 8))[y] + 0.5 * rng.normal(size=(32, 8))
     clues = sample_clues(y, {"apart"}, rng, noise=0.25)
-    law_permuted_rows(changed(cls(), n_clusters=k), X, clues, np.random.default_rng(54))
+    law_permuted_rows(copy_with(cls(), n_clusters=k), X, clues, np.random.default_rng(54))
 
 
 @pytest.mark.parametrize("penalty", [0.0, 3.7])
@@ -345,8 +345,8 @@ def test_placed_clues_say_the_same_about_their_rows():
     y = rng.integers(3, size=30)
     clues = sample_clues(y, set(KINDS) - {"sizes"}, rng)
     rows = rng.permutation(50)[:30]
-    moved = placed(clues, rows, 50)
+    moved = move_clues(clues, rows, 50)
     assert moved.n == 50
     assert set(moved.tied) <= set(rows)
     assert moved[rows] == clues
-    assert placed(Clues(3, sizes=(1, 2)), np.arange(3), 6).sizes.tolist() == [1, 4]
+    assert move_clues(Clues(3, sizes=(1, 2)), np.arange(3), 6).sizes.tolist() == [1, 4]

@@ -44,7 +44,7 @@ MUTANTS = (
     Mutant("rise = np.flatnonzero(np.diff(trace) > slack)", "rise = np.zeros(0)", CATCH + "objective"),
     Mutant("for kind in (csr_array, csr_matrix, csc_array):", "for kind in ():", CATCH + "sparse"),
     Mutant("y=rng.integers(9, size=len(X))", "y=None", CATCH + "y_is"),
-    Mutant('same(first, second, "another seed")', "pass", CATCH + "seed_is"),
+    Mutant('assert_same(first, second, "another seed")', "pass", CATCH + "seed_is"),
     # Estimators.
     Mutant("LOG_ODDS * within / rows.mass /", "LOG_ODDS * within /", "tests/core/test_price.py"),
     Mutant("others[rows, top] = log_sum(rest)\n", "pass\n", "tests/mixture/test_inference.py"),

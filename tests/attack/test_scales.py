@@ -15,8 +15,8 @@ import cluewise as cw
 from cluewise import Clues, metric_learning
 from cluewise.boosting import DistBoost
 from cluewise.checks import sample_clues
-from cluewise.checks._examples import blobs, suited
-from cluewise.checks._fits import accepted, changed
+from cluewise.checks._examples import adapt_rows, blobs
+from cluewise.checks._fits import copy_with, select_clues
 from cluewise.exceptions import NotDescending
 from cluewise.metrics import ari
 
@@ -148,7 +148,7 @@ class Found(NamedTuple):
 def model_of(key, power=0, k=K):
     """The model with parameters in a unit of X that is ``2**power`` as large."""
     name, params = MODELS[key]
-    model = changed(CLASSES[name](), n_clusters=k, random_state=0, eps=2.5, n_partitions=20).set_params(**params)
+    model = copy_with(CLASSES[name](), n_clusters=k, random_state=0, eps=2.5, n_partitions=20).set_params(**params)
     units = UNITS | {"trust": 2} if name == "PartitionKMeans" else {} if name == "DistBoost" else UNITS
     given = {key: value for key, value in model.get_params().items() if key in units and isinstance(value, float)}
     with np.errstate(over="ignore"):
@@ -166,7 +166,7 @@ def problem(key, dtype, seed, step=1024):
     if "generalized_i" in params.values() or get_tags(model).input_tags.positive_only:
         X = X - X.min(axis=0) + 1  # from a center with a zero all other rows are infinitely far away
     clues = sample_clues(y, model.card.accepts - {"sizes"}, rng)
-    return (np.round(suited(model, X) * step) / step).astype(dtype), clues
+    return (np.round(adapt_rows(model, X) * step) / step).astype(dtype), clues
 
 
 def fitted(model, X, clues, weight=None):
@@ -175,7 +175,7 @@ def fitted(model, X, clues, weight=None):
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("error", NotDescending)
-        model.fit(X, clues=accepted(model, clues), **({} if weight is None else {"sample_weight": weight}))
+        model.fit(X, clues=select_clues(model, clues), **({} if weight is None else {"sample_weight": weight}))
         labels = getattr(model, "labels_", np.zeros(len(X), dtype=int))
         if type(model).__name__ in METRICS:
             return Found(model, labels, distances(model, X))
@@ -257,7 +257,7 @@ def judged(case):
     if kind == "rows":
         weight, expected = np.ldexp(weights(seed), power), () if name in COUNTING else ["weighted"]
     elif kind == "links":
-        clues = accepted(CLASSES[name](), clues)
+        clues = select_clues(CLASSES[name](), clues)
         clues = Clues(
             N,
             labels=clues.labels,

@@ -5,7 +5,7 @@ import pytest
 
 import cluewise as cw
 from cluewise import PCKMeans
-from cluewise.checks._fits import changed
+from cluewise.checks._fits import copy_with
 from cluewise.core import centers
 from cluewise.core.loop import Progress, Task
 
@@ -138,8 +138,8 @@ def test_interrupted(name):
     """Ctrl-C: the last complete iteration is what stays, and nothing of an earlier fit."""
     rng = np.random.default_rng(3)
     data = rng.exponential(size=(400, 3))  # some methods count
-    model = changed(cw.clusterers()[name](6, random_state=0), init=data[:6], n_init=1, tol=0.0)
-    expected = changed(model, max_iter=2).fit(data)
+    model = copy_with(cw.clusterers()[name](6, random_state=0), init=data[:6], n_init=1, tol=0.0)
+    expected = copy_with(model, max_iter=2).fit(data)
     model.fit(data[:50])
     press = Press()
     with pytest.raises(KeyboardInterrupt):

@@ -1,7 +1,7 @@
-"""Laws that every clusterer obeys, for testing the clusterers of this library and your own.
+"""Laws that every clusterer obeys, to test the clusterers of this library and your own.
 
-A law is a function ``law(estimator, X, clues, rng)`` that raises ``AssertionError`` with a sentence saying what went
-wrong. Which laws a clusterer promises to obey is written on its `Card`.
+A law is a function ``law(estimator, X, clues, rng)`` that raises ``AssertionError`` with a sentence that says what went
+wrong. The `Card` of a clusterer says which laws it promises to obey.
 """
 
 from cluewise.checks._examples import sample_clues

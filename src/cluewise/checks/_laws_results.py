@@ -1,4 +1,4 @@
-"""Laws about results: labels, centers and objective belong together."""
+"""Laws about results: labels, centers, objective and predictions agree."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Floats
-from cluewise.checks._fits import accepted, changed, fit, given_start, same
+from cluewise.checks._fits import Rng, assert_same, copy_with, fit, fix_start, select_clues
 from cluewise.clues import Clues
 
 __all__ = [
@@ -20,15 +20,13 @@ __all__ = [
     "law_same_seed_same_result",
 ]
 
-Rng = np.random.Generator
-
 
 def law_labels_are_clusters(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Labels run from 0 to k − 1; −1 stands only where the card says that there is noise."""
-    model = fit(changed(estimator, random_state=0), X, accepted(estimator, clues))
+    """Labels run from 0 to k − 1; −1 occurs only if the card says that there is noise."""
+    model = fit(copy_with(estimator, random_state=0), X, select_clues(estimator, clues))
     labels = model.labels_
     assert labels.shape == (len(X),), f"labels_ has shape {labels.shape}; there are {len(X)} rows."
-    assert labels.dtype.kind == "i", f"labels_ holds {labels.dtype}, not whole numbers."
+    assert labels.dtype.kind == "i", f"labels_ are {labels.dtype}, not integers."
     lowest = -1 if estimator.card.noise else 0
     assert labels.min() >= lowest, f"there is a label {labels.min()}."
     used = np.unique(labels[labels >= 0])
@@ -38,9 +36,9 @@ def law_labels_are_clusters(estimator: Any, X: Floats, clues: Clues, rng: Rng) -
 
 
 def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """``trace_`` falls, iteration after iteration, and ends in ``objective_``."""
-    known = accepted(estimator, clues)
-    for model in (given_start(estimator, X, rng), changed(estimator, random_state=0)):
+    """``trace_`` never rises from one iteration to the next, and ends in ``objective_``."""
+    known = select_clues(estimator, clues)
+    for model in (fix_start(estimator, X, rng), copy_with(estimator, random_state=0)):
         trace = fit(model, X, known).trace_
         slack = 1e-9 * (1 + np.abs(trace).max())
         rise = np.flatnonzero(np.diff(trace) > slack)
@@ -52,11 +50,11 @@ def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng)
 
 def law_centers_are_means(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     """Each center is the (weighted) mean of the rows of its cluster."""
-    known = accepted(estimator, clues)
+    known = select_clues(estimator, clues)
     weights = [None, rng.uniform(0.5, 2, size=len(X))] if estimator.card.weights else [None]
     for weight in weights:
         for max_iter in (1, 300):
-            model = given_start(estimator, X, rng, max_iter=max_iter)
+            model = fix_start(estimator, X, rng, max_iter=max_iter)
             fit(model, X, known, **({} if weight is None else {"sample_weight": weight}))
             for h in np.unique(model.labels_):
                 mine = model.labels_ == h
@@ -68,8 +66,8 @@ def law_centers_are_means(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> 
 
 def law_doubts_are_probabilities(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     """``doubt_`` holds a probability for every must-link of ``clues_``, then for every cannot-link."""
-    known = accepted(estimator, clues)
-    model = fit(changed(estimator, random_state=0), X, known)
+    known = select_clues(estimator, clues)
+    model = fit(copy_with(estimator, random_state=0), X, known)
     assert model.clues_ == known, f"clues_ is {model.clues_}; {known} was given."
     links = len(known.must) + len(known.cannot)
     assert model.doubt_.shape == (links,), f"doubt_ has shape {model.doubt_.shape}; there are {links} links."
@@ -77,9 +75,9 @@ def law_doubts_are_probabilities(estimator: Any, X: Floats, clues: Clues, rng: R
 
 
 def law_prediction_knows_its_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Each row is predicted by itself, whichever rows stand beside it, and ``fit_predict`` gives ``labels_``."""
-    known = accepted(estimator, clues)
-    model = changed(estimator, random_state=0)
+    """The prediction of a row does not depend on the other rows, and ``fit_predict`` returns ``labels_``."""
+    known = select_clues(estimator, clues)
+    model = copy_with(estimator, random_state=0)
     labels = model.fit_predict(X, clues=known)
     assert (labels == model.labels_).all(), "fit_predict differs from labels_."
     every = model.predict(X)
@@ -90,18 +88,18 @@ def law_prediction_knows_its_rows(estimator: Any, X: Floats, clues: Clues, rng: 
 
 
 def law_same_seed_same_result(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Equal seeds give equal results, whatever numpy's global state."""
-    known = accepted(estimator, clues)
+    """Equal seeds give equal results, whatever NumPy's global state."""
+    known = select_clues(estimator, clues)
     seed = int(rng.integers(2**31))
-    first = fit(changed(estimator, random_state=seed), X, known)
-    again = fit(changed(estimator, random_state=seed), X, known)
-    same(first, again, "fitting again with the same seed")
+    first = fit(copy_with(estimator, random_state=seed), X, known)
+    again = fit(copy_with(estimator, random_state=seed), X, known)
+    assert_same(first, again, "fitting again with the same seed")
     refit = fit(first, X, known)
-    same(again, refit, "fitting the same object again")
+    assert_same(again, refit, "fitting the same object again")
 
 
 def law_seed_is_irrelevant(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """A deterministic method does not look at its seed."""
-    known = accepted(estimator, clues)
-    first, second = (fit(changed(estimator, random_state=seed), X, known) for seed in (0, 1))
-    same(first, second, "another seed")
+    """The result of a deterministic method does not depend on its seed."""
+    known = select_clues(estimator, clues)
+    first, second = (fit(copy_with(estimator, random_state=seed), X, known) for seed in (0, 1))
+    assert_same(first, second, "another seed")

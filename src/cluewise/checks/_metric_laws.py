@@ -1,4 +1,4 @@
-"""Laws that every learned metric obeys, as far as its card promises."""
+"""Laws that every learned metric obeys, chosen by its card."""
 
 from __future__ import annotations
 
@@ -12,48 +12,45 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Floats
 from cluewise.base import Card
-from cluewise.checks._fits import accepted, changed
+from cluewise.checks._fits import Law, Rng, always, copy_with, select_clues
 from cluewise.clues import KINDS, Clues
 from cluewise.core.threads import threads
 from cluewise.exceptions import ClueError, ClueWarning, NotDescending, UnusedClueWarning
 
 __all__ = ["metric_laws_for"]
 
-Rng = np.random.Generator
-MetricLaw = Callable[[Any, Floats, Clues, Rng], None]
 
-
-def learned(estimator: Any, X: Any, clues: Any = None, **more: Any) -> Any:
-    """A fitted copy; warnings about clues are no breach, a rising objective is."""
+def fit_copy(estimator: Any, X: Any, clues: Any = None, **more: Any) -> Any:
+    """Fit a copy; warnings about clues are allowed, a rising objective is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClueWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("error", NotDescending)
-        return changed(estimator, random_state=0).fit(X, clues=clues, **more)
+        return copy_with(estimator, random_state=0).fit(X, clues=clues, **more)
 
 
-def same(a: Floats, b: Floats, what: str, rtol: float = 1e-5) -> None:
-    """Two matrices agree, up to rounding."""
+def assert_close(a: Floats, b: Floats, what: str, rtol: float = 1e-5) -> None:
+    """Assert that two matrices agree, up to rounding."""
     assert a.shape == b.shape, f"{what} changed the shape from {a.shape} to {b.shape}."
     gap, size = float(np.abs(a - b).max(initial=0)), float(np.abs(a).max(initial=0))
     assert gap <= rtol * size, f"{what} changed the metric by {gap:.2g}, of {size:.2g}."
 
 
-def direction(model: Any) -> Floats:
-    """The matrix without its scale."""
+def normalize(model: Any) -> Floats:
+    """The matrix of a metric, scaled to trace 1."""
     M = model.get_mahalanobis_matrix()
     return M / np.trace(M)
 
 
 def law_matrix_is_positive(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     """M is symmetric and positive semidefinite, and its rank is the number of components."""
-    model = learned(estimator, X, accepted(estimator, clues))
+    model = fit_copy(estimator, X, select_clues(estimator, clues))
     M, d = model.get_mahalanobis_matrix(), X.shape[1]
     assert M.shape == (d, d), f"the matrix of {d} columns has shape {M.shape}."
     assert np.isfinite(M).all(), "the matrix is not finite."
-    same(M, M.T, "transposing", 1e-12)
+    assert_close(M, M.T, "transposing", 1e-12)
     assert model.components_.shape == (model.n_components_, d), "n_components_ is not the number of components."
     values = np.linalg.eigvalsh(M)
     assert values.min() >= -1e-10 * values.max(), f"the matrix has the eigenvalue {values.min()}."
@@ -62,139 +59,141 @@ def law_matrix_is_positive(estimator: Any, X: Floats, clues: Clues, rng: Rng) ->
 
 
 def law_distances_agree(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Distances of transformed rows are those of ``pair_distance`` and of the matrix, for new rows, too."""
-    model = learned(estimator, X, accepted(estimator, clues))
+    """Distances between transformed rows equal ``pair_distance`` and those of the matrix, also for new rows."""
+    model = fit_copy(estimator, X, select_clues(estimator, clues))
     new = X[rng.permutation(len(X))[:9]] + rng.normal(size=(min(len(X), 9), X.shape[1]))
     i, j = np.triu_indices(len(new), 1)
     off = new[i] - new[j]
     by_matrix = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", off, model.get_mahalanobis_matrix(), off), 0))
-    same(by_matrix, model.pair_distance(new[i], new[j]), "pair_distance", 1e-7)
-    same(by_matrix, pdist(model.transform(new)), "transforming", 1e-7)
+    assert_close(by_matrix, model.pair_distance(new[i], new[j]), "pair_distance", 1e-7)
+    assert_close(by_matrix, pdist(model.transform(new)), "transforming", 1e-7)
     assert len(model.get_feature_names_out()) == model.n_components_, "not every component has a name."
 
 
 def law_fewer_components(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """``n_components`` bounds the rank, and asking for all of them is the same as None."""
-    known, d = accepted(estimator, clues), X.shape[1]
-    whole = learned(estimator, X, known)
+    """``n_components`` bounds the rank, and ``n_components=d`` is the same as None."""
+    known, d = select_clues(estimator, clues), X.shape[1]
+    whole = fit_copy(estimator, X, known)
     for count in range(1, d + 1):
-        model = learned(changed(estimator, n_components=count), X, known)
+        model = fit_copy(copy_with(estimator, n_components=count), X, known)
         assert 1 <= model.n_components_ <= count, f"n_components={count} made {model.n_components_}."
         assert model.transform(X).shape == (len(X), model.n_components_), "transform has another number of columns."
         if count == d:
-            same(whole.get_mahalanobis_matrix(), model.get_mahalanobis_matrix(), "n_components=d")
+            assert_close(whole.get_mahalanobis_matrix(), model.get_mahalanobis_matrix(), "n_components=d")
 
 
 def law_permuted_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     """The order of rows, with that of their clues, changes nothing."""
-    known, order = accepted(estimator, clues), rng.permutation(len(X))
-    moved = learned(estimator, X[order], known[order])
-    same(direction(learned(estimator, X, known)), direction(moved), "permuting rows", 1e-4)
+    known, order = select_clues(estimator, clues), rng.permutation(len(X))
+    moved = normalize(fit_copy(estimator, X[order], known[order]))
+    assert_close(normalize(fit_copy(estimator, X, known)), moved, "permuting rows", 1e-4)
 
 
 def law_order_of_clues(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     """The order of links, and of their ends, changes nothing."""
-    known = accepted(estimator, clues).only(["must", "cannot"])
-
-    def turned(pairs: Ints) -> Ints:
-        return pairs[rng.permutation(len(pairs))][:, ::-1]
-
-    other = Clues(len(X), must=turned(known.must), cannot=turned(known.cannot))
-    same(_matrix_or_error(estimator, X, known), _matrix_or_error(estimator, X, other), "reordering links")
+    known = select_clues(estimator, clues).only(["must", "cannot"])
+    must, cannot = (pairs[rng.permutation(len(pairs))][:, ::-1] for pairs in (known.must, known.cannot))
+    before, after = (_matrix_or_zero(estimator, X, c) for c in (known, Clues(len(X), must=must, cannot=cannot)))
+    assert_close(before, after, "reordering links")
 
 
 def law_shifted_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Moving all rows changes no distance."""
-    known = accepted(estimator, clues)
-    moved = learned(estimator, X + rng.normal(scale=9, size=X.shape[1]), known)
-    same(direction(learned(estimator, X, known)), direction(moved), "moving rows", 1e-4)
+    """Shifting all rows changes no distance."""
+    known = select_clues(estimator, clues)
+    moved = normalize(fit_copy(estimator, X + rng.normal(scale=9, size=X.shape[1]), known))
+    assert_close(normalize(fit_copy(estimator, X, known)), moved, "shifting rows", 1e-4)
 
 
 def law_scaled_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Another unit for all columns changes the scale of the metric only."""
-    known = accepted(estimator, clues)
-    same(direction(learned(estimator, X, known)), direction(learned(estimator, 8 * X, known)), "scaling rows", 1e-4)
+    """Scaling all columns changes only the scale of the metric."""
+    known = select_clues(estimator, clues)
+    moved = normalize(fit_copy(estimator, 8 * X, known))
+    assert_close(normalize(fit_copy(estimator, X, known)), moved, "scaling rows", 1e-4)
 
 
 def law_rotated_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Turning the rows turns the metric."""
-    known = accepted(estimator, clues)
-    turn = np.linalg.qr(rng.normal(size=(X.shape[1], X.shape[1])))[0]
-    moved = turn @ direction(learned(estimator, X @ turn, known)) @ turn.T
-    same(direction(learned(estimator, X, known)), moved, "turning rows", 1e-3)
+    """Rotating the rows rotates the metric."""
+    known = select_clues(estimator, clues)
+    rotation = np.linalg.qr(rng.normal(size=(X.shape[1], X.shape[1])))[0]
+    moved = rotation @ normalize(fit_copy(estimator, X @ rotation, known)) @ rotation.T
+    assert_close(normalize(fit_copy(estimator, X, known)), moved, "rotating rows", 1e-3)
 
 
 def law_entailed_clues_change_nothing(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """A must-link inside a component, and a cannot-link that follows from another, are known already."""
-    known = accepted(estimator, clues)
+    """Adding a must-link inside a component, or a cannot-link that follows from another, changes nothing."""
+    known = select_clues(estimator, clues)
     component = known.components
     chosen = rng.permutation(len(X))
     must = [(i, j) for i in chosen for j in chosen if i < j and component[i] == component[j]][:5]
     apart = {(int(component[i]), int(component[j])) for i, j in known.cannot}
     cannot = [(i, j) for i in chosen for j in chosen if (component[i], component[j]) in apart][:5]
-    more = accepted(estimator, Clues(len(X), must=must, cannot=cannot))
-    told = learned(estimator, X, known | more)
-    same(learned(estimator, X, known).get_mahalanobis_matrix(), told.get_mahalanobis_matrix(), "an entailed clue")
+    more = select_clues(estimator, Clues(len(X), must=must, cannot=cannot))
+    after = fit_copy(estimator, X, known | more)
+    assert_close(
+        fit_copy(estimator, X, known).get_mahalanobis_matrix(), after.get_mahalanobis_matrix(), "an entailed clue"
+    )
 
 
 def law_float32_stays_float32(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Single precision goes in and comes out, and double precision is not far from it."""
-    known, single = accepted(estimator, clues), X.astype(np.float32)
-    small, large = (learned(estimator, rows, known) for rows in (single, single.astype(np.float64)))
+    """Single precision goes in and comes out, and is close to double precision."""
+    known, single = select_clues(estimator, clues), X.astype(np.float32)
+    small, large = (fit_copy(estimator, rows, known) for rows in (single, single.astype(np.float64)))
     for name, value in {"components_": small.components_, "transform": small.transform(single)}.items():
         assert value.dtype == np.float32, f"{name} is {value.dtype} for float32 rows."
-    same(large.get_mahalanobis_matrix(), small.get_mahalanobis_matrix().astype(np.float64), "single precision", 1e-2)
+    assert_close(
+        large.get_mahalanobis_matrix(), small.get_mahalanobis_matrix().astype(np.float64), "single precision", 1e-2
+    )
 
 
 def law_pickle_and_clone(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """A pickled metric transforms as before; a clone is not fitted and learns the same."""
-    known = accepted(estimator, clues)
-    model = learned(estimator, X, known)
+    """A pickled metric transforms as before; a clone is not fitted, and learns the same."""
+    known = select_clues(estimator, clues)
+    model = fit_copy(estimator, X, known)
     loaded = pickle.loads(pickle.dumps(model))
     assert np.array_equal(loaded.transform(X), model.transform(X)), "pickling changed the metric."
     again = clone(model)
     assert not hasattr(again, "components_"), "a clone is fitted already."
-    same(model.components_, learned(again, X, known).components_, "cloning", 1e-12)
+    assert_close(model.components_, fit_copy(again, X, known).components_, "cloning", 1e-12)
 
 
 def law_inputs_stay_untouched(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Neither rows nor clues are changed, read-only rows are taken, and ``y`` is not read."""
-    known, rows = accepted(estimator, clues), X.copy()
+    """Neither rows nor clues are modified, read-only rows are accepted, and ``y`` is ignored."""
+    known, rows = select_clues(estimator, clues), X.copy()
     kept = pickle.dumps(known)
-    model = learned(estimator, rows, known)
+    model = fit_copy(estimator, rows, known)
     assert np.array_equal(rows, X), "fit changed X."
     rows.flags.writeable = False
     model.transform(rows)
-    frozen = learned(estimator, rows, known, y=rng.integers(3, size=len(X)))
+    frozen = fit_copy(estimator, rows, known, y=rng.integers(3, size=len(X)))
     assert pickle.loads(kept) == known, "fit changed the clues."
-    same(model.components_, frozen.components_, "a read-only X with a y", 1e-12)
+    assert_close(model.components_, frozen.components_, "a read-only X with a y", 1e-12)
 
 
 def law_threads_change_nothing(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """One thread or three: the same metric, bit for bit."""
+    """One thread or three give the same metric, bit for bit."""
     found = []
     for n in (1, 3):
         with threads(n):
-            found.append(learned(estimator, X, accepted(estimator, clues)).components_)
+            found.append(fit_copy(estimator, X, select_clues(estimator, clues)).components_)
     assert np.array_equal(*found), "the metric depends on the number of threads."
 
 
 def law_unused_kinds_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """A kind of clue that the card does not name is named in a warning, and changes nothing."""
-    known = accepted(estimator, clues)
+    """A warning names clues of a kind that is not on the card, and they change nothing."""
+    known = select_clues(estimator, clues)
     assert "avoid" not in estimator.card.accepts, "a metric cannot avoid a clustering."
     more = known | Clues(len(X), avoid=rng.integers(2, size=len(X)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = changed(estimator, random_state=0).fit(X, clues=more)
+        model = copy_with(estimator, random_state=0).fit(X, clues=more)
     told = [str(w.message) for w in caught if issubclass(w.category, UnusedClueWarning)]
     assert any("avoid" in text for text in told), "clues of the kind avoid were dropped in silence."
-    same(learned(estimator, X, known).components_, model.components_, "an unused clue", 1e-12)
+    assert_close(fit_copy(estimator, X, known).components_, model.components_, "an unused clue", 1e-12)
 
 
 def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """A trace falls, or stays, from step to step, and ends in the objective."""
-    model = learned(estimator, X, accepted(estimator, clues))
+    """``trace_`` never rises, and ends in ``objective_``."""
+    model = fit_copy(estimator, X, select_clues(estimator, clues))
     trace = np.asarray(getattr(model, "trace_", [0.0]))
     rise = np.diff(trace).max(initial=0)
     assert rise <= 1e-7 * (1 + np.abs(trace).max()), f"the objective rose by {rise}."
@@ -204,8 +203,8 @@ def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng)
 
 
 def law_poor_input_gives_a_result(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Duplicates, a constant column, more columns than rows, one kind of clues or none: finite, or a ClueError."""
-    known = accepted(estimator, clues)
+    """Duplicates, constant columns, more columns than rows, few clues or none: a finite metric or a ClueError."""
+    known = select_clues(estimator, clues)
     wide = np.hstack([X, rng.normal(size=(len(X), 2 * len(X)))])
     poor = {
         "a constant column": (np.hstack([X, np.full((len(X), 1), 7.0)]), known),
@@ -215,43 +214,39 @@ def law_poor_input_gives_a_result(estimator: Any, X: Floats, clues: Clues, rng: 
         "rows twice": (X[np.arange(len(X)) // 2], known),
         "no clues": (X, None),
     } | {f"{kind} only": (X, known.only([kind])) for kind in KINDS if kind in known.kinds}
-    for what, (rows, told) in poor.items():
-        M = _matrix_or_error(estimator, rows, told)
+    for what, (rows, given) in poor.items():
+        M = _matrix_or_zero(estimator, rows, given)
         assert np.isfinite(M).all(), f"{what} gave a metric that is not finite."
 
 
-def _matrix_or_error(estimator: Any, X: Floats, clues: Clues | None) -> Floats:
-    """The matrix; a zero where the clues are refused."""
+def _matrix_or_zero(estimator: Any, X: Floats, clues: Clues | None) -> Floats:
+    """The matrix of the metric, or a zero if the clues are refused."""
     try:
-        return np.asarray(learned(estimator, X, clues).get_mahalanobis_matrix())
+        return np.asarray(fit_copy(estimator, X, clues).get_mahalanobis_matrix())
     except ClueError:
         return np.zeros((1, 1))
 
 
-def _always(card: Card) -> bool:
-    return True
-
-
-_LAWS: tuple[tuple[MetricLaw, Callable[[Card], bool]], ...] = (
-    (law_matrix_is_positive, _always),
-    (law_distances_agree, _always),
-    (law_fewer_components, _always),
+_LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
+    (law_matrix_is_positive, always),
+    (law_distances_agree, always),
+    (law_fewer_components, always),
     (law_permuted_rows, lambda card: card.deterministic),
-    (law_order_of_clues, _always),
+    (law_order_of_clues, always),
     (law_shifted_rows, lambda card: "shift" in card.invariant),
     (law_scaled_rows, lambda card: "scale" in card.invariant),
     (law_rotated_rows, lambda card: "rotation" in card.invariant),
     (law_entailed_clues_change_nothing, lambda card: card.closes),
-    (law_float32_stays_float32, _always),
-    (law_pickle_and_clone, _always),
-    (law_inputs_stay_untouched, _always),
-    (law_threads_change_nothing, _always),
-    (law_unused_kinds_warn, _always),
+    (law_float32_stays_float32, always),
+    (law_pickle_and_clone, always),
+    (law_inputs_stay_untouched, always),
+    (law_threads_change_nothing, always),
+    (law_unused_kinds_warn, always),
     (law_objective_never_rises, lambda card: card.descends),
-    (law_poor_input_gives_a_result, _always),
+    (law_poor_input_gives_a_result, always),
 )
 
 
-def metric_laws_for(estimator: Any) -> list[MetricLaw]:
-    """The laws that a metric promises to obey, by its card."""
+def metric_laws_for(estimator: Any) -> list[Law]:
+    """List the laws that a metric promises to obey, by its card."""
     return [law for law, holds in _LAWS if holds(estimator.card)]

@@ -1,32 +1,25 @@
-"""Which law holds for whom, as the cards say, and the function that runs them."""
+"""Which laws hold for which card, and the function that runs them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.checks import _laws_clues as of_clues
 from cluewise.checks import _laws_conduct as of_conduct
 from cluewise.checks import _laws_data as of_data
 from cluewise.checks import _laws_results as of_results
-from cluewise.checks._examples import blobs, sample_clues, suited
-from cluewise.clues import Clues
+from cluewise.checks._examples import adapt_rows, blobs, sample_clues
+from cluewise.checks._fits import Law, always
 
-__all__ = ["Law", "check_clusterer", "laws_for"]
-
-Law: TypeAlias = Callable[[Any, Floats, Clues, np.random.Generator], None]
+__all__ = ["check_clusterer", "laws_for"]
 
 LINKS = frozenset({"must", "cannot"})
 GROUPS = frozenset({"labels", "together", "apart"})
-
-
-def _always(card: Card) -> bool:
-    return True
 
 
 def _soft(card: Card) -> bool:
@@ -36,43 +29,43 @@ def _soft(card: Card) -> bool:
 _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_data.law_no_clues_is_kmeans, lambda card: card.plain == "k-means"),
     (of_clues.law_hard_is_hard, lambda card: card.hard),
-    (of_clues.law_broken_names_what_is_broken, _always),
+    (of_clues.law_broken_names_what_is_broken, always),
     (of_clues.law_entailed_clues_change_nothing, lambda card: card.closes and card.accepts >= LINKS),
-    (of_clues.law_order_of_clues_is_irrelevant, _always),
+    (of_clues.law_order_of_clues_is_irrelevant, always),
     (of_clues.law_groups_are_their_pairs, lambda card: card.accepts >= LINKS and bool(card.accepts & GROUPS)),
-    (of_data.law_permuted_rows, _always),
+    (of_data.law_permuted_rows, always),
     (of_clues.law_contradiction_raises_first, lambda card: (card.hard or card.joins) and card.accepts >= LINKS),
     (of_clues.law_infeasible_raises_first, lambda card: card.hard and not card.finds),
-    (of_clues.law_unused_kinds_warn, _always),
+    (of_clues.law_unused_kinds_warn, always),
     (of_clues.law_infinite_weight_is_refused, _soft),
     (of_clues.law_infinite_weight_is_hard, lambda card: card.mixes and not card.hard),
     (of_clues.law_unequal_weights_warn, lambda card: card.hard and bool(card.accepts & LINKS)),
-    (of_clues.law_bare_pairs_are_refused, _always),
+    (of_clues.law_bare_pairs_are_refused, always),
     (of_results.law_objective_never_rises, lambda card: card.descends),
-    (of_results.law_labels_are_clusters, _always),
+    (of_results.law_labels_are_clusters, always),
     (of_results.law_centers_are_means, lambda card: card.means),
     (of_results.law_prediction_knows_its_rows, lambda card: card.predicts),
     (of_results.law_doubts_are_probabilities, lambda card: card.judges),
-    (of_results.law_same_seed_same_result, _always),
+    (of_results.law_same_seed_same_result, always),
     (of_results.law_seed_is_irrelevant, lambda card: card.deterministic),
-    (of_conduct.law_threads_change_nothing, _always),
-    (of_conduct.law_two_fits_at_once, _always),
-    (of_conduct.law_inputs_stay_untouched, _always),
-    (of_conduct.law_any_layout_of_rows, _always),
-    (of_conduct.law_float32_stays_float32, _always),
-    (of_conduct.law_y_is_ignored, _always),
+    (of_conduct.law_threads_change_nothing, always),
+    (of_conduct.law_two_fits_at_once, always),
+    (of_conduct.law_inputs_stay_untouched, always),
+    (of_conduct.law_any_layout_of_rows, always),
+    (of_conduct.law_float32_stays_float32, always),
+    (of_conduct.law_y_is_ignored, always),
     (of_data.law_moved_and_scaled_rows, lambda card: bool(card.invariant & {"shift", "scale"})),
     (of_data.law_rotated_rows, lambda card: "rotation" in card.invariant),
-    (of_conduct.law_pickle_and_clone, _always),
-    (of_conduct.law_slices_keep_their_meaning, _always),
-    (of_conduct.law_within_budget, _always),
+    (of_conduct.law_pickle_and_clone, always),
+    (of_conduct.law_slices_keep_their_meaning, always),
+    (of_conduct.law_within_budget, always),
     (of_data.law_weights_are_repetitions, lambda card: card.weights),
     (of_data.law_sparse_is_dense, lambda card: card.sparse),
 )
 
 
 def laws_for(estimator: Any) -> list[Law]:
-    """The laws that an estimator promises to obey, by its card.
+    """List the laws that an estimator promises to obey, by its card.
 
     Parameters
     ----------
@@ -94,24 +87,24 @@ def laws_for(estimator: Any) -> list[Law]:
     """
     card = getattr(estimator, "card", None)
     if not isinstance(card, Card):
-        raise TypeError(f"{estimator!r} has no card, so nobody knows which laws it obeys.")
+        raise TypeError(f"{estimator!r} has no card, so it is unknown which laws it should obey.")
     return [law for law, holds in _LAWS if holds(card)]
 
 
 def check_clusterer(estimator: Any, *, random_state: int = 0) -> None:
-    """Put a clusterer through all laws of its card, on small generated data.
+    """Check that a clusterer obeys all laws of its card, on small generated data.
 
     Parameters
     ----------
     estimator : object
-        The clusterer; it is not changed. Laws are tried with three clusters.
+        The clusterer; copies of it are fitted, with three clusters.
     random_state : int, default=0
         Seed of the data and the clues.
 
     Raises
     ------
     AssertionError
-        When a law is broken; the message says which and how.
+        If a law is broken; the message says which and how.
 
     Examples
     --------
@@ -128,9 +121,9 @@ def check_clusterer(estimator: Any, *, random_state: int = 0) -> None:
         X, y = blobs(40, 3, 3, rng)
         clues = sample_clues(y, model.card.accepts, rng)
         try:
-            law(model, suited(model, X), clues, rng)
+            law(model, adapt_rows(model, X), clues, rng)
         except AssertionError as error:
             raise AssertionError(f"{type(model).__name__} breaks {law.__name__}: {error}") from error
         except Exception as error:
-            error.add_note(f"raised while {type(model).__name__} was put through {law.__name__}")
+            error.add_note(f"raised while {law.__name__} was checked for {type(model).__name__}")
             raise
