@@ -1,4 +1,4 @@
-"""All clusterers of the library, and which of them take the clues you have."""
+"""All clusterers of the library: by name or alias, and by the clues that they accept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["clusterers", "get"]
 
 @cache
 def _all() -> tuple[type[Clusterer], ...]:
-    """Every clusterer; this imports every family, which takes a while."""
+    """Every clusterer, sorted by name; importing all families takes a while."""
     families = [import_module(f"cluewise.{name}") for name in FAMILIES]
     public = [vars(family)[name] for family in families for name in family.__all__]
     found = {cls for cls in public if isinstance(cls, type) and issubclass(cls, Clusterer)}
@@ -25,21 +25,21 @@ def _all() -> tuple[type[Clusterer], ...]:
 def clusterers(
     *, accepts: Iterable[str] = (), hard: bool | None = None, predicts: bool | None = None
 ) -> dict[str, type[Clusterer]]:
-    """Clusterers by name, those that take all the given kinds of clues.
+    """List the clusterers that accept the given kinds of clues.
 
     Parameters
     ----------
     accepts : iterable of str, default=()
-        Kinds of clues that the method must use, such as "labels" or "cannot".
+        Kinds of clues that the method has to use, such as "labels" or "cannot".
     hard : bool, optional
-        Only methods that never break a clue (True) or may break some (False).
+        Only methods that never break a clue (True) or that may break some (False).
     predicts : bool, optional
         Only methods with (True) or without (False) ``predict``.
 
     Returns
     -------
     dict
-        Name to class, sorted by name.
+        Classes by name, in alphabetical order.
 
     Examples
     --------
@@ -48,18 +48,18 @@ def clusterers(
     >>> "COPKMeans" in hard, "PCKMeans" in hard
     (True, False)
     """
-    wanted = frozenset(accepts)
+    kinds = frozenset(accepts)
     return {
         c.__name__: c
         for c in _all()
-        if wanted <= c.card.accepts
+        if kinds <= c.card.accepts
         and (hard is None or c.card.hard == hard)
         and (predicts is None or c.card.predicts == predicts)
     }
 
 
 def get(name: str) -> type[Clusterer]:
-    """The clusterer of this name or alias, whatever the case.
+    """Look up a clusterer by its name or an alias, ignoring case.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def get(name: str) -> type[Clusterer]:
     >>> get("pck-means").__name__
     'PCKMeans'
     """
-    # A class that is asked for by its own name needs no other family.
+    # A class that goes by its own name is found without importing the other families.
     own = {public.lower(): public for public in homes()}.get(name.lower())
     cls = getattr(import_module(homes()[own]), own) if own else None
     if isinstance(cls, type) and issubclass(cls, Clusterer):

@@ -1,4 +1,4 @@
-"""Errors and warnings about clues; each is one sentence, with a witness where there is one."""
+"""Errors and warnings about clues: each is one sentence, with a witness if there is one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ClueError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))  # a name from a file may contain a line break
+        super().__init__(" ".join(message.splitlines()))  # a name in a file may hold a line break
 
 
 class Contradiction(ClueError):

@@ -1,4 +1,4 @@
-"""Many partitions of the same rows, and what can be made of them together."""
+"""Many partitions of the same rows, and clusterers that combine them."""
 
 from cluewise.ensemble._kcc import KCC
 from cluewise.ensemble._kernel_kmeans import ApproxKernelKMeans

@@ -345,7 +345,7 @@ class SCSC(Clusterer):
 
         Returns
         -------
-        F : ndarray of shape (rows, n_clusters)
+        ndarray of shape (rows, n_clusters)
             Nonnegative; each row sums to 1.
         """
         election = self._current_election
