@@ -51,13 +51,12 @@ class KCC(Clusterer):
     trust : float or array-like of shape (n_labelings,), default=100.0
         Weight of labels and partitions among the clues, where all other partitions together have weight 1: a number,
         or one per labeling (``labels`` first if there are any, then ``partitions``).
-    n_init : int, default=10
-        Number of starts, each from rows drawn at random; the one with the lowest objective is kept.
+    {n_init 10}
+        Each start is from rows drawn at random.
     {max_iter 100}
     tol : float, default=1e-5
         Relative change of the objective below which the iterations have converged and stop.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of partitions and starts.
+    {random_state}
 
     Attributes
     ----------
@@ -65,8 +64,7 @@ class KCC(Clusterer):
     {n_clusters_}
     objective_ : float
         Information about the partitions that the clusters lack, summed over the rows; see Notes.
-    {trace_}
-    {n_iter_}
+    {iterations_}
     utilities_ : ndarray of shape (n_labelings,)
         Utility of each partition: first those given or made, then those among the clues.
     label_shares_ : list of ndarrays of shape (n_clusters, n_codes)

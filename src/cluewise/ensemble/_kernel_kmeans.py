@@ -67,12 +67,9 @@ class ApproxKernelKMeans(Clusterer):
         themselves.
     init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
         Initialization: landmarks chosen by k-means++ or at random, or given centers.
-    n_init : int, default=10
-        Number of starts; the one with the lowest objective is kept. Given centers make one start.
-    {max_iter 300}
-    {tol}
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of landmarks and starts.
+    {n_init 10}
+        Given centers make one start.
+    {max_iter_tol_random_state 300}
 
     Attributes
     ----------
@@ -86,8 +83,7 @@ class ApproxKernelKMeans(Clusterer):
     {n_clusters_}
     objective_ : float
         Sum of squared distances to the centers in the space of the kernel.
-    {trace_}
-    {n_iter_}
+    {iterations_}
     margin_ : ndarray of shape (n,)
         Lead of each row's cluster: half the squared distance to the best other center minus that to its own.
     broken_ : Clues

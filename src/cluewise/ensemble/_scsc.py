@@ -58,8 +58,7 @@ class SCSC(Clusterer):
     partitioner : callable, optional
         Makes the ensemble: called as ``partitioner(X, n_partitions=, n_clusters=, random_state=)``, it returns labels
         of shape (m, n). By default k-means, for each partition on a random twentieth of the columns.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the ensemble.
+    {random_state}
 
     Attributes
     ----------
