@@ -81,24 +81,24 @@ def frequencies(column):
 
 def by_definition(B, weights, labels, utility, normalized=False):
     """J = Σ W_i n_i (φ(e) − φ(P^i) − U_i), U_i = Σ_k p_k φ(P_k) − φ(P^i), from the partitions themselves."""
-    phi, pure, total, told = PHI[utility], 0.0 if utility == "shannon" else 1.0, 0.0, []
+    phi, pure, total, utilities = PHI[utility], 0.0 if utility == "shannon" else 1.0, 0.0, []
     for w, column in zip(weights, B.T):
         known = column >= 0
         if not known.any():
-            told.append(0.0)
+            utilities.append(0.0)
             continue
         overall = phi(frequencies(column))
         inside = [(known & (labels == h)) for h in np.unique(labels)]
         gain = sum(m.sum() / known.sum() * phi(frequencies(column[m])) for m in inside if m.any()) - overall
         scale = (1 / abs(overall) if overall else 0.0) if normalized else 1.0
-        told.append(gain * scale)
+        utilities.append(gain * scale)
         total += w * scale * known.sum() * (pure - overall - gain)
-    return total, told
+    return total, utilities
 
 
 @pytest.mark.parametrize(("utility", "normalized"), WORKED)
 def test_worked_example(utility, normalized):
-    first, final, told, constant = WORKED[utility, normalized]
+    first, final, utilities, constant = WORKED[utility, normalized]
     trace, state = run(begin(basis(B8, W8, utility, normalized), np.array([0, 3, 6])))
     assert trace[0] == pytest.approx(first, abs=1e-9)
     assert trace[-1] == pytest.approx(final, abs=1e-9)
@@ -107,7 +107,7 @@ def test_worked_example(utility, normalized):
     model.fit(np.zeros((8, 1)))
     assert model.objective_ == pytest.approx(final, abs=1e-9)
     assert ari(model.labels_, state.labels) == 1
-    assert model.utilities_ == pytest.approx(told, abs=1e-9)
+    assert model.utilities_ == pytest.approx(utilities, abs=1e-9)
     covered = np.array([8, 8, 6])
     assert model.objective_ + (W8 * covered) @ model.utilities_ == pytest.approx(constant, abs=1e-9)
 
@@ -137,13 +137,13 @@ def test_objective_falls_and_is_the_definition(utility, normalized, case):
     start = begin(basis(B, weights, utility, normalized), rng.choice(len(B), size=k, replace=False))
     trace, state = run(start)
     assert np.diff(trace).max(initial=0) <= 1e-9 * (1 + trace[0])
-    total, told = by_definition(B, weights, state.labels, utility, normalized)
+    total, utilities = by_definition(B, weights, state.labels, utility, normalized)
     assert trace[-1] == pytest.approx(total, abs=1e-9)
     model = KCC(k, utility=utility, normalized=normalized, partitions=B.T, weights=weights, n_init=2, random_state=0)
     fit_quietly(model, B)
-    total, told = by_definition(B, weights / weights.sum(), model.labels_, utility, normalized)
+    total, utilities = by_definition(B, weights / weights.sum(), model.labels_, utility, normalized)
     assert model.objective_ == pytest.approx(total, abs=1e-9)
-    assert model.utilities_ == pytest.approx(told, abs=1e-9)
+    assert model.utilities_ == pytest.approx(utilities, abs=1e-9)
     if utility == "shannon":
         assert (model.utilities_ >= 0).all() or model.utilities_.min() > -1e-12
         assert not normalized or model.utilities_.max() <= 1 + 1e-12
@@ -226,14 +226,14 @@ def test_clues_are_further_partitions():
     shown = np.where(rng.random(40) < 0.4, rng.integers(0, 3, size=40), -1)
     side = np.where(rng.random(40) < 0.4, rng.integers(0, 2, size=40), -1)
     clues = Clues(40, labels=shown, partitions=[side])
-    told = KCC(3, partitions=B, trust=[2.0, 0.5], random_state=0).fit(X, clues=clues)
+    fused = KCC(3, partitions=B, trust=[2.0, 0.5], random_state=0).fit(X, clues=clues)
     given_ = KCC(3, partitions=np.vstack([B, shown, side]), weights=[0.25] * 4 + [2.0, 0.5], random_state=0).fit(X)
-    assert told.labels_.tolist() == given_.labels_.tolist()
-    assert told.objective_ == pytest.approx(3.5 * given_.objective_)
-    assert len(told.label_shares_) == 6
-    assert told.utilities_ == pytest.approx(given_.utilities_)
+    assert fused.labels_.tolist() == given_.labels_.tolist()
+    assert fused.objective_ == pytest.approx(3.5 * given_.objective_)
+    assert len(fused.label_shares_) == 6
+    assert fused.utilities_ == pytest.approx(given_.utilities_)
     assert not given_.broken_.kinds
-    assert told.broken_.kinds <= {"labels", "partitions"}
+    assert fused.broken_.kinds <= {"labels", "partitions"}
 
 
 def test_trust_decides():

@@ -181,18 +181,18 @@ def test_an_interrupted_update_changes_nothing(monkeypatch):
 def test_labels_follow_the_weights(seed, rule, memory):
     rng, truth, labels = ensemble(seed)
     found = SCSC.from_partitions(labels, 3, update_rule=rule, memory=memory)
-    told = Clues(200)
+    known = Clues(200)
     before = found.labels_.copy()
     for tier in range(4):
         new = Clues.sample(truth, pairs=20, random_state=int(rng.integers(2**31)))
-        told = told | new
+        known = known | new
         found.update(new)
         if tier != 1:  # two updates before the labels are read
             F = found.memberships()
             np.testing.assert_array_equal(found.labels_, F.argmax(axis=1))
             np.testing.assert_array_equal(found.changed_, np.flatnonzero(found.labels_ != before))
             before = found.labels_.copy()
-            assert found.broken_ == broken(found.labels_, told)
+            assert found.broken_ == broken(found.labels_, known)
         assert (found.gamma_ >= 0).all()
         assert abs(found.gamma_.sum() - 1) < 1e-12
     assert len(found.trace_) == found.n_iter_ == 4

@@ -17,7 +17,7 @@ from cluewise.tables.folders import StateError
 RAW = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1], [1, 1, 1, 0, 0, 0]])
 
 
-def told(source, **links):
+def report(source, **links):
     return Clues(6, source=source, **links)
 
 
@@ -32,7 +32,7 @@ def told(source, **links):
 )
 def test_everything_comes_back(tmp_path, parameters):
     model = SCSC.from_partitions(RAW, **parameters)
-    model.update(told("ann:3", must=[(0, 1)], cannot=[(2, 3)]) | told("bob", must=[(0, 1)], must_confidence=[0.9]))
+    model.update(report("ann:3", must=[(0, 1)], cannot=[(2, 3)]) | report("bob", must=[(0, 1)], must_confidence=[0.9]))
     model.update(Clues(6, labels=["x", None, None, None, None, "y"], together=[1, 1, -1, -1, -1, -1]))
     _ = model.labels_
     model.save(tmp_path / "state")
@@ -44,7 +44,7 @@ def test_everything_comes_back(tmp_path, parameters):
     assert again.broken_ == model.broken_
     assert again._log.clues() == model._log.clues()
     for one in (model, again):
-        one.update(told("ann", must=[(0, 1)], cannot=[(1, 4)]))  # the first link is known, the second new
+        one.update(report("ann", must=[(0, 1)], cannot=[(1, 4)]))  # the first link is known, the second new
     np.testing.assert_array_equal(again.gamma_, model.gamma_)
     np.testing.assert_array_equal(again.labels_, model.labels_)
     if model.hard == "rounding":
