@@ -343,7 +343,7 @@ def test_single_label_partitions_say_nothing():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"partitions": [[0, 1]]}, "the partitions have 2 rows, but X has 4"),
+        ({"partitions": [[0, 1]]}, "the partitions are for 2 rows, but X has 4"),
         ({"partitions": [0, 1, 0, 1]}, r"integers of shape \(m, n\), but they are int64 of shape \(4,\)"),
         ({"partitions": [[0.0, 1.0, 0.0, 1.0]]}, "but they are float64"),
         ({"partitions": lambda X, **how: np.zeros((0, 4), dtype=int)}, r"of shape \(0, 4\)"),

@@ -260,7 +260,7 @@ def test_another_maker_of_partitions():
     assert fitted.labels_.tolist() == [0, 0, 0, 1, 1, 1]
     assert (seen["n"], seen["m"], seen["k"]) == (6, 4, 2)
     assert isinstance(seen["rng"], np.random.Generator)
-    with pytest.raises(ValueError, match="the partitions have 6 rows, but X has 5"):
+    with pytest.raises(ValueError, match="the partitions are for 6 rows, but X has 5"):
         SCSC(2, partitioner=maker).fit(X[:5])
 
 

@@ -238,7 +238,7 @@ class KCC(Clusterer):
                 f"expected partitions as integers of shape (m, n), but they are {lines.dtype} of shape {lines.shape}."
             )
         if lines.shape[1] != rows.n:
-            raise ValueError(f"the partitions have {lines.shape[1]} rows, but X has {rows.n}.")
+            raise ValueError(f"the partitions are for {lines.shape[1]} rows, but X has {rows.n}.")
         return list(lines)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:

@@ -272,7 +272,7 @@ class SCSC(Clusterer):
     def _begin(self, labels: Array, n: int, dtype: Any) -> None:
         """Begin with equal weights and no clues."""
         if labels.shape[1] != n:
-            raise ValueError(f"the partitions have {labels.shape[1]} rows, but X has {n}.")
+            raise ValueError(f"the partitions are for {labels.shape[1]} rows, but X has {n}.")
         state = _sequence.begin(len(labels), self._rule)
         election = Election(align(labels, self.n_clusters), state.gamma, hard=self.hard, dtype=dtype)
         self._publish(ReportLog(n), state, election, [])
