@@ -223,7 +223,7 @@ def test_bare_pairs_are_refused_because_nobody_would_slice_them(name, blobs):
     """The reason for `Clues`: scikit-learn hands an array of pairs to every fold as it is."""
     X, y, clues = blobs
     model = model_of(name, n_clusters=3)
-    with pytest.raises(ClueError, match=r"write clues=Clues.from_pairs\(n, must, cannot\)"):
+    with pytest.raises(ClueError, match=r"pass pairs as clues=Clues.from_pairs\(n, must, cannot\)"):
         cross_validate(model, X, y, params={"clues": clues.must}, scoring="adjusted_rand_score", error_score="raise")
     with pytest.raises(ClueError, match="the clues are for 90 rows, but X has 50"):
         model.fit(X[:50], clues=clues)
