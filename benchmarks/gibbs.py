@@ -12,8 +12,8 @@ from workload import blobs, links
 
 from cluewise import Clues
 from cluewise.mixture._tvclust.gibbs import GibbsDraws, sample
+from cluewise.mixture._tvclust.gibbs_clusters import NormalClusters
 from cluewise.mixture._tvclust.gibbs_draws import Rates, Record
-from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
 from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise, gather_evidence
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 

@@ -106,15 +106,15 @@ def task(d: int, pairs: int) -> tuple[np.ndarray, np.ndarray, tuple[float, float
 
 def growth(sizes: Sequence[int], repeats: int) -> Figure:
     """Time of a sweep over the number of pairs, where their differences no longer fit into the caches."""
-    from cluewise.metric_learning._itml import Asked, State, step
+    from cluewise.metric_learning._itml import Bounds, State, step
 
     sweeps = {}
     for pairs in sizes:
         X, told, bounds = task(16, pairs)
         sign = np.where(np.arange(pairs) < pairs // 2, 1.0, -1.0)
-        asked = Asked(told, sign, np.ones(pairs), np.where(sign > 0, *bounds), X[told[:, 0]] - X[told[:, 1]])
+        asked = Bounds(told, sign, np.ones(pairs), np.where(sign > 0, *bounds), X[told[:, 0]] - X[told[:, 1]])
         state = State(np.eye(16), np.zeros(pairs), asked.bound)
-        sweeps[pairs] = lambda X=X, asked=asked, state=state: step(state, X=X, asked=asked, tol=0.0)
+        sweeps[pairs] = lambda X=X, asked=asked, state=state: step(state, X=X, bounds=asked, tol=0.0)
     times = interleaved(sweeps, 3 * repeats)
     slope = exponent(sizes, [times[pairs].best for pairs in sizes])
     return Figure("ITML sweep: exponent of pairs", slope, 1.0, "", "linear growth", 1.1)

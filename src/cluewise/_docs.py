@@ -67,6 +67,154 @@ ENTRIES = {
         "    Whether a row that is apart from all but one of ``n_clusters`` neighborhoods joins that one without a\n"
         "    question. Set it to False if there may be more classes than ``n_clusters``."
     ),
+    # Parameters and attributes of the Gaussian mixtures.
+    "covariance_type": (
+        'covariance_type : {"full", "tied", "diag", "spherical"}, default="full"\n'
+        "    Shape of the clusters, as in scikit-learn's ``GaussianMixture``."
+    ),
+    "gaussian_em": (
+        'inference : {"auto", "exact", "belief-propagation", "mean-field", "gibbs"}, default="auto"\n'
+        '    Inference on connected components of links. "auto" is exact up to ``exact_size``; larger components use\n'
+        '    belief propagation, or mean field where that does not converge. "exact" raises an error for larger\n'
+        "    components. The other methods are used for every component that has a link.\n"
+        "exact_size : int, default=100000\n"
+        "    Maximum number of entries in a table of exact inference: ``n_clusters`` to the power of the treewidth\n"
+        "    (as found) plus 1.\n"
+        'init : {"k-means", "k-means++", "random"}, array or callable, default="k-means"\n'
+        "    Initialization. k-means, in which rows that are certainly together move as one; or the nearest of drawn\n"
+        "    rows. An array holds means, of shape (n_clusters, d), or memberships, of shape (n, n_clusters).\n"
+        "reg_covar : float, default=1e-6\n"
+        "    Added to the diagonal of covariances.\n"
+        "n_init : int, default=1\n"
+        "    Number of starts; the one with the highest likelihood is kept. More starts also find more spurious\n"
+        "    solutions, in which a cluster has collapsed on a few rows.\n"
+        "max_iter : int, default=100\n"
+        "    Maximum number of iterations of one start.\n"
+        "tol : float, default=1e-3\n"
+        "    EM stops when the log-likelihood per row changes by less than this.\n"
+        "random_state : int, RandomState, Generator or None, default=None\n"
+        "    Seed of the start and of Gibbs sampling."
+    ),
+    "gaussians_": (
+        "weights_ : ndarray of shape (n_clusters,)\n"
+        "    Weight of each cluster.\n"
+        "means_ : ndarray of shape (n_clusters, d)\n"
+        "    Mean of each cluster.\n"
+        "covariances_ : ndarray\n"
+        "    Covariances. Their shape depends on ``covariance_type``: (n_clusters, d, d) for full, (d, d) for tied,\n"
+        "    (n_clusters, d) for diag and (n_clusters,) for spherical."
+    ),
+    "likelihood_": (
+        "lower_bound_ : float\n"
+        "    Log-likelihood per row of the data and the clues before the last M-step; an estimate or a bound where\n"
+        "    inference is not exact.\n"
+        "objective_ : float\n"
+        "    Minus ``lower_bound_``.\n"
+        "inference_ : dict\n"
+        "    Number of connected components of links by the method that inferred them in the last iteration, for\n"
+        '    example ``{"belief-propagation": 1, "exact": 12}``; empty without links.'
+    ),
+    # Parameters and attributes of the spectral methods.
+    "affinity": (
+        'affinity : {"local", "nearest_neighbors", "rbf", "precomputed"}, default="local"\n'
+        '    Similarity of two rows. "local": :math:`\\exp(-d^2 / (s_i s_j))` for neighbors, where the scale s of a\n'
+        '    row is the distance to its farthest neighbor. "nearest_neighbors": 1 for mutual neighbors, ½ for others,\n'
+        '    as in scikit-learn. "rbf": :math:`\\exp(-\\gamma d^2)` for all pairs, up to about 11,000 rows.\n'
+        '    "precomputed": X is the affinity, dense or sparse, without negative numbers; its diagonal is ignored.\n'
+        "n_neighbors : int, default=10\n"
+        '    Number of neighbors of each row, for "local" and "nearest_neighbors".\n'
+        "gamma : float or None, default=None\n"
+        '    The :math:`\\gamma` of "rbf"; by default one over the median squared distance to the seventh neighbor.'
+    ),
+    "embedded_k_means": (
+        "n_init : int, default=10\n"
+        "    Number of starts of k-means; the one with the lowest objective is kept. The first start is\n"
+        "    deterministic, from rows that are far apart; the others use k-means++.\n"
+        "max_iter : int, default=300\n"
+        "    Maximum number of iterations of one start.\n"
+        "tol : float, default=1e-4\n"
+        "    Relative change of the objective below which the iterations have converged and stop.\n"
+        "random_state : int, RandomState, Generator or None, default=None\n"
+        "    Seed of everything that is drawn at random. Pass an int for reproducible results."
+    ),
+    "labels_by_size_": "labels_ : ndarray of shape (n,)\n    Cluster of each row; clusters are sorted by size.",
+    "embedded_k_means_": (
+        "objective_ : float\n"
+        "    Sum of squared distances to the means of the clusters, in the embedding.\n"
+        "trace_ : ndarray\n"
+        "    The objective after each iteration.\n"
+        "n_iter_ : int\n"
+        "    Number of iterations.\n"
+        "broken_ : Clues\n"
+        "    The clues that the result breaks."
+    ),
+    # Parameters and attributes of the information bottlenecks.
+    "annealing": (
+        'prior : {"uniform", "mass"}, default="uniform"\n'
+        "    Weight of a row: the same for all rows, or its sum. ``sample_weight`` multiplies it.\n"
+        "temperature : float, default=0.001\n"
+        "    Last temperature, as a share of the temperature at which the first clusters split. Memberships are\n"
+        "    nearly hard there.\n"
+        "cooling : float, default=0.8\n"
+        "    Factor from one temperature to the next.\n"
+        "n_init : int, default=5\n"
+        "    Number of starts; the one with the lowest objective is kept.\n"
+        "max_iter : int, default=100\n"
+        "    Maximum number of iterations at each temperature.\n"
+        "tol : float, default=1e-3\n"
+        "    Change of all memberships below which the iterations stop (at least 1e-5). At temperatures above the\n"
+        "    last one they also stop when the relative change of the objective is below one millionth.\n"
+        "random_state : int, RandomState, Generator or None, default=None\n"
+        "    Seed of everything that is drawn at random. Pass an int for reproducible results."
+    ),
+    "bottleneck_": (
+        "labels_ : ndarray of shape (n,)\n"
+        "    Most likely cluster of each row.\n"
+        "memberships_ : ndarray of shape (n, n_clusters)\n"
+        "    Probability of each cluster for each row, at the last temperature.\n"
+        "weights_ : ndarray of shape (n_clusters,)\n"
+        "    Share of each cluster.\n"
+        "profiles_ : ndarray of shape (n_clusters, d)\n"
+        "    Probability of each column in each cluster.\n"
+        "information_ : float\n"
+        "    Information of clusters about columns, :math:`I(C;Y)`, in nats.\n"
+        "conditional_information_ : float\n"
+        "    Information of clusters about columns given the known groups, :math:`I(C;Y|Z)`, in nats.\n"
+        "compression_ : float\n"
+        "    Information of clusters about rows, :math:`I(C;X)`, in nats.\n"
+        "temperature_ : float\n"
+        "    The last temperature.\n"
+        "n_clusters_ : int\n"
+        "    Number of clusters that have rows.\n"
+        "objective_ : float\n"
+        "    :math:`-F` at the last temperature; see Notes.\n"
+        "trace_ : ndarray\n"
+        "    The objective after each iteration. It falls at each temperature, but not from one to the next.\n"
+        "n_iter_ : int\n"
+        "    Number of iterations at all temperatures.\n"
+        "margin_ : ndarray of shape (n,)\n"
+        "    Lead of each row's cluster over the next best, in nats."
+    ),
+    "avoided_": (
+        "variation_ : ndarray of shape (n_avoided,)\n"
+        "    Variation of information between ``labels_`` and each clustering to avoid, in nats, over the rows that\n"
+        "    it covers.\n"
+        "broken_ : Clues\n"
+        "    Always empty: a clustering to avoid cannot be broken, only resembled."
+    ),
+    # Parameters and attributes of the learned metrics.
+    "shrinkage": (
+        'shrinkage : "auto" or float in [0, 1], default="auto"\n'
+        '    Share of the identity in the covariance within chunklets, for columns of unit variance. "auto" is\n'
+        "    d / (d + 2f), where f is the number of rows in chunklets minus the number of chunklets, so it vanishes\n"
+        "    as clues increase. With 0, directions without scatter are left out."
+    ),
+    "components_": (
+        "components_ : ndarray of shape (n_components, d)\n"
+        "    L, with ``transform(X) = X @ L.T``.\n"
+        "n_components_ : int\n"
+        "    Rank of the metric."
+    ),
     # Attributes of estimators.
     "labels_": "labels_ : ndarray of shape (n,)\n    Cluster of each row.",
     "cluster_centers_": "cluster_centers_ : ndarray of shape (n_clusters, d)\n    Means of the clusters.",

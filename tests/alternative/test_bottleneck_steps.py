@@ -38,7 +38,7 @@ def test_worked_example(name, kind):
     for _ in range(500):
         state = advance(state)
     assert -minus_gain(state) == pytest.approx(end, abs=2e-6)
-    assert state.told == pytest.approx(told, abs=2e-6)
+    assert state.information == pytest.approx(told, abs=2e-6)
     assert state.labels.tolist() == [0, 1, 1, 0]
 
 
@@ -94,7 +94,7 @@ def test_information_is_what_its_definition_says(problem):
     share, mix = known(z, weight)
     cx, cy, cyz, cz, czy = told_by_definition(X, share, mix, q)
     state = begin(joint, pull, rho, q)
-    np.testing.assert_allclose(state.told, (cx, cy, cyz), atol=1e-9)
+    np.testing.assert_allclose(state.information, (cx, cy, cyz), atol=1e-9)
     assert minus_gain(state) == pytest.approx(rho * cx - pull.lam * cy - pull.mu * cyz, abs=1e-9)
     # What C tells never exceeds what it keeps; the chain rule behind erratum E39.
     assert cy <= cx + 1e-9
@@ -167,7 +167,7 @@ def test_one_cluster_above_the_critical_temperature(problem):
     held = begin(joint, pull, 2 * (pull.lam + pull.mu), np.random.default_rng(1).dirichlet([1, 1], size=n))
     for _ in range(200):
         held = advance(held)
-    assert held.told[0] == pytest.approx(0, abs=1e-9)
+    assert held.information[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_without_groups_to_know_all_bottlenecks_are_one():
@@ -226,7 +226,7 @@ def test_negative_counts_are_named():
     X[1, 2] = -0.5
     for table in (X, np.asfortranarray(X), csr_array(X)):
         with pytest.raises(
-            ValueError, match=r"Negative values in data: IB takes counts, but X holds -0.5 in row 1, col"
+            ValueError, match=r"Negative values in data: IB expects counts, but X has -0.5 in row 1, col"
         ):
             refuse_negative(table, "IB")
 
@@ -238,20 +238,20 @@ def test_many_groups_take_no_table_of_groups_by_groups():
     assert (place == np.arange(groups)).all()
     assert (mix.nnz, whole.all()) == (groups, True)
     X = csr_array((np.ones(groups), np.zeros(groups, dtype=int), np.arange(groups + 1)), shape=(groups, 1000))
-    with pytest.raises(ValueError, match="make 100000 groups; tables of 2 clusters, 1000 columns"):
+    with pytest.raises(ValueError, match="have 100000 groups; tables of 2 clusters, 1000 columns"):
         joint_of(X, None, [np.arange(groups)], 2, by_mass=False)
 
 
 def test_too_many_gaps_are_refused(monkeypatch):
     monkeypatch.setattr("cluewise.alternative._ib.joint.TABLES", 31)
     known = [np.array([0, 1, 0, 1]), np.array([0, 1, -1, -1])]
-    with pytest.raises(ValueError, match="make 2 groups, and leave gaps in 2 ways"):
+    with pytest.raises(ValueError, match="have 2 groups and 2 patterns with missing rows"):
         patterns_of(known, np.full(4, 0.25))
 
 
 def test_too_many_groups_are_refused(monkeypatch):
     monkeypatch.setattr("cluewise.alternative._ib.joint.TABLES", 2**30 / 2**26)
-    with pytest.raises(ValueError, match="make 4 groups; tables of 2 clusters, 3 columns"):
+    with pytest.raises(ValueError, match="have 4 groups; tables of 2 clusters, 3 columns"):
         joint_of(np.ones((4, 3)), None, [np.arange(4)], 2, by_mass=False)
 
 
@@ -265,7 +265,7 @@ def test_rows_of_zeros_count_for_nothing():
         begin(own, Pull(1.0, 0.0), 0.2, memberships) for own, memberships in ((joint, q), (without, q[[0, 2, 3]]))
     )
     assert minus_gain(advance(whole)) == pytest.approx(minus_gain(advance(part)))
-    with pytest.raises(ValueError, match="nothing but zeros"):
+    with pytest.raises(ValueError, match="only zeros"):
         joint_of(np.zeros((3, 2)), None, [], 2, by_mass=False)
 
 
@@ -317,7 +317,7 @@ def test_annealing_ends_hard_and_its_trace_falls_at_each_temperature():
     assert (np.diff(rhos) <= 0).all()
     for rho in np.unique(rhos):
         assert (np.diff([value for own, value in seen if own == rho]) <= 1e-10).all()
-    assert result.state.told[1] == pytest.approx(-minus_gain(result.state._replace(rho=0.0)))
+    assert result.state.information[1] == pytest.approx(-minus_gain(result.state._replace(rho=0.0)))
 
 
 def test_annealing_can_be_stopped():

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
-from cluewise.alternative._avoided import difference, variation
+from cluewise.alternative._avoid import difference, variation
 from cluewise.alternative._cond_ens import CondEns
 from cluewise.alternative._local import codes_of, groups_of, local_clustering
 from cluewise.datasets._two_sided import make_two_sided
@@ -194,7 +194,7 @@ def test_rows_that_no_group_holds_are_only_labeled():
 @pytest.mark.parametrize("covered", [1, 2])
 def test_too_few_known_rows_leave_the_plain_clusterer_and_a_warning(covered):
     X, *_ = make_two_sided("points", n_samples=60, random_state=0)
-    with pytest.warns(ClueWarning, match="hold fewer than n_clusters=3 rows, so that all rows are clustered") as said:
+    with pytest.warns(ClueWarning, match="have fewer than n_clusters=3 rows, so all rows are clustered") as said:
         model = CondEns(3, random_state=0).fit(X, clues=Clues(60, avoid=np.where(np.arange(60) < covered, 0, -1)))
     assert said[0].filename == __file__
     np.testing.assert_array_equal(model.labels_, CondEns(3, random_state=0).fit(X).labels_)
@@ -250,7 +250,7 @@ def test_selection_takes_the_best_that_differs_enough():
     assert loose.objective_ < strict.objective_
     assert loose.variation_[0] < strict.variation_[0]
     np.testing.assert_array_equal(loose.predict(X), loose.labels_)
-    with pytest.raises(ValueError, match="each has more than n_clusters=2 clusters"):
+    with pytest.raises(ValueError, match="at most n_clusters=2 clusters"):
         fit(CondEns(2, n_local=4, combine="select", random_state=0), X, z)
 
 

@@ -11,8 +11,7 @@ from scipy.special import gammaln
 
 from cluewise.clues import Clues
 from cluewise.kernels import cholesky, gibbs, gibbs_counts, gibbs_normal
-from cluewise.mixture._tvclust.gibbs_counts import CountClusters
-from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
+from cluewise.mixture._tvclust.gibbs_clusters import CountClusters, NormalClusters
 from cluewise.mixture._tvclust.pair_evidence import gather_evidence
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 from twins import cholesky as reference_cholesky

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluewise.kernels import inference
-from cluewise.mixture._loopy import loopy
+from cluewise.mixture._loopy import select_nodes
 from twins import inference as reference_inference
 
 BOTH = (inference, reference_inference)
@@ -30,7 +30,7 @@ def networks(draw):
         weights[rng.random(len(pairs)) < 0.3] = -np.inf
     if draw(st.booleans(), label="sure"):
         weights[rng.random(len(pairs)) < 0.3] = rng.choice([40.0, 2000.0])
-    net = loopy(np.arange(m), np.zeros(m, dtype=int), pairs, weights)
+    net = select_nodes(np.arange(m), np.zeros(m, dtype=int), pairs, weights)
     unary = draw(st.sampled_from([1.0, 500.0]), label="scale") * rng.normal(size=(m, k))
     start = draw(st.integers(0, m - 1), label="start")
     return net, unary, (start, draw(st.integers(start, m), label="stop")), rng
@@ -113,7 +113,7 @@ def test_improve_labels(case, ties):
 
 def test_links_are_found_from_both_ends():
     pairs = np.array([(0, 1), (0, 2), (1, 2), (2, 3)])
-    net = loopy(np.arange(4), np.zeros(4, dtype=int), pairs, np.arange(4.0))
+    net = select_nodes(np.arange(4), np.zeros(4, dtype=int), pairs, np.arange(4.0))
     owners = net.owners
     np.testing.assert_array_equal(owners[net.back], net.neighbors)
     np.testing.assert_array_equal(net.neighbors[net.back], owners)

@@ -75,7 +75,7 @@ def test_groups_that_overlap():
 def test_too_many_pairs_of_overlapping_groups(monkeypatch):
     monkeypatch.setattr(_dca, "LIMIT", 2)
     clues = Clues(6, must=[(0, 1), (2, 3)], apart=["a", "b", "a", "b", "b", None])
-    with pytest.raises(ClueError, match="overlapping apart groups make more than 2 pairs"):
+    with pytest.raises(ClueError, match="overlapping apart groups imply more than 2 pairs"):
         DCA().fit(np.eye(6), clues=clues)
 
 

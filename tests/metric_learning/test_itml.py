@@ -105,7 +105,7 @@ def test_solution_is_that_of_a_general_solver(seed):
     model, state = solved(X, clues, trust, bounds, tol=1e-10, max_iter=20000)
     pairs = np.concatenate([clues.must, clues.cannot])
     sign = np.repeat([1.0, -1.0], [len(clues.must), len(clues.cannot)])
-    asked = _itml.Asked(pairs, sign, np.full(len(pairs), 1 / trust), np.where(sign > 0, *bounds), None)
+    asked = _itml.Bounds(pairs, sign, np.full(len(pairs), 1 / trust), np.where(sign > 0, *bounds), None)
     off = X[pairs[:, 0]] - X[pairs[:, 1]]
 
     def unpack(v):
@@ -358,13 +358,13 @@ def test_single_precision_and_few_components():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"bounds": (1,)}, "bounds needs two positive numbers"),
-        ({"bounds": (0, 1)}, "bounds needs two positive numbers"),
-        ({"bounds": ("near", "far")}, "bounds needs two positive numbers"),
-        ({"prior": [["a", "b"], ["c", "d"]]}, "prior needs a symmetric matrix"),
-        ({"prior": [[1, 0], [1]]}, "prior needs a symmetric matrix"),
-        ({"prior": np.eye(3)}, r"prior needs a symmetric matrix of shape \(2, 2\)"),
-        ({"prior": [[1, 1], [0, 1]]}, "prior needs a symmetric matrix"),
+        ({"bounds": (1,)}, "bounds must be two positive numbers"),
+        ({"bounds": (0, 1)}, "bounds must be two positive numbers"),
+        ({"bounds": ("near", "far")}, "bounds must be two positive numbers"),
+        ({"prior": [["a", "b"], ["c", "d"]]}, "prior must be a symmetric matrix"),
+        ({"prior": [[1, 0], [1]]}, "prior must be a symmetric matrix"),
+        ({"prior": np.eye(3)}, r"prior must be a symmetric matrix of shape \(2, 2\)"),
+        ({"prior": [[1, 1], [0, 1]]}, "prior must be a symmetric matrix"),
         ({"prior": [[1, 0], [0, 0]]}, "prior is not positive definite"),
         ({"trust": 0.0}, "'trust' parameter"),
     ],

@@ -240,7 +240,7 @@ def test_nothing_to_learn(clues, message):
 
 
 def test_rows_that_are_all_equal():
-    with pytest.warns(ClueWarning, match="the rows that clues speak of are all equal; LMNN keeps Euclidean distance"):
+    with pytest.warns(ClueWarning, match="the rows with clues are all equal; LMNN keeps Euclidean distance"):
         model = LMNN().fit(np.full((6, 2), 0.1), clues=[0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(model.components_, np.eye(2))
 

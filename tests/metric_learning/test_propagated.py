@@ -362,12 +362,12 @@ def test_degenerate_rows():
 def test_what_cannot_be_is_said():
     with pytest.raises(MemoryError, match=r"distances between 8 rows need .* memory_limit=1e-09 GiB"):
         PropagatedDistances(memory_limit=1e-9).fit_transform(A8)
-    with pytest.raises(MemoryError, match="ways through 1 must-link components"):
+    with pytest.raises(MemoryError, match="paths through 1 must-link components"):
         PropagatedDistances(memory_limit=1e-9).fit(A8, clues=KLEIN)
     with pytest.raises(ValueError, match="square matrix of distances"):
         PropagatedDistances(metric="precomputed").fit(A8)
     model = PropagatedDistances().fit(A8, clues=KLEIN)
-    with pytest.raises(ValueError, match="there is no row 8; the rows are numbered from 0 to 7"):
+    with pytest.raises(ValueError, match="there is no row 8; rows are numbered from 0 to 7"):
         model.between([0], [8])
     with pytest.raises(ValueError, match="as many first as second rows; there are 2 and 1"):
         model.between([0, 1], [2])

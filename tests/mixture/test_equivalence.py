@@ -21,7 +21,7 @@ from cluewise.core.probability.gaussians import KINDS, prepared
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import Contradiction, Infeasible
 from cluewise.mixture._equivalence import EquivalenceGMM
-from cluewise.mixture._linked import State, expect, step
+from cluewise.mixture._gaussian_em import State, expect, step
 from strategies import PAIR_KINDS, cases
 
 A8 = np.array([(0, 0.2), (1, 0), (0.1, 1.1), (1.6, 1.4), (4, 4.1), (5, 3.9), (4.2, 5), (2.4, 2.7)])
@@ -179,9 +179,9 @@ def test_expectation_is_enumeration_over_all_labels(seed, prior, k):
     )
     assert found.bound == pytest.approx(total, rel=1e-10)
     np.testing.assert_allclose(found.members.T, members, atol=1e-9)
-    from cluewise.mixture._linked import labels_of
+    from cluewise.mixture._gaussian_em import labels_of
 
-    np.testing.assert_array_equal(labels_of(state._replace(nodes=found.nodes), rows), best)
+    np.testing.assert_array_equal(labels_of(state._replace(nodes=found.nodes), rows).labels, best)
 
 
 def traced(model, case):
@@ -313,7 +313,7 @@ def test_named_starts(init, clued):
 def test_given_memberships_are_checked():
     X = load_iris().data
     bad = np.full((150, 3), 0.5)
-    with pytest.raises(ValueError, match="memberships that are negative or do not sum to 1"):
+    with pytest.raises(ValueError, match="memberships that are negative or rows that do not sum to 1"):
         EquivalenceGMM(3, init=bad).fit(X)
     with pytest.raises(ValueError, match="init needs shape"):
         EquivalenceGMM(3, init=bad[:5]).fit(X)

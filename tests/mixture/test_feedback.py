@@ -210,7 +210,7 @@ def test_a_step_moves_the_pair_the_right_way(seed, eta):
         raised = np.maximum(emphasis + eta * slope / np.abs(slope).max(), 0)
         change = distance(*X, raised) - distance(*X, emphasis)
         assert change * sign >= -1e-12
-        new = documents.moved(emphasis, slope, eta)
+        new = documents.move_weights(emphasis, slope, eta)
         if new is not None:
             np.testing.assert_allclose(new, raised / raised.mean())
             assert new.mean() == pytest.approx(1)
@@ -226,8 +226,8 @@ def test_of_many_pairs_an_even_selection_counts(monkeypatch):
 
 
 def test_nowhere_to_go():
-    assert documents.moved(np.ones(3), np.zeros(3), 1.0) is None
-    assert documents.moved(np.ones(2), np.full(2, -1.0), 1.0) is None  # every word would lose all weight
+    assert documents.move_weights(np.ones(3), np.zeros(3), 1.0) is None
+    assert documents.move_weights(np.ones(2), np.full(2, -1.0), 1.0) is None  # every word would lose all weight
 
 
 def test_empty_documents_and_stored_zeros_have_no_gradient():
@@ -439,7 +439,7 @@ def test_empty_clusters_are_said():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_negative_counts_are_refused_with_their_place(kind):
     X = np.array([[1, 2, 0], [0, 0, 1], [0, 4, -2]])
-    where = r"Negative values in data: FeedbackNaiveBayes counts words, but X holds -2\.0 in row 2, column 2\."
+    where = r"Negative values in data: FeedbackNaiveBayes expects counts, but X has -2\.0 in row 2, column 2\."
     with pytest.raises(ValueError, match=where):
         FeedbackNaiveBayes(2).fit(kind(X))
     model = FeedbackNaiveBayes(2, random_state=0).fit(kind(np.abs(X)))
@@ -448,7 +448,7 @@ def test_negative_counts_are_refused_with_their_place(kind):
 
 
 def test_bad_starts():
-    with pytest.raises(ValueError, match="init holds a negative number, but words are counted"):
+    with pytest.raises(ValueError, match="init has a negative number"):
         FeedbackNaiveBayes(2, init=[[1, -1], [1, 1]]).fit(np.ones((3, 2)))
     with pytest.raises(ValueError, match="init='k-means' is not one of 'random'"):
         FeedbackNaiveBayes(2, init="k-means").fit(np.ones((3, 2)))

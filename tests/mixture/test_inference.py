@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cluewise.mixture import _loopy
-from cluewise.mixture._elimination import elimination
+from cluewise.mixture._elimination import plan_elimination
 from cluewise.mixture._inference import Couplings, decode, infer, plan
 from cluewise.mixture._potts import exclude
 
@@ -274,7 +274,7 @@ def test_one_cluster_has_one_labeling():
 
 def test_no_table_has_more_axes_than_numpy_allows():
     ends = np.array(list(itertools.combinations(range(30), 2)))
-    assert elimination(np.arange(30), ends, np.ones(len(ends)), 1, 10**9) is None
+    assert plan_elimination(np.arange(30), ends, np.ones(len(ends)), 1, 10**9) is None
 
 
 @given(st.integers(0, 2**16), st.integers(1, 5))

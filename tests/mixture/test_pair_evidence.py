@@ -47,7 +47,7 @@ def test_counts_of_the_specification():
     """Example 1 of the sampler: z = [0, 0, 1, 1] has n_11 = 2, n_00 = 1 and no report that is wrong."""
     pairs = gather_evidence(Clues(4, must=[(0, 1), (2, 3)], cannot=[(1, 2)]))
     z = np.array([0, 0, 1, 1])
-    assert Noise(0, 0, 0, 0).updated(pairs, (z[pairs.first] == z[pairs.second]) * 1.0) == (2, 0, 1, 0)
+    assert Noise(0, 0, 0, 0).update(pairs, (z[pairs.first] == z[pairs.second]) * 1.0) == (2, 0, 1, 0)
 
 
 counts = st.floats(0.5, 40)

@@ -22,7 +22,7 @@ from cluewise.core.probability.gaussians import KINDS, prepared
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import Contradiction, Infeasible, UnusedClueWarning
 from cluewise.mixture._equivalence import EquivalenceGMM
-from cluewise.mixture._linked import State, expect, labels_of, step
+from cluewise.mixture._gaussian_em import State, expect, labels_of, step
 from cluewise.mixture._penalized import PenalizedGMM
 from strategies import PAIR_KINDS, cases
 
@@ -130,7 +130,7 @@ def test_expectation_is_enumeration_over_all_labels(seed, k, penalty):
     total, members, terms, labels = enumerated(X, clues, penalty, shares, means, covariances)
     assert found.bound == pytest.approx(total, rel=1e-9, abs=1e-9)
     np.testing.assert_allclose(found.members.T, members, atol=1e-9)
-    best = labels_of(state._replace(nodes=found.nodes), rows)
+    best = labels_of(state._replace(nodes=found.nodes), rows).labels
     assert terms[(labels == best).all(axis=1)][0] == pytest.approx(terms.max(), rel=1e-9, abs=1e-9)
 
 

@@ -325,10 +325,10 @@ def test_rows_without_words():
 @pytest.mark.parametrize(
     ("params", "X", "message"),
     [
-        ({"base": "multinomial"}, [[1.0, 2], [-3, 4]], "takes counts, but X has -3.0 in row 1, column 0"),
+        ({"base": "multinomial"}, [[1.0, 2], [-3, 4]], "needs counts, but X has -3.0 in row 1, column 0"),
         ({"base": DirichletMultinomial(np.ones(3))}, [[1.0, 2], [3, 4]], "prior for 3 columns, but X has 2"),
-        ({"must_prior": (1.0, -1.0)}, [[1.0, 2], [3, 4]], "must_prior needs two positive numbers"),
-        ({"cannot_prior": (1.0,)}, [[1.0, 2], [3, 4]], "cannot_prior needs two positive numbers"),
+        ({"must_prior": (1.0, -1.0)}, [[1.0, 2], [3, 4]], "must_prior must be two positive numbers"),
+        ({"cannot_prior": (1.0,)}, [[1.0, 2], [3, 4]], "cannot_prior must be two positive numbers"),
         ({"profile": "published", "base": "multinomial"}, [[1.0, 2], [3, 4]], "defined for base='gaussian'"),
     ],
 )

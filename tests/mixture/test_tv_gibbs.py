@@ -17,9 +17,9 @@ from sklearn.metrics import adjusted_rand_score
 from cluewise.clues import Clues
 from cluewise.mixture import TVClust
 from cluewise.mixture._tvclust import gibbs as _tv_gibbs
-from cluewise.mixture._tvclust import gibbs_slots as _gibbs_slots
+from cluewise.mixture._tvclust import gibbs_clusters as _gibbs_clusters
 from cluewise.mixture._tvclust.gibbs import clusters_of, sample
-from cluewise.mixture._tvclust.gibbs_draws import Rates, Record, numbered
+from cluewise.mixture._tvclust.gibbs_draws import Rates, Record, renumber
 from cluewise.mixture._tvclust.pair_evidence import Noise, gather_evidence
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
 
@@ -61,7 +61,7 @@ def draws_of(X, pairs, prior, **changes):
 
 
 def partitions(n):
-    """All partitions as labels numbered by first row."""
+    """All partitions as labels renumber by first row."""
     found = [(0,)]
     for _ in range(n - 1):
         found = [(*p, k) for p in found for k in range(max(p) + 2)]
@@ -163,7 +163,7 @@ def test_posterior_of_six_rows(base, collapsed, noise, sweep, monkeypatch):
         assert (draws.must_reliability == 0.8).all()
         assert (draws.cannot_reliability == 0.7).all()
         return
-    after = [noise.updated(pairs, (z[pairs.first] == z[pairs.second]).astype(float)).means() for z in every]
+    after = [noise.update(pairs, (z[pairs.first] == z[pairs.second]).astype(float)).means() for z in every]
     p, q = exact @ np.array(after)
     assert abs(scores(draws.must_reliability, p)) < 4
     assert abs(scores(draws.cannot_reliability, q)) < 4
@@ -323,7 +323,7 @@ def test_splits_and_merges_alone_have_the_right_target(base, sweep):
     clusters.gather(labels)
     for _ in range(sweep(2500, 20000)):
         accepted += _tv_gibbs._leap(clusters, pairs, labels, labels, links, 1.0, rng)
-        found.append(numbered(labels))
+        found.append(renumber(labels))
         assert set(labels) == set(range(labels.max() + 1))
     assert accepted > 500
     agree(SimpleNamespace(labels=np.array(found)), every, exact)
@@ -338,7 +338,7 @@ def test_gain_of_two_clusters_is_that_of_their_rows(base):
     clusters.gather(labels)
     side, wanted = np.full(6, -1, np.int8), np.array([0, 0, 1], np.int8)
     _, exact = clusters.split(np.array([0, 2]), np.array([1, 4, 3]), wanted, np.zeros(3), side, links)
-    numbers = numbered(labels)
+    numbers = renumber(labels)
     assert numbers.tolist() != labels.tolist()
     assert _tv_gibbs._gain(clusters, pairs, numbers, (0, 2), labels, links, 1.5) == pytest.approx(exact)
 
@@ -401,7 +401,7 @@ def test_geweke(base, collapsed, sweep):
     for i in range(1, n):
         size = np.append(np.bincount(z[:i]), alpha)
         z[i] = rng.choice(len(size), p=size / size.sum())
-    z = numbered(z)
+    z = renumber(z)
     rates = Rates(rng.beta(3, 1), rng.beta(2, 1.5))
     rows = []
     for _ in range(sweep(800, 20000)):
@@ -540,7 +540,7 @@ def test_kept_draws_are_not_written_again():
 
 def test_settings_that_cannot_work():
     pairs = gather_evidence(six_clues())
-    with pytest.raises(ValueError, match="none of 2 sweeps is kept when thin=3"):
+    with pytest.raises(ValueError, match="thin=3 keeps none of 2 sweeps"):
         draws_of(SIX[NORMAL], pairs, (NORMAL, LEARNT), sweeps=2, thin=3)
     with pytest.raises(ValueError, match="labels0 has 3 clusters; truncation allows 2"):
         draws_of(SIX[NORMAL], pairs, (NORMAL, LEARNT), truncation=2, labels0=np.array([0, 0, 1, 1, 2, 2]))
@@ -548,13 +548,13 @@ def test_settings_that_cannot_work():
 
 @pytest.mark.parametrize("rates", [(1.0, 0.5), (0.5, 0.0)])
 def test_certain_clues_are_refused(rates):
-    with pytest.raises(ValueError, match="known reliabilities lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="known reliabilities must be strictly between 0 and 1"):
         draws_of(SIX[NORMAL], gather_evidence(six_clues()), (NORMAL, Rates(*rates)))
 
 
 def test_numbered():
-    assert numbered(np.array([7, 7, 2, -1, 9, 2])).tolist() == [0, 0, 1, -1, 2, 1]
-    assert numbered(np.array([-1, -1])).tolist() == [-1, -1]
+    assert renumber(np.array([7, 7, 2, -1, 9, 2])).tolist() == [0, 0, 1, -1, 2, 1]
+    assert renumber(np.array([-1, -1])).tolist() == [-1, -1]
 
 
 # Numbers: long runs, bad scales, degenerate rows.
@@ -652,7 +652,7 @@ def test_large_problems_are_visited_in_slices(monkeypatch):
     X, pairs = SIX[NORMAL], gather_evidence(six_clues())
     whole = [draws_of(X, pairs, (NORMAL, LEARNT), collapsed=c).labels for c in (True, False)]
     counts = draws_of(SIX[COUNTS], pairs, (COUNTS, LEARNT)).labels
-    monkeypatch.setattr(_gibbs_slots, "SLICE", 1)
+    monkeypatch.setattr(_gibbs_clusters, "SLICE", 1)
     np.testing.assert_array_equal(whole[0], draws_of(X, pairs, (NORMAL, LEARNT)).labels)
     np.testing.assert_array_equal(counts, draws_of(SIX[COUNTS], pairs, (COUNTS, LEARNT)).labels)
     monkeypatch.setattr(_tv_gibbs, "BLOCK", 1)

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
 from cluewise.spectral import _affinity as affinity
-from cluewise.spectral._affinity import dense_affinity, given_affinity, joined, neighbor_affinity
+from cluewise.spectral._affinity import connect, dense_affinity, given_affinity, neighbor_affinity
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_dense_of_groups_that_are_far_apart(X, away):
 
 def test_too_many_rows_for_a_table(X, monkeypatch):
     monkeypatch.setattr(affinity, "DENSE", 1000)
-    with pytest.raises(ValueError, match=r'affinity="rbf" makes a table of all pairs.*80 rows.*"nearest_neighbors"'):
+    with pytest.raises(ValueError, match=r'affinity="rbf" needs a matrix of all pairs.*80 rows.*"nearest_neighbors"'):
         dense_affinity(X)
 
 
@@ -94,7 +94,7 @@ def test_pieces_are_joined_where_they_are_closest():
     table = np.zeros((8, 8))
     for i, j in pairs:
         table[i, j] = table[j, i] = 0.8
-    new = joined(csr_array(table), X).toarray() - table
+    new = connect(csr_array(table), X).toarray() - table
     assert np.argwhere(np.triu(new)).tolist() == [[2, 3], [5, 6]]
     np.testing.assert_allclose(new[[2, 5], [3, 6]], 0.4)
 
@@ -107,5 +107,5 @@ def test_given():
         np.testing.assert_array_equal(found if kind is np.array else found.toarray(), expected)
         with pytest.raises(ValueError, match="Negative values in data"):
             given_affinity(kind(-table))
-        with pytest.raises(ValueError, match=r"is square; this X has shape \(2, 3\)"):
+        with pytest.raises(ValueError, match=r"must be square; X has shape \(2, 3\)"):
             given_affinity(kind(table[:2]))

@@ -100,7 +100,7 @@ def test_clues_that_cancel_are_none():
 def test_a_level_that_nothing_reaches():
     X, y = two_strands()
     clues = Clues.sample(y, pairs=30, random_state=0)
-    with pytest.raises(Infeasible, match=r"level=3: beta=\S+ has to be below \S+\. Lower the level") as caught:
+    with pytest.raises(Infeasible, match=r"level=3: beta=\S+ must be below \S+\. Lower level") as caught:
         FlexibleSpectral(2, level=3.0).fit(X, clues=clues)
     assert caught.value.witness == clues
 
@@ -111,7 +111,7 @@ def test_all_eigenvectors(monkeypatch):
     model = FlexibleSpectral(2, n_neighbors=4, n_components=None, random_state=0).fit(X, clues=clues)
     assert cw.metrics.ari(y, model.labels_) == 1
     monkeypatch.setattr(_flexible, "ALL", 10)
-    with pytest.raises(ValueError, match="n_components=None takes all eigenvectors, for at most 10 rows; X has 40"):
+    with pytest.raises(ValueError, match="n_components=None computes all eigenvectors, for at most 10 rows; X has 40"):
         FlexibleSpectral(2, n_components=None).fit(X, clues=clues)
 
 

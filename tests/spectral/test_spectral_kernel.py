@@ -16,10 +16,9 @@ from cluewise import Clues
 from cluewise.datasets import load, make_pattern
 from cluewise.metrics import ari
 from cluewise.spectral._affinity import neighbor_affinity
-from cluewise.spectral._embedded import embedded
-from cluewise.spectral._kernel import SLICE, has_cannot_links, spectral_weights
+from cluewise.spectral._base import embed
 from cluewise.spectral._laplacian import leading
-from cluewise.spectral._spectral_kernel import SpectralKernelKMeans
+from cluewise.spectral._spectral_kernel import SLICE, SpectralKernelKMeans, has_cannot_links, spectral_weights
 from strategies import cases
 
 TOY8 = np.array([(0, 0), (0, 1), (1, 0), (3, 0), (4, 1), (4, 0), (7, 0), (8, 1)], dtype=float)
@@ -98,7 +97,7 @@ def test_slices_change_nothing():
 def test_without_links_it_is_ordinary_spectral_clustering():
     X = make_pattern("two_spirals", random_state=0)[0]
     model = SpectralKernelKMeans(2, random_state=0).fit(X)
-    points = embedded(neighbor_affinity(X, 10, "local"), 2)
+    points = embed(neighbor_affinity(X, 10, "local"), 2)
     assert np.allclose(model.embedding_, points / np.sqrt(2))
     assert ari(KMeans(2, n_init=5, random_state=0).fit(points).labels_, model.labels_) == 1
     assert np.isclose(model.kernel_loss_, loss(points, np.full(2, 0.5), Clues(len(X)), 1))

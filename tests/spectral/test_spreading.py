@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cluewise.clues import Pairs
 from cluewise.spectral import _spreading as spreading
 from cluewise.spectral._affinity import neighbor_affinity
-from cluewise.spectral._spreading import scaled_to_one, spread_links
+from cluewise.spectral._spreading import scale_to_one, spread_links
 
 
 def by_the_formula(W, Z, alpha):
@@ -89,8 +89,8 @@ def test_links_that_cancel_and_no_links():
     assert spread_links(W, none, 0.8) is W
 
 
-def test_scaled_to_one():
+def test_scale_to_one():
     table = np.array([[0.0, 4.0], [4.0, 0.0]])
-    assert scaled_to_one(table).max() == 1
-    np.testing.assert_array_equal(scaled_to_one(table / 8), scaled_to_one(table))
-    assert scaled_to_one(np.zeros((2, 2))).max() == 0
+    assert scale_to_one(table).max() == 1
+    np.testing.assert_array_equal(scale_to_one(table / 8), scale_to_one(table))
+    assert scale_to_one(np.zeros((2, 2))).max() == 0

@@ -1,4 +1,4 @@
-"""Conditional ensembles: local clusterings inside the groups that are known, combined into one [Gondek2005]_."""
+"""Conditional ensembles: local clusterings within the known groups, combined into one [Gondek2005]_."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.alternative._avoided import covering, difference, variation, warn_of_gaps
+from cluewise.alternative._avoid import covering, difference, variation, warn, warn_of_gaps
 from cluewise.alternative._local import Local, codes_of, groups_of, local_clustering
-from cluewise.alternative._warning import warn
 from cluewise.base import Attributes, Card, Clusterer, Problem, checked_data
 from cluewise.core import centers, loop
 from cluewise.core.partitions import consensus
@@ -36,14 +35,14 @@ class Setup(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How a local clustering speaks for clusters."""
+    """How a local clustering votes for clusters."""
 
     local: Local
     shares: Floats  # (k, local clusters) of its labels in each cluster
 
 
 class State(NamedTuple):
-    """What is published."""
+    """The result."""
 
     labels: Ints
     rules: list[Rule]
@@ -51,55 +50,52 @@ class State(NamedTuple):
 
 
 class CondEns(Clusterer):
-    r"""Cluster rows in another way than is known: locally inside the known groups, then all together.
+    r"""Find an alternative to known clusterings by clustering within their groups and combining the results.
 
-    Use it when a clustering is known or uninteresting (``clues.avoid``) and the data holds another one, even a much
-    fainter one. Inside a group of the known clustering that clustering explains nothing, so a clusterer fitted there
-    finds something else. Any clusterer will do; it has to find the other clustering inside single groups, so these need
-    enough rows. Centers carry over to far groups better than densities or neighbors do: where the known groups are far
-    apart, stay with k-means.
+    Use it when a clustering is known or uninteresting (``clues.avoid``) and the data have another one, even if it is
+    much weaker. Within a group of the known clustering that clustering explains nothing, so a clusterer fitted there
+    finds something else. Any clusterer can be used. It must find the other clustering within single groups, so these
+    need enough rows. Centers generalize to distant groups better than densities or neighbors do: if the known groups
+    are far apart, use k-means.
 
     Parameters
     ----------
     {n_clusters}
     estimator : clusterer, default=None
-        What clusters the groups: scikit-learn's ``KMeans`` with ten starts by default. Other rows join by its
-        ``predict``, or by a vote of five neighbors where it has none. Its ``n_clusters`` (or ``n_components``) and
-        ``random_state`` are set here; one that is inside a pipeline cannot be told its number and is refused.
+        Clusterer of the groups; by default scikit-learn's ``KMeans`` with ten starts. Other rows are labeled by its
+        ``predict``, or by a vote of five neighbors if it has none. Its ``n_clusters`` (or ``n_components``) and
+        ``random_state`` are set here, so it must not be inside a pipeline.
     n_local : int, default=None
-        Number of clusters in each group, as many as it has rows at most; by default ``n_clusters``.
+        Number of clusters in each group, at most its number of rows; by default ``n_clusters``.
     combine : {"kmeans", "select"}, default="kmeans"
-        How one clustering is made of the local ones: by k-means on their labels, or by taking the one with the lowest
-        squared error among those that differ enough.
+        How the local clusterings are combined: by k-means on their labels, or by selecting the one with the lowest
+        squared error among those that differ enough from the known ones.
     difference : float, default=0.9
-        For ``combine="select"``: least variation of information, as a share of the largest possible,
-        :math:`H(C) + H(Z)`. If none reaches it, the one that differs most is taken.
+        For ``combine="select"``: minimum variation of information from the known clusterings, as a share of the maximum
+        :math:`H(C) + H(Z)`. If none reaches it, the one that differs most is selected.
     n_init : int, default=10
-        Number of starts of the k-means that combines.
+        Number of starts of the k-means that combines labels.
     {max_iter 100}
     tol : float, default=1e-5
-        Stop when the objective changes by at most this share of its value.
+        Relative change of the objective below which the iterations stop.
     random_state : int, RandomState, Generator or None, default=None
         Seed of local clusterings and starts.
 
     Attributes
     ----------
     {labels_}
-    variation_ : ndarray of shape (n_avoided,)
-        Variation of information between ``labels_`` and each clustering to avoid, in nats, over the rows it covers.
     local_labels_ : ndarray of shape (n_groups, n)
-        The local clusterings, extended to all rows; -1 where the rule of the clusterer gives no label.
+        The local clusterings, extended to all rows; -1 where the clusterer gives no label.
     estimators_ : list
         The clusterers fitted to the groups.
     inertia_ : float
         Squared error of ``labels_`` around the means of the clusters.
     {n_clusters_}
     objective_ : float
-        What clusters fail to tell about the local clusterings; see Notes. The squared error for ``combine="select"``.
+        Squared error of the local labels, see Notes; for ``combine="select"`` the squared error of the rows.
     {trace_}
     {n_iter_}
-    broken_ : Clues
-        Empty: a clustering to avoid is never broken, only resembled.
+    {avoided_}
 
     See Also
     --------
@@ -124,13 +120,13 @@ class CondEns(Clusterer):
     :math:`K_i`             ``n_local``
     ======================= ==============================
 
-    *Deviations.* Local clusterings count as much as their groups have rows. With one group the result is its
-    clustering. Several clusterings to avoid are one, their product, because inside a group of one of them another may
-    well be the strongest thing to find. Rows that one of them does not cover are in no group and are only labeled;
-    where no row is in all of them, rows that the same ones cover make groups, and a warning says so. Where the groups
-    of two rows or more hold fewer rows than there are clusters, all rows are clustered together, with a warning.
-    Rows are handed to the clusterer in the order of a random linear function of their columns, so that their place in
-    the table does not matter.
+    *Deviations.* Local clusterings are weighted by the number of rows in their groups. With one group the result is its
+    clustering. Several clusterings to avoid are replaced by their product, because within a group of one of them,
+    another one may be the strongest structure. Rows that one of them does not cover are in no group and are only
+    labeled. If no row is covered by all of them, rows that are covered by the same ones form groups, with a warning. If
+    the groups of two or more rows have fewer rows than there are clusters, all rows are clustered together, with a
+    warning. Rows are passed to the clusterer in the order of a random linear function of their columns, so that their
+    order in X does not matter.
 
     References
     ----------
@@ -196,7 +192,7 @@ class CondEns(Clusterer):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
-        """Cluster the rows of X inside the groups to avoid, and all together.
+        """Cluster the rows of X within the groups to avoid, and combine the results.
 
         Parameters
         ----------
@@ -223,13 +219,13 @@ class CondEns(Clusterer):
         basis = consensus.basis_of([own.labels for own in local], sizes / sizes.sum(), UTILITY, False, rng)
         chosen = None
         if self.combine == "select":
-            chosen = self._selected(problem, local)
+            chosen = self._select(problem, local)
         elif len(local) == 1 and len(local[0].names) <= problem.k and local[0].labels.min() >= 0:
             chosen = 0
         return Setup(local, basis, chosen)
 
     def _groups(self, problem: Problem, key: Floats) -> list[Ints]:
-        """Rows to cluster together: the known groups, or all of them where these hold too few."""
+        """Rows to cluster together: the known groups, or all rows if these have too few."""
         warn_of_gaps(problem.clues)
         known = covering(problem.clues)
         groups = groups_of(known, key, max(problem.k, 2))
@@ -237,8 +233,8 @@ class CondEns(Clusterer):
             return groups
         if known:
             warn(
-                f"the known groups of two rows or more hold fewer than n_clusters={problem.k} rows, "
-                "so that all rows are clustered together and nothing is avoided.",
+                f"the known groups of two or more rows have fewer than n_clusters={problem.k} rows, "
+                "so all rows are clustered together and nothing is avoided.",
                 ClueWarning,
             )
         return [np.argsort(key, kind="stable")]
@@ -250,13 +246,13 @@ class CondEns(Clusterer):
 
         return KMeans(n_init=10)
 
-    def _selected(self, problem: Problem, local: list[Local]) -> int:
+    def _select(self, problem: Problem, local: list[Local]) -> int:
         """The local clustering of lowest squared error among those that differ enough from all known ones."""
         able = [i for i, own in enumerate(local) if len(own.names) <= problem.k and own.labels.min() >= 0]
         if not able:
             raise ValueError(
-                "combine='select' takes a local clustering as it is, but each has more than "
-                f"n_clusters={problem.k} clusters, or rows without one."
+                f"combine='select' needs a local clustering with at most n_clusters={problem.k} clusters that labels "
+                "all rows, but there is none."
             )
         apart = [difference(local[i].labels, problem.clues) for i in able]
         enough = [i for i, found in zip(able, apart) if found >= min(self.difference, max(apart))]
@@ -282,13 +278,13 @@ class CondEns(Clusterer):
             "estimators_": [own.estimator for own in state.local],
             "inertia_": _inertia(rows, problem.total, state.labels, problem.k),
             "variation_": variation(state.labels, problem.clues),
-            # Rows that no rule labels go where most rows are, as in the consensus.
+            # Rows that no rule labels go to the largest cluster, as in the consensus.
             "_rules": [(own.rule, own.names, own.size * UTILITY.costs(share).T) for own, share in state.rules],
             "_largest": int(np.bincount(state.labels).argmax()),
         }
 
     def predict(self, X: Any) -> Ints:
-        """Cluster of new rows: local clusterings label them by their own rule, and the closest cluster takes them.
+        """Cluster of new rows, by the labels that the local clusterings give them.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Local clusterings: a clusterer fitted to some rows, and its own rule for all the others."""
+"""Local clusterings: a clusterer fitted to some rows and extended to all others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cluewise.core.rows import rows_of
 __all__ = ["Local", "codes_of", "groups_of", "local_clustering"]
 
 VOTERS = 5
-"""Neighbors that vote where a clusterer has no rule for new rows."""
+"""Number of neighbors that vote if a clusterer has no ``predict``."""
 
 
 class Local(NamedTuple):
@@ -26,13 +26,13 @@ class Local(NamedTuple):
 
     estimator: Any
     rule: Any  # has `predict`: the estimator, or a vote of neighbors
-    labels: Ints  # (n,) codes, -1 where the rule gives none
-    names: Ints  # what the rule calls each code
-    size: int  # rows that it was fitted to
+    labels: Ints  # (n,) codes, -1 where the rule gives no label
+    names: Ints  # label of the rule for each code
+    size: int  # number of rows that it was fitted to
 
 
 def codes_of(found: Any, names: Ints) -> Ints:
-    """Codes of what a rule says; -1 for noise and for names that no row had."""
+    """Codes of the labels of a rule; -1 for noise and for unknown labels."""
     found = np.asarray(found)
     if not len(names):
         return np.full(len(found), -1, dtype=np.int32)
@@ -41,10 +41,10 @@ def codes_of(found: Any, names: Ints) -> Ints:
 
 
 def groups_of(known: Sequence[Array], key: Floats, k: int = 2) -> list[Ints]:
-    """Rows of each group of the known clusterings' product; a row that one of them does not cover is in none.
+    """Rows of each group in the product of the known clusterings; rows that one of them does not cover are in no group.
 
-    Rows stand in the order of ``key`` and groups in that of its means: neither places nor names of groups matter.
-    A group of one row has nothing to cluster and is left out; none is left where the others hold fewer than k rows.
+    Rows are sorted by ``key`` and groups by its mean, so that results depend neither on the order of the rows nor on
+    the names of groups. Groups of one row are left out; there are no groups if the others have fewer than k rows.
     """
     cells = np.zeros(len(key), dtype=np.intp)
     if known:
@@ -62,13 +62,13 @@ def groups_of(known: Sequence[Array], key: Floats, k: int = 2) -> list[Ints]:
 
 
 def local_clustering(base: Any, X: Any, rows: Ints, k: int, seed: int) -> Local:
-    """A clone of ``base`` with k clusters, fitted to some rows and extended to all by its own rule (E36, E37)."""
+    """A clone of ``base`` with k clusters, fitted to some rows and extended to all by its rule (E36, E37)."""
     model = told(base, min(k, len(rows)), seed)
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):  # so that threads change nothing
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a group may hold fewer distinct rows than clusters
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):  # same result for any number of threads
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a group may have fewer distinct rows than clusters
         model.fit(X[rows])
         if not hasattr(model, "predict") and not hasattr(model, "labels_"):
-            raise TypeError(f"estimator={base!r} has neither predict nor labels_, so that it labels no rows.")
+            raise TypeError(f"estimator={base!r} has neither predict nor labels_, so it cannot label rows.")
         rule = _rule_of(model, X, rows)
         found = np.array(rule.predict(X), dtype=np.int64)
     if hasattr(model, "labels_"):
@@ -78,7 +78,7 @@ def local_clustering(base: Any, X: Any, rows: Ints, k: int, seed: int) -> Local:
 
 
 class _Nearest(NamedTuple):
-    """The nearest center; far from the origin, too, where that of scikit-learn's k-means loses its digits."""
+    """Assigns rows to the nearest center, precisely even far from the origin, unlike scikit-learn's k-means."""
 
     centers: Floats
 

@@ -1,4 +1,4 @@
-"""Distances that are learned from clues: transformers whose output any clusterer can take."""
+"""Distances learned from clues: transformers whose output works with any clusterer."""
 
 from cluewise.metric_learning._dca import DCA
 from cluewise.metric_learning._itml import ITML

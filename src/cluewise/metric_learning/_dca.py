@@ -1,4 +1,4 @@
-"""Discriminative component analysis: rows that belong together close, chunklets with a cannot-link apart [Hoi2006]_."""
+"""Discriminative component analysis: little scatter within chunklets, much between them [Hoi2006]_."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from cluewise.exceptions import ClueError
 __all__ = ["DCA"]
 
 LIMIT = 10**7
-"""Pairs of components that overlapping apart groups may make."""
+"""Maximum number of pairs of components in overlapping apart groups."""
 
 
 def between(rows: Rows, clues: Clues) -> Floats:
-    """C_b, the mean of (m_i − m_j)(m_i − m_j)ᵀ over the pairs of components that are told apart; 0 without.
+    """C_b, the mean of (m_i − m_j)(m_i − m_j)ᵀ over the pairs of components that must be apart; 0 without such pairs.
 
-    Groups (and the label classes) that share no component are summed in closed form: the scatter of s means around
-    their own mean, times s, is the sum over their pairs.
+    Groups (and label classes) that share no component are summed in closed form: the sum over the pairs of s means is
+    s times their scatter around their own mean.
     """
     graph, cliques = clues.graph, clues.cliques
     low = np.repeat(np.arange(clues.n_components), np.diff(graph.indptr))
@@ -42,7 +42,7 @@ def between(rows: Rows, clues: Clues) -> Floats:
         of_component = np.full(clues.n_components, -1, dtype=np.int64)
         of_component[members] = group
         first, second = of_component[links].T
-        links = links[(first != second) | (first < 0)]  # a pair that its group names already counts once
+        links = links[(first != second) | (first < 0)]  # a pair that is also in a group counts once
     count = len(links) + int((size * (size - 1) // 2).sum())
     named = np.union1d(links.ravel(), members)
     number = np.full(clues.n_components, -1, dtype=np.int32)
@@ -62,9 +62,9 @@ def between(rows: Rows, clues: Clues) -> Floats:
 
 
 def _pairs(size: Ints, indptr: Ints, members: Ints) -> Ints:
-    """Pairs of the components of every group, for groups that overlap; smaller number first."""
+    """Pairs of components in every group, lower number first, for groups that overlap."""
     if int((size * (size - 1) // 2).sum()) > LIMIT:
-        raise ClueError(f"overlapping apart groups make more than {LIMIT} pairs of components; give fewer groups.")
+        raise ClueError(f"overlapping apart groups imply more than {LIMIT} pairs of components; use fewer groups.")
     found = [np.empty((0, 2), dtype=np.int64)]
     for start, s in zip(indptr[:-1], size, strict=True):
         first, second = np.triu_indices(s, 1)
@@ -73,36 +73,30 @@ def _pairs(size: Ints, indptr: Ints, members: Ints) -> Ints:
 
 
 class DCA(MetricLearner):
-    r"""Discriminative component analysis: little scatter within chunklets, much between those that are told apart.
+    r"""Discriminative component analysis: little scatter within chunklets, much between those that must be apart.
 
     Rows joined by must-links, together groups or equal labels form *chunklets*; cannot-links, apart groups and
-    different labels tell components apart. DCA keeps only the directions in which components that are told apart
-    differ, and divides there by the scatter within chunklets, as `RCA` does everywhere. With few cannot-links the
-    metric has few dimensions: with the labels of k classes at most k − 1. Choose it
-    for many columns of which most are noise.
+    different labels keep chunklets (and single rows) apart. DCA keeps only the directions in which components that must
+    be apart differ, and divides there by the scatter within chunklets, as `RCA` does in all directions. With few
+    cannot-links the metric has few dimensions; with the labels of k classes at most k − 1. Use it for data with many
+    columns that are mostly noise.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of columns to make. None keeps all directions in which components that are told apart differ; with fewer,
-        those with the least scatter within chunklets for the scatter between them.
-    shrinkage : "auto" or float in [0, 1], default="auto"
-        Share of the identity that is mixed into the covariance of the chunklets, in columns of unit variance. "auto" is
-        d / (d + 2f), where f is the number of rows in chunklets less the number of chunklets: it matters when clues are
-        few and vanishes when they are many. With 0, directions without scatter are left out.
+        Number of columns of the result. None keeps all directions in which components that must be apart differ; fewer
+        are those with the least scatter within chunklets relative to the scatter between them.
+    {shrinkage}
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, d)
-        L, with ``transform(X) = X @ L.T``; symmetric where the metric has full rank and units do not differ too much.
-    n_components_ : int
-        Rank of the metric.
+    {components_}
     {columns_}
 
     Raises
     ------
     Contradiction
-        If two rows must be together and apart.
+        If two rows must be both together and apart.
 
     See Also
     --------
@@ -110,8 +104,8 @@ class DCA(MetricLearner):
 
     Notes
     -----
-    The directions are found one after the other: first those in which the means of components that are told apart
-    differ, then, among these, those with the least scatter within chunklets:
+    The directions are found in two steps: first those in which the means of components that must be apart differ, then,
+    among these, those with the least scatter within chunklets:
 
     .. math::
 
@@ -123,8 +117,8 @@ class DCA(MetricLearner):
         C_b = U \Lambda_b U^\top, \quad Z = U \Lambda_b^{-1/2}, \quad Z^\top C_w Z = V \Lambda_w V^\top, \quad
         M = A A^\top, \quad A = Z V \Lambda_w^{-1/2}.
 
-    With all directions kept and :math:`C_b` of full rank, :math:`M = C_w^{-1}` whatever the cannot-links are: they
-    matter through the directions that they leave out.
+    If all directions are kept and :math:`C_b` has full rank, :math:`M = C_w^{-1}` does not depend on the cannot-links:
+    they only select directions.
 
     ===================== ==========================================
     symbol                in the code
@@ -135,14 +129,14 @@ class DCA(MetricLearner):
     :math:`A^\top`        ``metric.whitening(C, apart, count)``
     ===================== ==========================================
 
-    *Deviations*: components of one row count in :math:`C_b`, so that cannot-links between rows without must-links
-    are heard; :math:`c` counts chunklets of two or more rows. A pair of components counts once, however many clues tell
+    *Deviations*: components of one row count in :math:`C_b`, so that cannot-links between rows without must-links have
+    an effect; :math:`c` counts chunklets of two or more rows. A pair of components counts once, however many clues keep
     it apart, so an entailed clue changes nothing, and weights of links are ignored. :math:`C_w` is shrunk by default;
-    with ``shrinkage=0`` it is as published. Rank and shrinkage are decided in columns divided by their standard
-    deviation. Without cannot-links :math:`C_b = I`; without must-links, or where rows that belong together are all
-    equal, :math:`C_w = I`; without either the metric is the Euclidean one, and a warning says so.
+    ``shrinkage=0`` is as published. Rank and shrinkage are determined for columns divided by their standard deviation.
+    Without cannot-links :math:`C_b = I`; without must-links, or if rows that belong together are all equal,
+    :math:`C_w = I`; without both the metric is Euclidean, with a warning.
 
-    Time is O(n d + (p + q) d² + d³) for p rows in chunklets and q pairs of components that cannot-links tell apart.
+    Time is O(n d + (p + q) d² + d³) for p rows in chunklets and q pairs of components that must be apart.
 
     References
     ----------
@@ -151,7 +145,7 @@ class DCA(MetricLearner):
 
     Examples
     --------
-    Three classes differ in two of three columns; the third is left out.
+    Three classes differ in two of three columns; the third column is ignored.
 
     >>> from cluewise import Clues
     >>> from cluewise.metric_learning import DCA

@@ -1,8 +1,8 @@
-"""Large margins: rows that should be near, rows that should be farther away, and what a linear map makes of both.
+"""Large margins: targets, impostors, and the loss of a linear map.
 
-Rows of one must-link component are a class. Of all rows that a row must be apart from only those count that come
-within the margin of its targets; they are found in blocks by matrix products in single precision, with room for
-its rounding, and then measured in double precision, so that what is found depends on neither.
+Rows of one must-link component are a class. Of all rows that a row must be apart from, only impostors within the margin
+of its targets count. Candidates are found in blocks by matrix products in single precision, with a margin for rounding,
+and then measured in double precision, so the result does not depend on the block size or on rounding.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ __all__ = ["Neighborhoods", "loss", "neighborhoods", "to_targets"]
 MARGIN = 1.0
 
 EDGES = 10**7
-"""Pairs of components that must be apart: more are refused."""
+"""Maximum number of pairs of components that must be apart."""
 
 DENSE = 1024
-"""Pairs of rows from which on a matrix product is worth its call; fewer are listed."""
+"""Number of pairs of rows from which a matrix product is faster than a list."""
 
 BLOCK = 2**19
-"""Distances that are in memory at once, per thread."""
+"""Number of distances in memory at once, per thread."""
 
 
 WAITING = 2**21
-"""Pairs whose forces are added up at once."""
+"""Number of pairs whose forces are added up at once."""
 
 
 class Neighborhoods(NamedTuple):
-    """What is near and far for the rows that clues speak of."""
+    """Targets of the rows with clues, and the rows that they must be apart from."""
 
     rows: Ints  # (t,) their numbers in X
     X: Floats  # (t, d) float64, relative to their mean
-    targets: Ints  # (t, k) places of the rows to be near to; the own place where there are fewer than in other classes
+    targets: Ints  # (t, k) indices of the targets; the index of the row itself where there are fewer than k
     has: Bools  # (t, k) whether there is a target
-    listed: Ints  # (m, 2) places of rows that must be apart
-    blocks: list[tuple[Ints, Ints]]  # places of rows, and of those that they all must be apart from
+    listed: Ints  # (m, 2) indices of rows that must be apart
+    blocks: list[tuple[Ints, Ints]]  # indices of rows, and of those that they all must be apart from
 
 
 def neighborhoods(X: Floats, clues: Clues, k: int) -> Neighborhoods:
-    """Targets by Euclidean distance, and who must be apart; rows that neither concerns are left out."""
+    """Targets by Euclidean distance, and rows that must be apart; other rows are left out."""
     component, count = clues.components, clues.n_components
     sizes = np.bincount(component, minlength=count)
     low, high = _edges(clues)
-    bound = (sizes[low] > 1) | (sizes[high] > 1)  # two single rows have no targets that they could come between
+    bound = (sizes[low] > 1) | (sizes[high] > 1)  # two single rows have no targets, so they are no impostors
     low, high = low[bound], high[bound]
     concerned = sizes > 1
     concerned[low] = concerned[high] = True
@@ -62,7 +62,7 @@ def neighborhoods(X: Floats, clues: Clues, k: int) -> Neighborhoods:
     begin = np.cumsum(sizes) - sizes
     x = X[rows].astype(np.float64)
     x -= x.mean(axis=0) if len(x) else 0.0
-    most = max(int(sizes.max(initial=0)) - 1, 1)  # targets that a row can have; a table of more would be empty
+    most = max(int(sizes.max(initial=0)) - 1, 1)  # maximum number of targets of a row
     targets, has = _targets(x, sizes, begin, min(k, most))
     return Neighborhoods(rows, x, targets, has, *_foes(low, high, sizes, begin))
 
@@ -76,7 +76,7 @@ def _edges(clues: Clues) -> tuple[Ints, Ints]:
     sizes = np.diff(cliques.indptr)
     total = len(lows[0]) + int((sizes * (sizes - 1) // 2).sum())
     if total > EDGES:
-        raise ClueError(f"the clues keep {total} pairs of components apart; at most {EDGES} can be taken one by one.")
+        raise ClueError(f"the clues keep {total} pairs of components apart; the maximum is {EDGES}.")
     for start, end in zip(cliques.indptr, cliques.indptr[1:]):
         members = cliques.members[start:end].astype(np.int64)
         i, j = np.triu_indices(len(members), 1)
@@ -88,7 +88,7 @@ def _edges(clues: Clues) -> tuple[Ints, Ints]:
 
 
 def _targets(x: Floats, sizes: Ints, begin: Ints, k: int) -> tuple[Ints, Bools]:
-    """The k nearest rows of the own component, the first on ties; all of them where there are fewer."""
+    """The k nearest rows of the same component, or all if there are fewer; ties go to the first."""
     targets = np.repeat(np.arange(len(x))[:, None], k, axis=1)
     has = np.zeros((len(x), k), dtype=bool)
     norms = np.einsum("ij,ij->i", x, x)
@@ -107,7 +107,7 @@ def _targets(x: Floats, sizes: Ints, begin: Ints, k: int) -> tuple[Ints, Bools]:
 
 
 def _foes(low: Ints, high: Ints, sizes: Ints, begin: Ints) -> tuple[Ints, list[tuple[Ints, Ints]]]:
-    """Rows of components that must be apart: as a list of pairs, or as blocks where a component has many."""
+    """Rows of components that must be apart: as a list of pairs, or as blocks for components with many pairs."""
     pairs = sizes[low] * sizes[high]
     many = np.bincount(low, weights=pairs, minlength=len(sizes)) >= DENSE
     blocks = []
@@ -124,7 +124,7 @@ def _foes(low: Ints, high: Ints, sizes: Ints, begin: Ints) -> tuple[Ints, list[t
 
 
 def _ranges(starts: Ints, lengths: Ints) -> Ints:
-    """All whole numbers of several ranges, one after the other."""
+    """Concatenation of several ranges of integers."""
     ends = np.cumsum(lengths)
     return np.arange(int(lengths.sum())) + np.repeat(starts - (ends - lengths), lengths)
 
@@ -157,7 +157,7 @@ def loss(L: Floats, near: Neighborhoods, push: float) -> tuple[float, Callable[[
 class _Forces:
     """Σ w (z_i − z_j) of every row i over its pairs; the gradient is 2 Σ w (z_i − z_j)(x_i − x_j)ᵀ = 2 (forces)ᵀ X.
 
-    Pairs are put together before they are added up, but not so many that memory grows with them.
+    Pairs are collected before they are added up, because one large sparse product is faster than many small ones.
     """
 
     def __init__(self, z: Floats) -> None:
@@ -185,7 +185,7 @@ class _Forces:
 
 
 def to_targets(z: Floats, near: Neighborhoods) -> Floats:
-    """(t, k) squared distances of rows from their targets; minus infinity where there is none."""
+    """(t, k) squared distances of rows from their targets; minus infinity without a target."""
     return np.where(near.has, _squared(z, np.arange(len(z))[:, None], near.targets), -np.inf)
 
 
@@ -198,7 +198,8 @@ def _close(z: Floats, near: Neighborhoods, reach: Floats) -> Iterator[tuple[Ints
     """Pairs of rows that must be apart and of which one may be within reach of the other."""
     small = z.astype(np.float32)
     norms = np.einsum("ij,ij->i", z, z)
-    # A dot product of r terms in single precision is wrong by less than r roundings of ‖a‖‖b‖ ≤ (‖a‖² + ‖b‖²) / 2.
+    # The error of a dot product of r terms in single precision is below r·ε·‖a‖‖b‖ ≤ r·ε·(‖a‖² + ‖b‖²) / 2. Reducing
+    # the norms accordingly makes the result a lower bound of the squared distance, so no impostor is missed.
     least = ((1 - (z.shape[1] + 8) * np.finfo(np.float32).eps) * norms).astype(np.float32)
     limit = np.nextafter(reach.astype(np.float32), np.float32(np.inf))
 

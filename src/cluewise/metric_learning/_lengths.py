@@ -1,4 +1,4 @@
-"""The two problems of `XingMetric`, each a step that lowers its objective [Xing2002]_."""
+"""Steps for the two problems of `XingMetric`; each lowers its objective [Xing2002]_."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = [
     "full_step",
     "length",
     "newton_step",
-    "scaled",
+    "rescale_root",
+    "rescale_weights",
     "slopes",
-    "started",
     "wide_step",
 ]
 
@@ -40,7 +40,7 @@ class Differences(NamedTuple):
 
 
 class Full(NamedTuple):
-    """A root of the metric in coordinates in which M is the identity, and what the next step needs."""
+    """A root of the metric, in coordinates in which M is the identity."""
 
     white: Floats  # (r, r) F with A = RRᵀ, R = M^{−1/2}F; ‖F‖² = f(A) = 1
     pull: Floats  # (d, r) KR
@@ -60,20 +60,23 @@ def length(apart: Differences, root: Floats) -> tuple[float, Floats]:
 
 
 def full_step(state: Full, *, apart: Differences) -> tuple[Full, loop.Info]:
-    """The best root for the tangent of g at this one: ‖RᵀΔ‖ is convex in R, and ‖F‖² ≤ 1 a ball."""
-    new, g = started(state.inverse @ state.pull, state.inverse, apart)
+    """Maximize the tangent of g at the current root over the ball ‖F‖² ≤ 1.
+
+    ‖RᵀΔ‖ is convex in R, so the tangent is a lower bound of g and g never falls.
+    """
+    new, g = rescale_root(state.inverse @ state.pull, state.inverse, apart)
     return new, loop.Info(-g, 1)
 
 
-def started(white: Floats, inverse: Floats, apart: Differences) -> tuple[Full, float]:
-    """A state from any root F, scaled to f(A) = 1, and its g(A)."""
+def rescale_root(white: Floats, inverse: Floats, apart: Differences) -> tuple[Full, float]:
+    """The state of any root F, scaled to f(A) = 1, and its g(A)."""
     white = white / np.linalg.norm(white)
     g, pull = length(apart, inverse.T @ white)
     return Full(white, pull, inverse), g
 
 
 class Slopes(NamedTuple):
-    """Derivatives of G(a), the summed distance of the cannot-links, by the weights of the columns."""
+    """Derivatives of G(a), the summed distance of the cannot-links, with respect to the weights of the columns."""
 
     total: float  # G
     first: Floats  # (d,)
@@ -99,7 +102,7 @@ def slopes(apart: Differences, a: Floats, *, curved: bool) -> Slopes:
 class Weights(NamedTuple):
     """A diagonal metric."""
 
-    a: Floats  # (d,) one weight per column; a zero stays one
+    a: Floats  # (d,) one weight per column; zeros stay zero
     near: Floats  # (d,) s = Σ_must Δ²
 
 
@@ -109,13 +112,13 @@ def cost(apart: Differences, state: Weights) -> float:
 
 
 def newton_step(state: Weights, *, apart: Differences) -> tuple[Weights, loop.Info]:
-    """A Newton step on F (Eq. 34 of the survey) that stays inside a > 0, halved until F falls enough."""
+    """A Newton step on F (Eq. 34 of the survey) inside a > 0, halved until F decreases enough."""
     a, near = state
     found = slopes(apart, a, curved=True)
     before = float(near @ a - np.log(found.total))
     slope = near - found.first / found.total
     curve = found.second / found.total + np.outer(found.first, found.first) / found.total**2
-    # In units of a the equations do not depend on those of the columns, and weights that are zero stay so.
+    # Relative to a the equations do not depend on the units of the columns, and zero weights stay zero.
     H = curve * np.outer(a, a)
     H[np.diag_indices_from(H)] += 1e-12 * np.trace(H)
     away = a * np.linalg.solve(H, a * slope)
@@ -132,13 +135,13 @@ def newton_step(state: Weights, *, apart: Differences) -> tuple[Weights, loop.In
 
 
 def wide_step(state: Weights, *, apart: Differences) -> tuple[Weights, loop.Info]:
-    """What `full_step` does, for weights of columns: a ← a (g₁/s)², at the scale that is best for F."""
+    """The step of `full_step` for weights of columns: a ← a (g₁/s)², at the optimal scale for F."""
     a, near = state
     first = slopes(apart, a, curved=False).first
-    new = scaled(a * np.divide(first, near, out=np.zeros_like(first), where=near > 0) ** 2, near)
+    new = rescale_weights(a * np.divide(first, near, out=np.zeros_like(first), where=near > 0) ** 2, near)
     return new, loop.Info(cost(apart, new), 1)
 
 
-def scaled(a: Floats, near: Floats) -> Weights:
-    """Σ_must aΔ² = ½: F is lowest there among all multiples of a."""
+def rescale_weights(a: Floats, near: Floats) -> Weights:
+    """The multiple of a with the lowest F, for which Σ_must aΔ² = ½."""
     return Weights(a / (2 * (near @ a)), near)

@@ -1,4 +1,4 @@
-"""Large-margin nearest neighbors: the metric in which rows of other classes stay a margin away [Weinberger2009]_."""
+"""Large-margin nearest neighbors: a metric that keeps rows of other classes a margin away [Weinberger2009]_."""
 
 from __future__ import annotations
 
@@ -19,57 +19,52 @@ from cluewise.metric_learning import _quasi_newton as quasi_newton
 __all__ = ["LMNN"]
 
 START = 2.0
-"""Mean squared distance of targets in the first metric, in margins: near enough to the scale of the solution, and far
-enough from a metric in which everybody is everybody's impostor."""
+"""Mean squared distance of targets in the initial metric, in margins: close to the scale of the solution, but large
+enough that not all rows are impostors."""
 
 NOTHING = 1e-6
-"""Loss per target, in margins, that counts as none: a map that can put targets in one place would go on for ever."""
+"""Loss per target, in margins, at which to stop: if targets can coincide, the loss would approach zero forever."""
 
 Function = quasi_newton.Function
 State = quasi_newton.Point
 
 
 def step(state: State, *, function: Function, nothing: float) -> tuple[State, loop.Info]:
-    """A step of the map L that lowers the loss; none is needed where ``nothing`` is left of it."""
+    """A step of the map L that lowers the loss; none if the loss is at most ``nothing``."""
     new = quasi_newton.advance(state, function) if state.value > nothing else state
     return new, loop.Info(new.value, int(new is not state))
 
 
 class LMNN(MetricLearner):
-    r"""Learn the metric in which the nearest rows of one class are near and other classes stay a margin away.
+    r"""Learn a metric that pulls rows towards neighbors of their class and keeps other classes a margin away.
 
-    Use it when many rows are labelled and the classes are neither round nor of one piece: it asks only that a row be
-    near a few rows of its class. With few labels it fits what it is shown only too well; `RCA` or `ITML` are safer.
+    Use it when many rows are labeled and classes are not spherical or consist of several parts: a row only needs to be
+    close to a few rows of its class. With few labels it overfits; `RCA` or `ITML` are safer.
 
     Parameters
     ----------
     n_neighbors : int, default=3
-        Targets: how many rows of its class each row is drawn to. They are chosen once, by Euclidean distance; a class
-        of fewer rows has as many as there are.
+        Number of targets, the rows of its class that each row is pulled towards. They are chosen once, by Euclidean
+        distance; smaller classes have fewer.
     push : float, default=0.5
-        Share of the push from impostors in the loss, in (0, 1) (the paper's μ); the rest is the pull to the targets.
+        Share of the impostors in the loss, in (0, 1) (the paper's μ); the rest is the pull towards the targets.
     n_components : int, optional
-        Number of directions of the new space; the map is learned with so many rows from the start, which is the leading
-        principal components.
+        Number of columns of the result. The map starts from as many leading principal components.
     max_iter : int, default=300
-        Most steps.
+        Maximum number of steps.
     tol : float, default=1e-3
-        Stop when the loss changes by at most this share of its value.
+        Relative change of the loss below which the steps stop.
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, d)
-        The map: ``transform(X)`` is ``X @ components_.T``.
-    n_components_ : int
-        Number of directions.
+    {components_}
     n_targets_ : int
-        Pairs of a row and a target.
+        Number of pairs of a row and a target.
     n_iter_ : int
         Number of steps.
     objective_, trace_ : float, ndarray
         The loss, at the end and after every step.
-    n_features_in_, feature_names_in_ : int, ndarray
-        What the columns were.
+    {columns_}
 
     Notes
     -----
@@ -88,16 +83,16 @@ class LMNN(MetricLearner):
     M         ``get_mahalanobis_matrix()``
     ========= ================
 
-    Rows without clues play no part. Classes are what must-links, groups and equal labels join, and impostors come
-    from classes that labels, cannot-links or ``apart`` groups set apart from the row's own: with nothing but pairs a
-    class is a must-link closure, and closures between which no cannot-link runs have no impostors for each other.
+    Rows without clues are not used. Classes are the must-link components, including those of groups and equal labels.
+    Impostors of a row come from classes that must be apart from its own by labels, cannot-links or ``apart`` groups;
+    components without a cannot-link between them have no impostors for each other.
 
-    A loss of a millionth of the margin per target counts as none.
+    The iterations also stop at a loss of a millionth of the margin per target.
 
-    *Deviations.* Steps are quasi-Newton steps (L-BFGS) on L that must lower the loss; the paper takes projected
-    subgradient steps on M. Impostors are looked for in every evaluation, among all rows that must be apart, so that the
-    loss is never an estimate. The first L is the identity scaled to a mean squared distance of 2 to the targets (of all
-    rows that clues speak of, where targets coincide): the scale of X does not matter. Weights of clues are not used.
+    *Deviations.* Steps are quasi-Newton steps (L-BFGS) on L that must lower the loss; the paper uses projected
+    subgradient steps on M. Impostors are searched for in every evaluation, among all rows that must be apart, so the
+    loss is exact. The initial L is the identity, scaled to a mean squared distance of 2 to the targets (between all
+    rows with clues if targets coincide), so the scale of X does not matter. Weights of clues are ignored.
 
     References
     ----------
@@ -160,7 +155,7 @@ class LMNN(MetricLearner):
         elif not near.blocks and not len(near.listed):
             missing = "no clue parts rows that belong together from others"
         elif not np.ptp(near.X, axis=0).any():
-            missing = "the rows that clues speak of are all equal"
+            missing = "the rows with clues are all equal"
         if missing:
             return self._plain(X, missing) | {"n_targets_": n_targets}
         function = partial(large_margin.loss, near=near, push=self.push)
@@ -172,7 +167,7 @@ class LMNN(MetricLearner):
     def _first_map(self, near: large_margin.Neighborhoods) -> Floats:
         """The identity or the leading principal components, with targets at a mean squared distance of `START`.
 
-        Where targets coincide, all rows together have that distance: the scale of X never matters.
+        If targets coincide, all rows have that mean distance instead, so the scale of X never matters.
         """
         d = near.X.shape[1]
         L = np.eye(d)

@@ -1,4 +1,4 @@
-"""Pairs of rows for objectives that are sums over pairs: all links, or a sample where labels make too many."""
+"""Pairs of rows for objectives that are sums over pairs; a sample if labels and groups imply too many."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["any_pairs", "sample_pairs", "squared_lengths"]
 
 
 def sample_pairs(clues: Clues, limit: int, rng: np.random.Generator) -> Pairs:
-    """All links, those of labels and groups included; beyond ``limit`` a sample of the latter.
+    """All links, including those that labels and groups imply; beyond ``limit`` a sample of the latter.
 
-    Links that were given as pairs are always all there. Of the pairs that labels and groups stand for so many are
-    drawn, without repetition, that there are ``limit``: as many that belong together as apart, as far as there are.
+    Links that are given as pairs are always included. Pairs that labels and groups imply are drawn without replacement
+    until there are ``limit`` pairs: half of them together and half apart, as far as possible.
     """
     labels, whole = clues.labels, np.ones(len(clues.classes_))
     joined = [(labels, whole), *((group.codes, group.weights) for group in clues.together)]
@@ -35,11 +35,11 @@ def sample_pairs(clues: Clues, limit: int, rng: np.random.Generator) -> Pairs:
     cannot.append(_across(labels, shares[0], rng))
     for (codes, weights), count in zip(parted, shares[1:]):
         cannot.append(_within(codes, weights, count, rng))
-    return Pairs(*_merged(must), *_merged(cannot))
+    return Pairs(*_merge(must), *_merge(cannot))
 
 
 def any_pairs(n: int, count: int, rng: np.random.Generator) -> Ints:
-    """All pairs of n rows, or ``count`` random ones where there are more; their two rows always differ."""
+    """All pairs of n rows, or ``count`` random pairs of two different rows if there are more."""
     if n * (n - 1) // 2 <= count:
         return np.column_stack(np.triu_indices(n, 1))
     first = rng.integers(n, size=count)
@@ -56,35 +56,35 @@ def squared_lengths(X: Floats, pairs: Ints, A: Floats) -> Floats:
 
 
 def _count(codes: Ints) -> int:
-    """Pairs of rows with one code."""
+    """Number of pairs of rows with the same code."""
     sizes = np.bincount(codes[codes >= 0])
     return int((sizes * (sizes - 1) // 2).sum())
 
 
 def _shares(counts: Ints, room: int) -> list[int]:
-    """How many to draw from each source, in proportion to what it has."""
+    """Number of pairs to draw from each source, in proportion to its size."""
     upto = np.cumsum(counts)
     return np.diff(np.rint(upto * (room / max(int(upto[-1]), 1))), prepend=0).astype(int).tolist()
 
 
 def _within(codes: Ints, weights: Floats, count: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Random pairs of rows with one code, all pairs alike."""
+    """Random pairs of rows with the same code, all pairs equally likely."""
     rows = _sorted_by(codes)
     sizes = np.bincount(codes[rows], minlength=len(weights)).astype(np.int64)
     upto = np.cumsum(sizes * (sizes - 1) // 2)
     drawn = _draw(int(upto[-1]) if len(upto) else 0, count, rng)
     group = np.searchsorted(upto, drawn, side="right")
     size, begin = sizes[group], (np.cumsum(sizes) - sizes)[group]
-    # Pair r of s rows in a circle: row r mod s and the one that is 1 + r div s places further on.
+    # Pair r of s rows on a circle: row r mod s, and the row 1 + r div s places further on.
     place, ahead = np.divmod(drawn - (upto[group] - size * (size - 1) // 2), size)[::-1]
     return np.column_stack([rows[begin + place], rows[begin + (place + ahead + 1) % size]]), weights[group]
 
 
 def _across(labels: Ints, count: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Random pairs of rows of different classes, all pairs alike."""
+    """Random pairs of rows of different classes, all pairs equally likely."""
     rows = _sorted_by(labels)
     sizes = np.bincount(labels[rows], minlength=1)
-    end = np.cumsum(sizes)[labels[rows]]  # rows lie class by class: partners of a row are those behind its class
+    end = np.cumsum(sizes)[labels[rows]]  # rows are sorted by class: the partners of a row are those after its class
     upto = np.cumsum(len(rows) - end)
     drawn = _draw(int(upto[-1]) if len(upto) else 0, count, rng)
     first = np.searchsorted(upto, drawn, side="right")
@@ -103,8 +103,8 @@ def _draw(total: int, count: int, rng: np.random.Generator) -> Ints:
     return rng.choice(total, size=min(count, total), replace=False) if total else np.empty(0, dtype=np.int64)
 
 
-def _merged(parts: list[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:
-    """Pairs of several sources, each once: what sources say adds up."""
+def _merge(parts: list[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:
+    """Distinct pairs of several sources, with summed weights."""
     pairs = np.sort(np.concatenate([drawn for drawn, _ in parts]), axis=1)
     together, of = np.unique(pairs, axis=0, return_inverse=True)
     weight = np.zeros(len(together))

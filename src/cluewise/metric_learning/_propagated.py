@@ -1,4 +1,4 @@
-"""Distances that must-links and cannot-links change, for their rows and for what is near these [Klein2002]_."""
+"""Distances changed by must-links and cannot-links, for their rows and for neighbors of these [Klein2002]_."""
 
 from __future__ import annotations
 
@@ -23,36 +23,34 @@ __all__ = ["PropagatedDistances"]
 
 
 class PropagatedDistances(TransformerMixin, Informed):
-    r"""Distances in which clues act on the neighborhood of the rows they speak of.
+    r"""Distances in which clues also act on neighbors of their rows.
 
-    Use it before any method that takes distances instead of rows. A must-link makes its two rows one place, so that
+    Use it before any method that takes precomputed distances. A must-link sets the distance of its two rows to zero, so
     their neighbors come closer, too; a cannot-link puts its two rows farther apart than any others. Complete linkage
-    then carries cannot-links on to the neighbors. Where rows that belong together are not near each other, this
-    can mislead: ``radius="auto"`` asks the clues themselves how far to go, and mostly errs on the side of caution.
+    then propagates cannot-links to neighbors. This can mislead if rows that belong together are not near each other:
+    ``radius="auto"`` estimates from the clues how far to propagate, and is mostly cautious.
 
     Parameters
     ----------
     metric : str or callable, default="euclidean"
-        Distance of two rows: a name that ``scipy.spatial.distance.cdist`` knows ("euclidean", "cityblock", "chebyshev",
-        …), a function of two rows, or "precomputed": X is then the (n, n) matrix of distances.
+        A metric of ``scipy.spatial.distance.cdist`` ("euclidean", "cityblock", "chebyshev", …), a function of two rows,
+        or "precomputed" if X is the (n, n) matrix of distances.
     radius : float or "auto", default=inf
-        How long each step of a path may be that passes through must-links. Infinity is the method as published; 0
-        changes nothing but the distances of rows that clues speak of; "auto" chooses.
+        Maximum length of each step of a path through must-links. Infinity is the method as published, 0 only changes
+        the distances of rows with clues, and "auto" estimates it.
     cross_cannot : bool, default=True
-        Whether must-links also bring closer what cannot-links, or what they entail, keep apart, as in the paper.
-        False: such distances are never shortened.
+        Whether must-links also shorten distances between rows that must be apart, as in the paper.
     memory_limit : float, default=4.0
-        GiB that distances may take; more is refused before any work.
+        Maximum memory for distances, in GiB.
 
     Attributes
     ----------
     radius_ : float
         The radius that was used.
     radii_ : ndarray
-        With ``radius="auto"``: the radii that were tried.
+        The radii that were tried, with ``radius="auto"``.
     agreement_ : ndarray
-        With ``radius="auto"``: for each of them the probability that a must-link is shorter than a cannot-link, when
-        neither takes part in the propagation.
+        For each of them, the probability that a held-out must-link is shorter than a held-out cannot-link.
 
     See Also
     --------
@@ -66,8 +64,8 @@ class PropagatedDistances(TransformerMixin, Informed):
 
     .. math:: D'_{ij} = \min\left(D_{ij},\; \min_{a, b} G_{ia} + S_{ab} + G_{jb}\right)
 
-    in O(n²r + nr²) time for all pairs, or O(r) for one of them, after O(nr) memory for G. With a finite radius, steps
-    (entries of G) that are longer are no steps.
+    in O(n²r + nr²) time for all pairs, or O(r) for one pair, with O(nr) memory for G. With a finite radius, longer
+    steps (entries of G) are not allowed.
 
     ========================== ===================================
     paper                      code
@@ -77,13 +75,13 @@ class PropagatedDistances(TransformerMixin, Informed):
     cannot-links               ``clues.pairs(expand=True)``
     ========================== ===================================
 
-    *Deviations.* The maximum is taken once, after all paths (erratum E8 of the survey). :math:`D` must be a metric, or
-    the paths are only those through must-link components. ``radius`` and ``cross_cannot`` are not in the paper. "auto"
-    tries each link as if nothing were known about its two rows, by the shortest way through one must-link
-    component, and takes the smallest radius whose agreement is within one standard error of the best. The radius is 0
+    *Deviations.* The maximum is taken once, after all paths (erratum E8 of the survey). If :math:`D` is not a metric,
+    only paths through must-link components are considered. ``radius`` and ``cross_cannot`` are not in the paper. "auto"
+    evaluates each link as if nothing were known about its two rows, by the shortest path through one must-link
+    component, and uses the smallest radius whose agreement is within one standard error of the best. The radius is 0
     unless the best agreement is two standard errors above that of 0, and also without must-links or without
-    cannot-links, for then nothing can be tried. A pair that must be together and apart is far apart, with a warning.
-    Weights of clues are ignored.
+    cannot-links. A pair that must be both together and apart is far apart, with a warning. Weights of clues are
+    ignored.
 
     References
     ----------
@@ -144,12 +142,12 @@ class PropagatedDistances(TransformerMixin, Informed):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
-        """Find the ways through the must-links; distances of pairs are computed when they are asked for.
+        """Find the shortest paths through must-links; distances of pairs are computed on demand.
 
         Parameters
         ----------
         X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
-            The data, or their distances; kept, not copied.
+            The data, or their distances; a reference is kept.
         {y}
         {clues}
 
@@ -165,7 +163,7 @@ class PropagatedDistances(TransformerMixin, Informed):
         if known.contradictions:
             warnings.warn(f"{known.contradictions[0]}; it counts as a cannot-link.", ClueWarning, stacklevel=3)
         hubs = int(np.count_nonzero(np.bincount(known.components) > 1))
-        self._require(16 * known.n * hubs, f"ways through {hubs} must-link components")
+        self._require(16 * known.n * hubs, f"paths through {hubs} must-link components")
         self._X, self._clues = X, known
         distance = pairwise(X, self.metric)
         if isinstance(self.radius, str):
@@ -190,7 +188,7 @@ class PropagatedDistances(TransformerMixin, Informed):
         Returns
         -------
         ndarray of shape (n, n)
-            Symmetric, 0 for rows that must be together, larger by 1 than all others for cannot-links.
+            Symmetric; 0 for rows that must be together, and 1 more than the maximum of the others for cannot-links.
         """
         self.fit(X, y, clues=clues)
         n = len(self._X)
@@ -204,7 +202,7 @@ class PropagatedDistances(TransformerMixin, Informed):
         return D
 
     def transform(self, X: Any) -> Floats:
-        """Distances of new rows, about which nothing is known, to the rows of the fit.
+        """Distances of new rows, without clues, to the rows of the fit.
 
         Parameters
         ----------
@@ -214,7 +212,7 @@ class PropagatedDistances(TransformerMixin, Informed):
         Returns
         -------
         ndarray of shape (m, n)
-            Shortest paths; cannot-links are between rows of the fit and play no part.
+            Shortest paths; cannot-links, which are between rows of the fit, have no effect.
         """
         check_is_fitted(self)
         X = checked_data(self, X, reset=False, sparse=False)
@@ -223,10 +221,10 @@ class PropagatedDistances(TransformerMixin, Informed):
         new, old = np.arange(len(X)), np.arange(len(self._X))
         hubs = self._hubs
         into = propagation.reach_of(distance, new, hubs.members, hubs.start, hubs.radius)
-        return propagation.shortened(distance(new, old).copy(), hubs.through(into), hubs.into)
+        return propagation.shorten(distance(new, old).copy(), hubs.through(into), hubs.into)
 
     def between(self, first: ArrayLike, second: ArrayLike) -> Floats:
-        """Changed distances of some pairs of rows of the fit, without all the others.
+        """Changed distances of some pairs of rows of the fit.
 
         Parameters
         ----------
@@ -236,13 +234,13 @@ class PropagatedDistances(TransformerMixin, Informed):
         Returns
         -------
         ndarray of shape (m,)
-            As `fit_transform` gives them, but for cannot-links, which are infinitely far apart here: the largest of
-            all distances is not known.
+            The same as from `fit_transform`, except that cannot-links have infinite distance, because the maximum over
+            all pairs is not known.
         """
         check_is_fitted(self)
         i, j = (_numbers(which, len(self._X)) for which in (first, second))
         if len(i) != len(j):
-            raise ValueError(f"pairs need as many first as second rows; there are {len(i)} and {len(j)}.")
+            raise ValueError(f"first and second must have the same length; got {len(i)} and {len(j)}.")
         D = paired(self._X, self.metric, i, j)
         into = self._hubs.into
         if len(self._hubs):
@@ -259,10 +257,10 @@ class PropagatedDistances(TransformerMixin, Informed):
         return D
 
     def _require(self, needed: int, what: str) -> None:
-        require_memory(needed, self.memory_limit, what, "take fewer rows, or a larger memory_limit")
+        require_memory(needed, self.memory_limit, what, "use fewer rows or a larger memory_limit")
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Names of the columns that `transform` gives: one per row of the fit."""
+        """Names of the columns of `transform`, one per row of the fit."""
         check_is_fitted(self)
         return np.asarray([f"propagateddistances{i}" for i in range(len(self._X))], dtype=object)
 
@@ -274,9 +272,9 @@ class PropagatedDistances(TransformerMixin, Informed):
 
 def _numbers(which: ArrayLike, n: int) -> Ints:
     rows = np.asarray(which)
-    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):  # an empty list is one of floats to NumPy
-        raise ValueError(f"rows are given as a list of their numbers, not as {which!r}.")
+    if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):  # NumPy makes floats of an empty list
+        raise ValueError(f"expected a list of row numbers; got {which!r}.")
     bad = np.flatnonzero((rows < 0) | (rows >= n))
     if len(bad):
-        raise ValueError(f"there is no row {rows[bad[0]]}; the rows are numbered from 0 to {n - 1}.")
+        raise ValueError(f"there is no row {rows[bad[0]]}; rows are numbered from 0 to {n - 1}.")
     return rows.astype(np.int64)

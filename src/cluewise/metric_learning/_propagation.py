@@ -3,7 +3,7 @@
 A component of two or more rows is a *hub*. With G the distances of all rows to the nearest member of each hub, and S
 the shortest paths between hubs, D′ = min(D, G ⊗ S ⊗ Gᵀ), ⊗ being the product in which sums are minima and products
 are sums. That is the contracted form (4.3 of the specification) of all-pairs shortest paths with must-links of
-length 0, if D is a metric; no pair of rows is looked at that nobody asks for.
+length 0, if D is a metric. Distances are only computed for the pairs that are needed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cluewise.clues import Clues
 from cluewise.core.threads import map_blocks
 from cluewise.core.views import list_rows
 
-__all__ = ["Distance", "Hubs", "Sides", "all_pairs", "hubs_of", "members_of", "reach_of", "shortened"]
+__all__ = ["Distance", "Hubs", "Sides", "all_pairs", "hubs_of", "members_of", "reach_of", "shorten"]
 
 Distance: TypeAlias = Callable[[Ints, Ints], Floats]
 """Distances of some rows (lines) to others (columns)."""
@@ -41,7 +41,7 @@ class Hubs(NamedTuple):
         return len(self.start)
 
     def through(self, into: Floats) -> Floats:
-        """G ⊗ S: from rows to the far side of every hub, by whatever hubs lie between."""
+        """G ⊗ S: shortest paths from rows to every hub, through any other hubs."""
         out = np.full_like(into, np.inf)
         for b in range(len(self)):
             np.minimum(out, into[:, b, None] + self.between[b], out=out)
@@ -56,7 +56,7 @@ class Sides(NamedTuple):
 
     @classmethod
     def of(cls, clues: Clues) -> Sides:
-        """The sides that clues tell."""
+        """The sides according to the clues."""
         cliques: dict[int, list[Ints]] = {}
         for start, stop in zip(clues.cliques.indptr[:-1], clues.cliques.indptr[1:]):
             members = clues.cliques.members[start:stop]
@@ -102,7 +102,7 @@ def hubs_of(distance: Distance, clues: Clues, radius: float) -> Hubs:
     """The hubs of the clues, for paths whose steps are at most ``radius`` long."""
     members, start = members_of(clues)
     into = reach_of(distance, np.arange(clues.n), members, start, radius)
-    # Some metrics, such as the cosine, leave rounding of the distance of a row from itself.
+    # With some metrics, such as cosine, rounding makes the distance of a row from itself nonzero.
     into[members, np.repeat(np.arange(len(start)), np.diff(start, append=len(members)))] = 0.0
     between = np.minimum.reduceat(into[members], start, axis=0) if len(start) else np.empty((0, 0))
     for k in range(len(start)):  # Floyd and Warshall, among hubs alone
@@ -110,7 +110,7 @@ def hubs_of(distance: Distance, clues: Clues, radius: float) -> Hubs:
     return Hubs(members, start, between, radius, into)
 
 
-def shortened(D: Floats, through: Floats, into: Floats) -> Floats:
+def shorten(D: Floats, through: Floats, into: Floats) -> Floats:
     """min(D, through ⊗ intoᵀ), written into D: from rows that have ``through`` to rows that have ``into``."""
     for a in range(into.shape[1]):
         rows, columns = np.flatnonzero(through[:, a] < np.inf), np.flatnonzero(into[:, a] < np.inf)
@@ -132,17 +132,17 @@ def all_pairs(distance: Distance, hubs: Hubs, n: int, sides: Sides | None) -> Fl
         later = np.arange(begin, n)
         D = distance(block, later)
         kept = D.copy() if sides is not None else None
-        shortened(D, through[block], hubs.into[begin:])
+        shorten(D, through[block], hubs.into[begin:])
         if sides is not None and kept is not None:
             for i, row in enumerate(block.tolist()):
                 mask = sides.across(row)[begin:]
                 D[i, mask] = kept[i, mask]
         square = D[:, : end - begin]
-        square[:] = np.minimum(square, square.T)  # one is the other but for rounding
+        square[:] = np.minimum(square, square.T)  # they differ by rounding only
         out[begin:end, begin:] = D
         out[begin:, begin:end] = D.T
 
     for _ in map_blocks(work, _blocks(np.arange(n), n)):
-        continue  # between two blocks Ctrl-C is heard
+        continue  # Ctrl-C works between two blocks
     np.fill_diagonal(out, 0.0)
     return out

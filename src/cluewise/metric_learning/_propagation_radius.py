@@ -1,4 +1,4 @@
-"""How far to propagate: the radius at which clues that were left out are predicted best (12.3 of the specification)."""
+"""How far to propagate: the radius that predicts held-out clues best (12.3 of the specification)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from cluewise.metric_learning._propagation import BLOCK, Distance
 __all__ = ["Guard", "guarded_radius"]
 
 MOST = 1000
-"""Links of one kind that are tried; of more, so many in equal steps."""
+"""Approximate maximum number of links of each kind that are held out, evenly sampled."""
 
 STEPS = 20
-"""Radii that are tried, beside 0 and infinity."""
+"""Number of radii to try, besides 0 and infinity."""
 
 CLEARLY = 2.0
-"""Standard errors by which the best radius must beat no propagation at all: many radii are tried, and one is lucky."""
+"""Standard errors by which the best radius must beat no propagation, because the best of many is partly luck."""
 
 
 class Guard(NamedTuple):
-    """The radius that was chosen, and how well each one that was tried separates must-links from cannot-links."""
+    """The chosen radius, and how well each radius separates must-links from cannot-links."""
 
     radius: float
     radii: Floats
@@ -31,10 +31,10 @@ class Guard(NamedTuple):
 
 
 def guarded_radius(distance: Distance, clues: Clues, members: Ints, start: Ints) -> Guard:
-    """The smallest radius within one standard error of the best; 0 if that is not clearly better, or cannot be tried.
+    """The smallest radius within one standard error of the best; 0 if that is not clearly better, or without links.
 
-    Each link, of either kind, is tried as if nothing were known about its two rows, which then belong to no hub. By the
-    shortest way through one hub, agreement is the probability that a must-link is shorter than a cannot-link.
+    Each link is held out: its two rows then belong to no hub, and its length is that of the shortest path through one
+    hub. Agreement is the probability that a must-link is shorter than a cannot-link.
     """
     links = clues.pairs(expand=True)
     must, cannot = (pairs[:: max(len(pairs) // MOST, 1)] for pairs in (links.must, links.cannot))
@@ -58,7 +58,7 @@ def guarded_radius(distance: Distance, clues: Clues, members: Ints, start: Ints)
 
 
 def _ways(distance: Distance, tried: Ints, members: Ints, start: Ints) -> tuple[Floats, Floats, Floats]:
-    """Length of each link, of its ways by each hub, and the longer of the two steps of a way."""
+    """Length of each link, of its paths through each hub, and the longer of the two steps of a path."""
     plain = np.empty(len(tried))
     ways, steps = np.empty((2, len(tried), len(start)))
     size = max(BLOCK // len(members), 1)  # there are must-links to try, and so there are hubs
@@ -76,7 +76,7 @@ def _ways(distance: Distance, tried: Ints, members: Ints, start: Ints) -> tuple[
 
 
 def _shorter(must: Floats, cannot: Floats) -> float:
-    """Probability that a must-link is shorter than a cannot-link, ties counting half."""
+    """Probability that a must-link is shorter than a cannot-link; ties count half."""
     order = np.sort(cannot)
     above = len(order) - np.searchsorted(order, must, side="right")
     level = len(order) - np.searchsorted(order, must, side="left")

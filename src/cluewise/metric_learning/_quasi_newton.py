@@ -1,4 +1,4 @@
-"""Quasi-Newton descent (limited-memory BFGS) that takes only steps which lower the function."""
+"""Quasi-Newton descent (limited-memory BFGS) in which every step lowers the function."""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ from cluewise._typing import Floats
 __all__ = ["Point", "advance", "begin"]
 
 REMEMBERED = 10
-"""Steps whose curvature is remembered; more hardly help."""
+"""Number of last steps that estimate the curvature; more hardly help."""
 
 ENOUGH = 1e-4
-"""Share of the promised fall that a step must keep (Armijo's rule)."""
+"""Share of the predicted decrease that a step must reach (Armijo's rule)."""
 
 SHORTEST = 2.0**-30
-"""Share of a step below which it is given up."""
+"""Share of a step below which the line search gives up."""
 
 FIRST = 0.1
-"""Length of the first step, when nothing is known about the curvature, as a share of the length of the point."""
+"""Length of the first step, without curvature information, as a share of the norm of the point."""
 
 Function = Callable[[Floats], tuple[float, Callable[[], Floats]]]
-"""Value at a point, and what computes the gradient there."""
+"""Value at a point, and a function that computes the gradient there, because most trial points do not need it."""
 
 
 class Point(NamedTuple):
-    """Where we are, and what was learned on the way."""
+    """A point with its value, gradient and curvature information."""
 
     x: Floats
     value: float
     gradient: Floats
     steps: tuple[Floats, ...] = ()  # of the last iterations
-    turns: tuple[Floats, ...] = ()  # by which the gradient changed in them
+    turns: tuple[Floats, ...] = ()  # changes of the gradient in these steps
 
 
 def begin(x: Floats, function: Function) -> Point:
-    """A point without a past."""
+    """A point without curvature information."""
     value, gradient = function(x)
     return Point(x, value, gradient())
 
 
 def advance(point: Point, function: Function) -> Point:
-    """One step downhill; the same point when there is none, neither with nor without what was learned."""
+    """One step downhill; the same point if no step lowers the function."""
+    # If the quasi-Newton direction fails, its curvature is out of date: forget it and try the gradient.
     for known in (point, point._replace(steps=(), turns=())) if point.steps else (point,):
         way = _direction(known)
         fall = float((way * point.gradient).sum())
@@ -53,32 +54,32 @@ def advance(point: Point, function: Function) -> Point:
             x = point.x + share * way
             value, gradient = function(x)
             if value <= point.value + ENOUGH * share * fall:
-                return _arrived(known, x, value, gradient())
+                return _update(known, x, value, gradient())
             share /= 2
     return point
 
 
 def _direction(point: Point) -> Floats:
-    """Minus the gradient times an estimate of the inverse Hessian, by the two loops of L-BFGS."""
+    """Minus the estimated inverse Hessian times the gradient, by the two-loop recursion of L-BFGS."""
     way = -point.gradient
     if not point.steps:
         length = np.sqrt((way**2).sum())
         return way * (FIRST * max(float(np.sqrt((point.x**2).sum())), 1e-300) / length) if length else way
     past = [(s, t, 1 / float((s * t).sum())) for s, t in zip(point.steps, point.turns)]
-    pulled = []
+    alphas = []
     for s, t, rho in reversed(past):
         alpha = rho * float((s * way).sum())
-        pulled.append(alpha)
+        alphas.append(alpha)
         way = way - alpha * t
     s, t, rho = past[-1]
     way = way / (rho * float((t * t).sum()))
-    for (s, t, rho), alpha in zip(past, reversed(pulled)):
+    for (s, t, rho), alpha in zip(past, reversed(alphas)):
         way = way + (alpha - rho * float((t * way).sum())) * s
     return way
 
 
-def _arrived(point: Point, x: Floats, value: float, gradient: Floats) -> Point:
-    """The new point, with the memory of the step if the function curves upwards along it."""
+def _update(point: Point, x: Floats, value: float, gradient: Floats) -> Point:
+    """The new point; the step is remembered only if curvature along it is positive, as the inverse Hessian must be."""
     s, t = x - point.x, gradient - point.gradient
     steps, turns = point.steps, point.turns
     if float((s * t).sum()) > 1e-10 * np.sqrt(float((s * s).sum()) * float((t * t).sum())):

@@ -20,33 +20,27 @@ __all__ = ["RCA"]
 class RCA(MetricLearner):
     r"""Relevant component analysis: a metric in which rows that belong together scatter equally in all directions.
 
-    Rows joined by must-links, together groups or equal labels form *chunklets*. How the rows of a chunklet differ tells
-    what does not matter: RCA measures that scatter and divides by it. One pass over the chunklets and one
-    eigendecomposition; nothing iterates and there is hardly anything to choose, so it is the metric to try first. It
-    learns nothing from cannot-links: use `DCA` or `XingMetric` for those.
+    Rows joined by must-links, together groups or equal labels form *chunklets*. The scatter within chunklets is
+    irrelevant variation: RCA measures it and divides by it. This takes one pass over the chunklets and one
+    eigendecomposition, with hardly any parameters, so it is the metric to try first. It does not use cannot-links; use
+    `DCA` or `XingMetric` for those.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of columns to make. None keeps all directions; with fewer, those are kept in which chunklets scatter
-        least in comparison with all rows.
-    shrinkage : "auto" or float in [0, 1], default="auto"
-        Share of the identity that is mixed into the covariance of the chunklets, in columns of unit variance. "auto" is
-        d / (d + 2f), where f is the number of rows in chunklets less the number of chunklets: it matters when clues are
-        few and vanishes when they are many. With 0, directions without scatter are left out.
+        Number of columns of the result. None keeps all directions; fewer are those with the least scatter within
+        chunklets relative to that of all rows.
+    {shrinkage}
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, d)
-        L, with ``transform(X) = X @ L.T``; symmetric where the metric has full rank and units do not differ too much.
-    n_components_ : int
-        Rank of the metric.
+    {components_}
     {columns_}
 
     See Also
     --------
-    DCA : Uses cannot-links, too.
-    XingMetric : Weighs pairs against each other; few columns or sparse weights.
+    DCA : Also uses cannot-links.
+    XingMetric : Weighs must-links against cannot-links; for few columns or sparse weights.
 
     Notes
     -----
@@ -65,11 +59,11 @@ class RCA(MetricLearner):
     =============== ==========================================
 
     *Deviations*: chunklets are must-link components, so an entailed must-link changes nothing, and weights of links
-    are ignored. C is shrunk by default; with ``shrinkage=0`` it is as published. Rank and shrinkage are decided in
-    columns divided by their standard deviation, which makes them independent of units; a column that is constant gets
-    no weight. The fewer directions that ``n_components`` asks for are those of Fisher's criterion (least scatter within
-    chunklets for the scatter of all rows); the published algorithm reduces dimension that way before it whitens.
-    Without chunklets that scatter, the metric is the Euclidean one, and a warning says so.
+    are ignored. C is shrunk by default; ``shrinkage=0`` is as published. Rank and shrinkage are determined for columns
+    divided by their standard deviation, so they do not depend on units; constant columns get no weight. With
+    ``n_components``, directions are selected by Fisher's criterion (least scatter within chunklets relative to the
+    scatter of all rows); the published algorithm reduces the dimension in that way before whitening. If no chunklet has
+    rows that differ, the metric is Euclidean, with a warning.
 
     Time is O(n d + p d² + d³) for p rows in chunklets, O(n d²) with ``n_components``.
 
@@ -80,7 +74,7 @@ class RCA(MetricLearner):
 
     Examples
     --------
-    Rows 0 to 2 and 3 to 5 belong together; they scatter in the second column mostly.
+    Rows 0 to 2 and rows 3 to 5 belong together; they differ mostly in the second column.
 
     >>> from cluewise import Clues
     >>> from cluewise.metric_learning import RCA

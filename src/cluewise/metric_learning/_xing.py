@@ -1,4 +1,4 @@
-"""Learning a metric by convex optimization: must-links short, cannot-links long in total [Xing2002]_."""
+"""Metric learning by convex optimization: short must-links, and a large total length of cannot-links [Xing2002]_."""
 
 from __future__ import annotations
 
@@ -20,54 +20,51 @@ from cluewise.metric_learning._lengths import (
     cost,
     full_step,
     newton_step,
-    scaled,
+    rescale_root,
+    rescale_weights,
     slopes,
-    started,
     wide_step,
 )
 
 __all__ = ["XingMetric"]
 
 NONE = 1e-10
-"""A direction with a smaller share of the length of all must-links is on its way to zero, and left out."""
+"""Share of the length of all must-links below which a direction converges to zero and is left out."""
 
 WIDE = 2000
-"""Beyond this many columns, weights are found without the matrix of second derivatives."""
+"""Maximum number of columns for Newton steps, which need the matrix of second derivatives."""
 
 
 class XingMetric(MetricLearner):
-    r"""A metric that keeps must-links short while cannot-links are long in total, by convex optimization.
+    r"""Metric with short must-links and a large total length of cannot-links, by convex optimization.
 
-    The oldest method of its kind: each pair counts by its length and its weight. With ``shape="diagonal"`` it learns
-    one weight per column, often zero for many of them: readable, and safe with few pairs. With ``shape="full"`` it
-    learns a whole matrix, which wants more must-links than columns.
+    This was the first method that learned a metric from pairs. With ``shape="diagonal"`` it learns one weight per
+    column, often zero for many columns, which is easy to interpret and robust with few pairs. With ``shape="full"`` it
+    learns a full matrix, which needs more must-links than columns.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of columns to make: the directions that the metric stretches most. None for all that it uses.
+        Number of columns of the result: the directions that the metric stretches most. None for all that it uses.
     shape : {"full", "diagonal"}, default="full"
-        Whether the metric is a matrix or one weight per column.
+        Whether the metric is a full matrix or one weight per column.
     shrinkage : "auto" or float in [0, 1], default="auto"
-        Share of the identity that is mixed into the scatter of the must-links, in columns of unit variance. "auto" is
-        d / (d + 2f) for a full metric and 1 / (1 + 2f) for a diagonal one, where f is the number of must-links that
-        entail none of the others: it matters when clues are few and vanishes when they are many. With 0, directions
-        without scatter, in which the problem is unbounded, are left out.
+        Share of the identity in the scatter of the must-links, for columns of unit variance. "auto" is d / (d + 2f) for
+        a full metric and 1 / (1 + 2f) for a diagonal one, where f is the number of must-links without those that others
+        entail, so it vanishes as clues increase. With 0, directions without scatter, in which the problem is unbounded,
+        are left out.
     max_iter : int, default=1000
-        Number of steps at most.
+        Maximum number of steps.
     tol : float, default=1e-8
-        Stop when the objective changes by less than this share of its value.
+        Relative change of the objective below which the steps stop.
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, d)
-        L, with ``transform(X) = X @ L.T``.
-    n_components_ : int
-        Rank of the metric; often smaller than the number of columns.
+    {components_}
     n_iter_ : int
         Number of steps.
     objective_ : float
-        Minus the summed distance of the cannot-links (full), or F below (diagonal), at the end.
+        Minus the summed distance of the cannot-links (full), or F in the Notes (diagonal).
     trace_ : ndarray of shape (n_iter,)
         The objective after every step; it never rises.
     {columns_}
@@ -75,17 +72,17 @@ class XingMetric(MetricLearner):
     Raises
     ------
     ClueError
-        If no clue joins two rows that differ: the metric would grow without bound.
+        If no clue joins two rows that differ, because the metric would be unbounded.
 
     See Also
     --------
-    RCA : In closed form, from what belongs together alone.
-    DCA : In closed form, with cannot-links.
+    RCA : A closed form that uses must-links only.
+    DCA : A closed form that also uses cannot-links.
 
     Notes
     -----
     With :math:`\Delta` the difference of the two rows of a pair and :math:`d_A = \sqrt{\Delta^\top A \Delta}`, a full
-    metric solves the first problem, a diagonal one the second; their optima agree up to scale where A is diagonal.
+    metric solves the first problem, a diagonal one the second; their optima agree up to scale if A is diagonal.
 
     .. math::
 
@@ -104,16 +101,15 @@ class XingMetric(MetricLearner):
     :math:`\sum w\Delta^2`  ``near``
     ======================= ==========================================
 
-    *Deviations*: distances enter g unsquared, as published; some texts print the square there. M is shrunk by default.
-    The full problem is not solved by gradient steps and projections in turn, but by
-    :math:`A \leftarrow M^{-1} K A K M^{-1}`, rescaled to f = 1, with :math:`K = \sum v \Delta\Delta^\top / d_A`: as the
-    distances are convex in a root of A, each step maximizes a lower bound of g. It needs neither step length nor
-    projection, never leaves the feasible set, never lowers g, and reaches the same optimum in tens of steps. The
-    line search of the diagonal problem looks at F itself, and stays inside a > 0; beyond 2000 columns the same kind of
-    step as in the full problem replaces Newton's. Without cannot-links the optimum is zero: the metric is the Euclidean
-    one, and a warning says so. A column that is constant gets no weight.
+    *Deviations*: distances in g are not squared, as published; some texts square them. M is shrunk by default. The full
+    problem is not solved by alternating gradient steps and projections, but by :math:`A \leftarrow M^{-1} K A K
+    M^{-1}`, rescaled to f = 1, with :math:`K = \sum v \Delta\Delta^\top / d_A`. Distances are convex in a root of A, so
+    each step maximizes a lower bound of g. It needs neither a step length nor a projection, stays feasible, never
+    lowers g, and reaches the same optimum in tens of steps. The line search of the diagonal problem uses F itself and
+    stays inside a > 0; beyond 2000 columns the same kind of step as in the full problem replaces Newton's. Without
+    cannot-links the optimum is zero: the metric is Euclidean, with a warning. Constant columns get no weight.
 
-    Time per step is O((m + c) d²) for m must- and c cannot-links, labels and groups written out as pairs, and O(d³).
+    Time per step is O((m + c) d² + d³) for m must-links and c cannot-links, including those of labels and groups.
 
     References
     ----------
@@ -122,7 +118,7 @@ class XingMetric(MetricLearner):
 
     Examples
     --------
-    Pairs that belong together differ in the second column, pairs that do not in the first.
+    Must-links differ in the second column, cannot-links in the first.
 
     >>> from cluewise import Clues
     >>> from cluewise.metric_learning import XingMetric
@@ -183,13 +179,13 @@ class XingMetric(MetricLearner):
         if not any((off.any(axis=1) & (weight > 0)).any() for off, weight in apart.blocks()):
             return self._plain(X, "no cannot-link parts two rows that differ")
         if not M.any():
-            raise ClueError("XingMetric needs a must-link between rows that differ; without one it has no bound.")
+            raise ClueError("XingMetric needs a must-link between rows that differ; without one it is unbounded.")
         return (self._learn_matrix if full else self._learn_weights)(apart, M, clues.n - clues.n_components)
 
     def _learn_matrix(self, apart: Differences, M: Floats, freedom: int) -> Attributes:
         scale = metric.scale_of(rows_of(apart.X))
         inverse = scale.raw(metric.whitening(self._shrunk(scale.standard(M), freedom)))
-        start, g = started(np.eye(len(inverse)), inverse, apart)
+        start, g = rescale_root(np.eye(len(inverse)), inverse, apart)
         if g == 0:
             return self._plain(apart.X, "cannot-links differ only where must-links do not")
         found = self._run(partial(full_step, apart=apart), start, apart.X.dtype, slack=1e-9 * g)
@@ -200,7 +196,7 @@ class XingMetric(MetricLearner):
         s = np.zeros(len(M))
         s[varying] = self._shrunk((M / deviation**2)[varying], freedom)
         a = np.where(s > metric.RANK * s.max(), deviation**-2.0, 0.0)  # where s = 0, F has no bound
-        start = scaled(a, s * deviation**2)
+        start = rescale_weights(a, s * deviation**2)
         if slopes(apart, start.a, curved=False).total == 0:
             return self._plain(apart.X, "cannot-links differ only where must-links do not")
         step = partial(newton_step if len(s) <= WIDE else wide_step, apart=apart)

@@ -1,4 +1,4 @@
-"""Mixtures: clusters as distributions, with clues as evidence about who belongs together."""
+"""Mixtures: clusters are distributions, and clues are evidence about which rows belong together."""
 
 from cluewise.mixture._equivalence import EquivalenceGMM
 from cluewise.mixture._feedback import FeedbackNaiveBayes

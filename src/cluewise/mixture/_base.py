@@ -22,20 +22,19 @@ class MixtureClusterer(Clusterer):
     """Base of the methods that describe each cluster by a distribution.
 
     A subclass has a ``card`` and implements ``_solve(problem)``, whose states have ``labels``, ``_state_attributes``,
-    which adds the distributions, and ``_log_joint(rows, block)``. What is minimized is minus a
-    log-likelihood or minus a bound of it; ``lower_bound_`` is that number with its sign turned, as scikit-learn's
-    mixtures have it.
+    which adds the distributions, and ``_log_joint(rows, block)``. The objective is minus a log-likelihood or minus a
+    bound on it; ``lower_bound_`` is minus the objective, as in scikit-learn's mixtures.
     """
 
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
         """(k, rows) log of weight times density of each cluster, by the published distributions."""
-        raise TypeError(f"{type(self).__name__} does not say how likely a row is in a cluster.")
+        raise TypeError(f"{type(self).__name__} does not implement _log_joint.")
 
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
         return super()._state_attributes(problem, state, trace) | {"lower_bound_": -trace[-1]}
 
     def predict(self, X: Any) -> Ints:
-        """The most likely cluster of new rows; clues play no part.
+        """Most likely cluster of new rows, without clues.
 
         Parameters
         ----------
@@ -48,7 +47,7 @@ class MixtureClusterer(Clusterer):
         return self._all_log_joint(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each cluster for new rows; clues play no part.
+        """Probability of each cluster for new rows, without clues.
 
         Parameters
         ----------
@@ -88,14 +87,14 @@ class MixtureClusterer(Clusterer):
 
 
 def first_centers(problem: Problem, init: Any) -> Floats:
-    """Given centers, or rows drawn as ``init`` says."""
+    """Given centers, or rows drawn according to ``init``."""
     rows, k, rng = problem.rows, problem.k, problem.rng
     given = seeding.given_centers(init, ("k-means", "k-means++", "random"), rows, k, rng)
     return seeding.fill(init, rows, np.empty((0, rows.d)), k, rng).astype(np.float64) if given is None else given
 
 
 def first_labels(problem: Problem, init: Any) -> Ints:
-    """Labels to start from: of k-means, or of the nearest center among drawn rows or given centers."""
+    """Initial labels: those of k-means, or the nearest of drawn rows or given centers."""
     rows, chosen = problem.rows, first_centers(problem, init)
     labels = assign.nobody(rows.n)
     if isinstance(init, str) and init == "k-means":
@@ -106,5 +105,5 @@ def first_labels(problem: Problem, init: Any) -> Ints:
 
 
 def rounding(problem: Problem) -> float:
-    """How far rounding may raise minus a log-likelihood: each row adds a logarithm of the order of its columns."""
+    """Bound on the rounding error of a log-likelihood: each row adds a logarithm of the order of its columns."""
     return 1e-9 * problem.rows.mass * (1 + problem.rows.d)

@@ -1,4 +1,4 @@
-"""Documents as counts of words: how likely each is in each cluster, and which words tell two of them apart."""
+"""Documents as counts of words: their likelihood in each cluster, and the words that separate two documents."""
 
 from __future__ import annotations
 
@@ -12,16 +12,26 @@ from cluewise.core.probability.gaussians import normalize
 from cluewise.core.rows import Rows, SparseRows
 from cluewise.core.threads import map_blocks
 
-__all__ = ["Feedback", "counts", "gradient", "lead", "log_joint", "memberships", "moved", "refuse_negative", "rounding"]
+__all__ = [
+    "Feedback",
+    "counts",
+    "gradient",
+    "lead",
+    "log_joint",
+    "memberships",
+    "move_weights",
+    "refuse_negative",
+    "rounding",
+]
 
 ENTRIES = 2**16
-"""Words of pairs of documents that are looked at in one go."""
+"""Number of words of pairs of documents in one block."""
 
 PAIRS = 4096
-"""Of more broken pairs an even selection moves the weights: labels stand for very many pairs that say the same."""
+"""Maximum number of broken pairs that move the weights, evenly sampled: labels imply many redundant pairs."""
 
 TINY = 1e-300
-"""A word of a smaller share of a document is not in it: its mean with another share might be zero."""
+"""A word with a smaller share of a document counts as absent: its mean with another share might underflow to zero."""
 
 
 def counts(rows: Rows, belonging: Floats) -> Floats:
@@ -33,11 +43,11 @@ def counts(rows: Rows, belonging: Floats) -> Floats:
 
 
 def log_joint(rows: Rows, block: Any, shares: Floats, words: Floats, emphasis: Floats) -> Floats:
-    """(k, rows) log of share times probability of the document, words counting as often as they weigh (Eq. 68)."""
+    """(k, rows) log of share times probability of the document, each word raised to its weight (Eq. 68)."""
     weights = emphasis * np.log(words)
-    # One row for each cluster: NumPy is several times as fast along long rows as along short ones.
+    # One row for each cluster: NumPy is several times faster along long rows than along short ones.
     joint = np.ascontiguousarray((rows.X[block] @ weights.T).T)
-    with np.errstate(divide="ignore"):  # a cluster without share has no rows
+    with np.errstate(divide="ignore"):  # log 0 = −∞: a cluster of share 0 gets no rows
         joint += np.log(shares)[:, None]
     return joint
 
@@ -57,12 +67,12 @@ def memberships(rows: Rows, shares: Floats, words: Floats, emphasis: Floats) -> 
 
 
 def rounding(words: float, smoothing: float) -> float:
-    """How far rounding may move the log-likelihood of so many words, each of them about −ln p ≤ ln(1 + words / a)."""
+    """Bound on the rounding error of the log-likelihood of ``words`` words, each at most ln(1 + words / a)."""
     return float(1e-12 * words * np.log1p(words / smoothing))
 
 
 def lead(joint: Floats) -> Floats:
-    """How far the best of the k numbers of each row is above the next."""
+    """Difference between the largest and the second largest of the k numbers of each row."""
     if len(joint) == 1:
         return np.full(joint.shape[1], np.inf)
     second, first = np.partition(joint, -2, axis=0)[-2:]
@@ -70,6 +80,7 @@ def lead(joint: Floats) -> Floats:
 
 
 def refuse_negative(X: Any, first: int = 0) -> None:
+    """Raise an error that names the first negative count; ``first`` is the number of the first row of X."""
     values = X if isinstance(X, np.ndarray) else X.data
     if not values.size or values.min() >= 0:
         return
@@ -77,13 +88,13 @@ def refuse_negative(X: Any, first: int = 0) -> None:
     place = int(np.flatnonzero((values if found is None else found.data) < 0)[0])
     row, column = divmod(place, X.shape[1]) if found is None else (int(found.row[place]), int(found.col[place]))
     raise ValueError(
-        f"Negative values in data: FeedbackNaiveBayes counts words, but X holds {float(X[row, column])!r} in row "
+        f"Negative values in data: FeedbackNaiveBayes expects counts, but X has {float(X[row, column])!r} in row "
         f"{first + row}, column {column}."
     )
 
 
 class Feedback(NamedTuple):
-    """All pairs that the clues speak of."""
+    """Pairs of rows with a clue."""
 
     pairs: Ints  # (m, 2)
     force: Floats  # (m,) weight of cannot-links, minus the weight of must-links
@@ -106,7 +117,7 @@ class Feedback(NamedTuple):
 
 
 def gradient(X: Any, feedback: Feedback) -> Floats:
-    """How fast the distance of cannot-links grows and that of must-links shrinks with each word's weight (Eq. 67)."""
+    """Gradient with respect to the word weights of the distances of cannot-links less those of must-links (Eq. 67)."""
     out = np.zeros(X.shape[1])
     width = X.shape[1] if isinstance(X, np.ndarray) else 1 + X.nnz // X.shape[0]
     size = max(ENTRIES // (2 * width), 1)
@@ -125,8 +136,8 @@ def gradient(X: Any, feedback: Feedback) -> Floats:
     return out
 
 
-def moved(emphasis: Floats, slope: Floats, step: float) -> Floats | None:
-    """Weights of words after one step, 1 on average and never negative; None when there is nowhere to go."""
+def move_weights(emphasis: Floats, slope: Floats, step: float) -> Floats | None:
+    """Word weights after one step, with mean 1 and never negative; None when the gradient or the result is zero."""
     steepest = np.abs(slope).max(initial=0.0)
     if not steepest > 0:
         return None

@@ -1,7 +1,7 @@
-"""Exact sums over the labels of a connected set of nodes, by eliminating one node after the other.
+"""Exact inference on a connected set of nodes by variable elimination.
 
-Eliminating a node leaves a table over the neighbors it had at that moment; the largest table decides whether this can
-be paid for. Going back gives the probability of every node, or the most likely labels.
+Eliminating a node leaves a table over its remaining neighbors; the size of the largest table decides whether this is
+feasible. A backward pass gives the probabilities of every node, or the most likely labels.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
+from cluewise.mixture._potts import log_sum
 
-__all__ = ["Elimination", "elimination"]
+__all__ = ["Elimination", "plan_elimination"]
 
 DIMENSIONS = 24
-"""No table has more nodes than this, whatever the limit: numpy's arrays have few dimensions."""
+"""Maximum number of axes of a table: NumPy limits the dimensions of an array."""
 
 
 class Stage(NamedTuple):
     """A node to eliminate. Its table has one axis for the node and one for each neighbor that is left, in order."""
 
-    node: int  # number in unary
-    left: tuple[int, ...]  # stages of the neighbors that are left
-    table: Floats  # what the edges of the node to these add
-    up: int  # stage that receives the sum; -1: none is left
-    shape: tuple[int, ...]  # of that sum, spread over the axes of the table there
-    gone: tuple[int, ...]  # axes of the table there that are not among the neighbors
+    node: int  # row of unary
+    left: tuple[int, ...]  # stages of the remaining neighbors
+    table: Floats  # sum of the scores of the edges to these neighbors
+    up: int  # stage that receives the result; -1: no neighbor remains
+    shape: tuple[int, ...]  # of the result, aligned with the axes of the table of that stage
+    gone: tuple[int, ...]  # axes of that table that belong to other nodes
 
 
 class Elimination(NamedTuple):
@@ -36,23 +37,25 @@ class Elimination(NamedTuple):
 
     stages: tuple[Stage, ...]
 
-    def sums(self, unary: Floats, marginals: Floats) -> float:
+    def marginalize(self, unary: Floats, marginals: Floats) -> float:
         """Log of the sum over all labels; the probabilities of the nodes are written into ``marginals``."""
         given: list[Any] = []
-        tables, value = self._forward(unary, _log_sum)
+        tables, value = self._forward(unary, lambda table: log_sum(table, axis=0))
+        # Table less total is the log probability of a node given its remaining neighbors; −∞ where they are impossible.
         for table, total in tables:
             with np.errstate(invalid="ignore"):
                 given.append(np.exp(np.where(np.isinf(total), -np.inf, table - total)))
+        # Neighbors are eliminated later, so in reverse order their joint probability is known when a node needs it.
         for i in range(len(self.stages) - 1, -1, -1):
             stage = self.stages[i]
-            if stage.up >= 0:  # times the probability of the neighbors that were left
+            if stage.up >= 0:
                 given[i] *= given[stage.up].sum(axis=stage.gone)
             marginals[stage.node] = given[i].sum(axis=tuple(range(1, given[i].ndim)))
         return value
 
-    def best(self, unary: Floats, labels: Ints) -> float:
-        """Log of the largest term, whose labels are written into ``labels``; the lowest labels on ties."""
-        tables, value = self._forward(unary, _log_max)
+    def maximize(self, unary: Floats, labels: Ints) -> float:
+        """Log of the largest term, whose labels are written into ``labels``; ties go to the lowest label."""
+        tables, value = self._forward(unary, lambda table: table.max(axis=0))
         for stage, (table, _) in zip(self.stages[::-1], tables[::-1]):
             known = tuple(labels[self.stages[j].node] for j in stage.left)
             labels[stage.node] = int(table[(slice(None), *known)].argmax())
@@ -71,9 +74,10 @@ class Elimination(NamedTuple):
         return found, value
 
 
-def elimination(nodes: Ints, ends: Ints, weights: Floats, k: int, limit: int) -> Elimination | None:
-    """Stages for nodes joined by weighted edges (numbers of nodes); None when a table would exceed ``limit``."""
-    # Some node has at least links / nodes neighbors whenever it is eliminated, in any order.
+def plan_elimination(nodes: Ints, ends: Ints, weights: Floats, k: int, limit: int) -> Elimination | None:
+    """Stages for nodes joined by weighted edges; None when a table would exceed ``limit`` entries."""
+    # Each edge belongs to the table of the end that is eliminated first, so in any order some table has at least
+    # edges / nodes neighbors.
     hopeless = len(ends) / len(nodes) >= DIMENSIONS or k ** (1 + len(ends) / len(nodes)) > limit
     order = None if hopeless else _order(nodes.tolist(), ends.tolist(), k, limit)
     if order is None:
@@ -97,7 +101,7 @@ def elimination(nodes: Ints, ends: Ints, weights: Floats, k: int, limit: int) ->
 
 
 def _order(nodes: Iterable[int], ends: list[list[int]], k: int, limit: int) -> list[tuple[int, set[int]]] | None:
-    """Always the node with the fewest neighbors next, with the neighbors that it has then."""
+    """Greedy order by minimum degree: each node with its remaining neighbors; None when a table is too large."""
     near: dict[int, set[int]] = {node: set() for node in nodes}
     for a, b in ends:
         near[a].add(b)
@@ -108,24 +112,13 @@ def _order(nodes: Iterable[int], ends: list[list[int]], k: int, limit: int) -> l
     while heap:
         degree, node = heappop(heap)
         if node not in near or degree != len(near[node]):
-            continue
+            continue  # outdated entry: the node is gone, or its degree has changed since
         if k ** (degree + 1) > limit or degree >= DIMENSIONS:
             return None
         others = near.pop(node)
         order.append((node, others))
-        for u in others:
+        for u in others:  # the new table makes all of them neighbors of each other
             near[u] |= others
             near[u] -= {u, node}
             heappush(heap, (len(near[u]), u))
     return order
-
-
-def _log_sum(table: Floats) -> Floats:
-    top = table.max(axis=0)
-    low = np.where(np.isinf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        return low + np.log(np.exp(table - low).sum(axis=0))
-
-
-def _log_max(table: Floats) -> Floats:
-    return table.max(axis=0)

@@ -1,4 +1,4 @@
-"""EquivalenceGMM: a Gaussian mixture that sums only over labels that satisfy every link [Shental2003]_."""
+"""EquivalenceGMM: a Gaussian mixture whose E-step sums over the labels that satisfy every link [Shental2003]_."""
 
 from __future__ import annotations
 
@@ -13,76 +13,45 @@ from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.rows import Rows
 from cluewise.exact.network import Network, busy
-from cluewise.mixture import _linked as linked
+from cluewise.mixture import _gaussian_em as em
 from cluewise.mixture._base import MixtureClusterer
 
 __all__ = ["EquivalenceGMM"]
 
 
-def exclusions(clues: Clues) -> Ints:
-    """Pairs of must-link components that exclude each other, those of apart groups and label classes written out."""
+def find_exclusions(clues: Clues) -> Ints:
+    """Pairs of must-link components that must be apart, including those of apart groups and label classes."""
     names, net = busy(clues.graph, clues.cliques)
-    # No clique has more members than there are clusters: `Clues.require` has seen to it.
+    # Cliques are small: `Clues.require` refuses those with more members than clusters.
     return names[Network.build(net.plain()).edges].reshape(-1, 2)
 
 
 class EquivalenceGMM(MixtureClusterer):
     r"""Gaussian mixture in which every clue holds: the E-step averages over the labels that satisfy all of them.
 
-    Use it when clues are certain and clusters are Gaussian (also long ones, of different size or density), or when
-    memberships should be probabilities. Rows that must be together share one membership (a *chunklet*), which costs
-    nothing. Cannot-links make a network of chunklets: inferred exactly on trees, for two clusters and on components of
-    small treewidth, approximately elsewhere.
+    Use it when clues are certain and clusters are Gaussian (of any shape, size or density), or when you need membership
+    probabilities. Rows that must be together form a *chunklet*, which has a single membership. Cannot-links make a
+    network of chunklets. Inference is exact for trees, for two clusters and for components of small treewidth, and
+    approximate for others.
 
     Parameters
     ----------
     {n_clusters}
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Shape of the clusters, as in scikit-learn's ``GaussianMixture``.
+    {covariance_type}
     prior : {"chunklet", "point"}, default="chunklet"
-        Whether a chunklet is one draw from the cluster weights (as published: large chunklets do not make their
-        cluster large), or as many as it has rows.
-    inference : {"auto", "exact", "belief-propagation", "mean-field", "gibbs"}, default="auto"
-        How components of cannot-links are inferred. "auto": exactly within ``exact_size``, else by belief propagation,
-        and by mean field where that does not settle. "exact" refuses what is larger. The others are used wherever
-        there is a cannot-link.
-    exact_size : int, default=100000
-        Most entries of a table of exact inference: ``n_clusters`` to the power of the treewidth (as found) plus 1.
-    init : {"k-means", "k-means++", "random"}, array or callable, default="k-means"
-        Start: labels of k-means in which chunklets move as one, or of the nearest of drawn rows or given means, of
-        shape (n_clusters, d); or given memberships, of shape (n, n_clusters).
-    reg_covar : float, default=1e-6
-        Added to the diagonal of covariances.
-    n_init : int, default=1
-        Number of starts; the highest likelihood wins. More starts also find more spurious solutions, in which a cluster
-        has collapsed on a few rows.
-    {max_iter 100}
-    tol : float, default=1e-3
-        Stop when the log-likelihood per row changes by less than this.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of Gibbs sampling.
+        Whether a chunklet counts as one draw from the cluster weights, as in the paper, or as one draw per row. With
+        "chunklet" a large chunklet does not increase the weight of its cluster.
+    {gaussian_em}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The most likely labels of all rows together, which satisfy all clues.
-    weights_ : ndarray of shape (n_clusters,)
-        Weight of each cluster.
-    means_ : ndarray of shape (n_clusters, d)
-        Mean of each cluster.
-    covariances_ : ndarray
-        Covariances; (n_clusters, d, d), (d, d), (n_clusters, d) or (n_clusters,) as ``covariance_type`` says.
+        The most likely joint labeling of all rows; it satisfies all clues.
+    {gaussians_}
     {n_clusters_}
-    lower_bound_ : float
-        Log-likelihood per row of data and clues before the last M-step (an estimate or a bound where inference is
-        not exact).
-    objective_ : float
-        Minus that.
+    {likelihood_}
     trace_ : ndarray
         The objective of each iteration. It never rises where inference is exact, up to what ``reg_covar`` adds.
-    inference_ : dict
-        How many connected components of cannot-links were inferred how in the last iteration, for example
-        ``{"belief-propagation": 1, "exact": 12}``; empty without cannot-links.
     {n_iter_}
     broken_ : Clues
         Always empty: clues are hard.
@@ -90,11 +59,11 @@ class EquivalenceGMM(MixtureClusterer):
     Raises
     ------
     Contradiction
-        When rows must be together and apart; the chain that proves it is in the message.
+        If rows must be both together and apart; the message shows the chain of clues that proves it.
     Infeasible
-        When the clues need more clusters; ``witness`` holds clues that prove it.
+        If the clues need more clusters; ``witness`` holds clues that prove it.
     Undecided
-        When half a minute of search found no labels that satisfy all clues, nor a proof that there are none.
+        If a search of half a minute finds neither labels that satisfy all clues nor a proof that there are none.
 
     Notes
     -----
@@ -112,11 +81,12 @@ class EquivalenceGMM(MixtureClusterer):
     :math:`\Omega`          ``clues.graph``, ``clues.cliques``
     ======================= ====================================
 
-    *Deviations.* The objective is the joint likelihood of data and clues, for which the M-step is closed; dividing by
-    :math:`P(\Omega)` would need a numerical step for the weights. Labels are the most likely ones of all linked rows
-    together instead of row by row, so that they satisfy the clues; for components beyond ``exact_size`` they are found
-    by branch and bound, which is exact too. In mean field weight -8 stands for cannot-links. Gibbs sampling also swaps
-    two clusters within connected sets of rows, because no single row can move where cannot-links leave no choice.
+    *Deviations.* The objective is the joint likelihood of data and clues, for which the M-step has a closed form;
+    dividing by :math:`P(\Omega)` would need a numerical step for the weights. Labels maximize the joint probability of
+    all linked rows, not of each row, so that they satisfy the clues; for components beyond ``exact_size`` they are
+    found by branch and bound, which is also exact. Mean field gives cannot-links the weight -8 instead of minus
+    infinity. Gibbs sampling also swaps two clusters within connected sets of rows, because cannot-links may leave
+    single rows no choice.
 
     References
     ----------
@@ -152,7 +122,7 @@ class EquivalenceGMM(MixtureClusterer):
         cost="O(nkd²), tables or sweeps over cannot-links",
         aliases=("Constrained GMM", "Constrained EM", "GMM with equivalence constraints"),
     )
-    _parameter_constraints = linked.CONSTRAINTS | {"prior": [StrOptions({"chunklet", "point"})]}
+    _parameter_constraints = em.CONSTRAINTS | {"prior": [StrOptions({"chunklet", "point"})]}
 
     def __init__(
         self,
@@ -186,18 +156,18 @@ class EquivalenceGMM(MixtureClusterer):
         known.require(self.n_clusters)
         return known
 
-    def _prepare(self, problem: Problem) -> linked.LinkedRows:
-        ends = exclusions(problem.clues)
+    def _prepare(self, problem: Problem) -> em.TiedRows:
+        ends = find_exclusions(problem.clues)
         never = np.full(len(ends), -np.inf)
         one_draw = self.prior == "chunklet"
-        return linked.link_nodes(self, problem, problem.clues, ends, never, constant=0.0, one_draw=one_draw)
+        return em.link_nodes(self, problem, problem.clues, ends, never, constant=0.0, one_draw=one_draw)
 
-    def _solve(self, problem: Problem) -> loop.Result[linked.State]:
-        return linked.solve(self, problem)
+    def _solve(self, problem: Problem) -> loop.Result[em.State]:
+        return em.solve(self, problem)
 
-    def _state_attributes(self, problem: Problem, state: linked.State, trace: list[float]) -> Attributes:
-        labels = linked.Labelled(linked.labels_of(state, problem.rows))
-        return super()._state_attributes(problem, labels, trace) | linked.describe(problem, state)
+    def _state_attributes(self, problem: Problem, state: em.State, trace: list[float]) -> Attributes:
+        labels = em.labels_of(state, problem.rows)
+        return super()._state_attributes(problem, labels, trace) | em.describe(problem, state)
 
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
-        return linked.log_joint(self._mixture, rows, block)
+        return em.log_joint(self._mixture, rows, block)

@@ -1,4 +1,4 @@
-"""Naive Bayes for documents, in which feedback about pairs moves the weights of words [Cohn2003]_."""
+"""Naive Bayes for documents, in which feedback about pairs changes the weights of words [Cohn2003]_."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cluewise.mixture._base import MixtureClusterer, rounding
 __all__ = ["FeedbackNaiveBayes"]
 
 PATIENCE = 10
-"""Rounds of feedback in which no fewer clues are broken, before it ends."""
+"""Rounds of feedback without fewer broken clues after which the fit stops."""
 
 
 class State(NamedTuple):
@@ -51,32 +51,34 @@ def step(state: State, *, rows: Rows, smoothing: float, published: bool) -> tupl
 
 
 class FeedbackNaiveBayes(MixtureClusterer):
-    r"""Clusters of documents by the words in them; broken links move how much each word counts.
+    r"""Naive Bayes for counts, in which broken links change how much each word counts.
 
-    Use it for counts: words in documents, visual words in pictures, items in baskets. Where two documents are together
-    that should be apart, words that tell them apart gain weight; where two are apart that should be together, such
-    words lose weight. So feedback about some pairs changes the clustering of all documents, and ``word_weight_`` tells
-    what it was about. It does not force any clue.
+    Use it for words in documents, visual words in pictures or items in baskets. If two documents are together but
+    should be apart, the words in which they differ gain weight; if they are apart but should be together, these words
+    lose weight. So feedback about a few pairs changes the clustering of all documents, and ``word_weight_`` shows which
+    words it was about. No clue is enforced.
 
     Parameters
     ----------
     {n_clusters}
     smoothing : float, default=1.0
-        How often every word is taken to have been seen in every cluster before (Laplace).
+        Added to the count of every word in every cluster (Laplace smoothing).
     rounds : int, default=30
-        Most rounds of feedback; each moves the weights once and runs EM again. 0 is naive Bayes without feedback.
+        Maximum number of rounds of feedback. Each round changes the weights once and runs EM again; 0 is naive Bayes
+        without feedback.
     step : float, default=3.0
-        How far the weight of the word that moves most moves in one round. Weights begin at 1 and are 1 on average.
+        Largest change of a word weight in one round. Weights start at 1, and their mean stays 1.
     init : {"random"}, array of shape (n_clusters, d) or callable, default="random"
-        Counts of words in each cluster to begin with, mixed with those of all documents; "random" draws documents.
+        Initial counts of words in each cluster, mixed with those of all documents; "random" draws documents.
     n_init : int, default=5
-        Number of starts; the one that breaks least wins, of equal ones that with the lowest objective.
+        Number of starts; the one with the fewest broken clues is kept, and among equals the one with the lowest
+        objective.
     profile : {"library", "published"}, default="library"
-        "published" weighs words in the E-step only, as the paper does; then the objective may rise within a round.
+        "published" weights words in the E-step only, as the paper does; the objective may then rise within a round.
     max_iter : int, default=300
-        Most iterations of EM in each round.
+        Maximum number of iterations of EM in each round.
     tol : float, default=1e-5
-        Stop EM when the objective changes by at most this share of its value.
+        Relative change of the objective below which EM stops.
     {random_state}
 
     Attributes
@@ -84,24 +86,24 @@ class FeedbackNaiveBayes(MixtureClusterer):
     labels_ : ndarray of shape (n,)
         Most likely cluster of each row.
     word_weight_ : ndarray of shape (d,)
-        How much each word counts.
+        Weight of each word.
     word_probability_ : ndarray of shape (n_clusters, d)
         Probability of each word in each cluster.
     weights_ : ndarray of shape (n_clusters,)
         Share of each cluster.
     {n_clusters_}
     objective_ : float
-        Minus the log posterior at the final weights of words.
+        Minus the log posterior at the final word weights.
     lower_bound_ : float
         The log posterior.
     trace_ : ndarray
-        The objective after each iteration, round by round; values of different rounds do not compare.
+        The objective after each iteration; values of different rounds are not comparable.
     n_iter_ : int
-        Number of iterations, all rounds together.
+        Number of iterations in all rounds.
     n_rounds_ : int
         Rounds of feedback that led to the result.
     margin_ : ndarray of shape (n,)
-        Lead of each row's cluster over the next best, in log probability.
+        Difference in log probability between each row's cluster and the next best.
     {broken_}
 
     Notes
@@ -123,11 +125,11 @@ class FeedbackNaiveBayes(MixtureClusterer):
     :math:`\eta`                       ``step``, relative to the largest slope
     ================================== ====================================
 
-    *Deviations.* Words are weighed in the M-step too, so that EM descends (``profile="published"``: E-step only). All
-    broken links act at once and the round that breaks least is kept, because one link at a time with EM run again for
-    each would take as many fits as there are links; of more than 4096 broken links an even selection acts. Eq. (63) has
-    the memberships in the numerator, as its rows must sum to 1; Eq. (67) has its sign turned, as the distance of
-    cannot-links is to grow.
+    *Deviations.* Words are weighted in the M-step too, so that EM lowers the objective (``profile="published"``: E-step
+    only). All broken links act at once and the round with the fewest broken links is kept, because running EM after
+    each link would take as many fits as there are links. Of more than 4096 broken links an even sample acts. Eq. (63)
+    has the memberships in the numerator, so that its rows sum to 1. Eq. (67) has the opposite sign, so that the
+    distances of cannot-links grow.
 
     References
     ----------
@@ -205,7 +207,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         return slack + 16 * float(np.finfo(np.float64).eps) * problem.k * rows.d  # the prior, however little rows weigh
 
     def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[State]:
-        # Objectives at different weights of words do not compare, so that broken clues come first.
+        # Objectives at different word weights are not comparable, so broken clues come first.
         rank, best = (np.inf, np.inf), None
         for number, rng in enumerate(problem.rng.spawn(self._n_starts(problem))):
             progress.begin_start(number)
@@ -239,13 +241,14 @@ class FeedbackNaiveBayes(MixtureClusterer):
                 best, least = loop.Result(state, before, ran.converged), broken.weight
             if stop or state.rounds >= min(self.rounds, best.state.rounds + PATIENCE):
                 return best
-            emphasis = documents.moved(state.emphasis, documents.gradient(problem.rows.X, broken.some()), self.step)
+            slope = documents.gradient(problem.rows.X, broken.some())
+            emphasis = documents.move_weights(state.emphasis, slope, self.step)
             if emphasis is None:
                 return best
             state = state._replace(emphasis=emphasis, rounds=state.rounds + 1)
 
     def _begin(self, problem: Problem) -> State:
-        """Memberships by the words of k documents or of given counts, mixed with the words of all documents."""
+        """Memberships given the words of k documents, or given counts, mixed with the words of all documents."""
         rows, k = problem.rows, problem.k
         counts = seeding.given_centers(self.init, ("random",), rows, k, problem.rng)
         if counts is None:
@@ -254,7 +257,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         else:
             counts = counts + rows.shift
         if (counts < 0).any():
-            raise ValueError("init holds a negative number, but words are counted.")
+            raise ValueError("init has a negative number; it holds counts of words.")
         everything = documents.counts(rows, np.ones((rows.n, 1)) if rows.weight is None else rows.weight[:, None])
         counts = counts + everything / rows.mass + self.smoothing / rows.d
         words, emphasis = counts / counts.sum(axis=1, keepdims=True), np.ones(rows.d)

@@ -1,11 +1,12 @@
-"""Inference: how likely each cluster is for nodes whose clusters depend on each other by links.
+"""Inference of the clusters of nodes that are joined by links.
 
-A network has a score ``unary[i, h]`` for node i in cluster h, and links: a link of weight w multiplies by exp(w) what
-puts its two ends into one cluster. −∞ keeps them apart. (Nodes that are together for certain are one node.) Wanted are
-the probability of every cluster for every node, and the log of the sum over all labels, the log partition.
+A network has a score ``unary[i, h]`` for node i in cluster h. A link of weight w multiplies the probability of labels
+that put its two ends into one cluster by exp(w); −∞ keeps them apart. (Nodes that are certainly together are one node.)
+Inference gives the probability of every cluster for every node, and the log of the sum over all labels, the log
+partition function.
 
-Connected components are inferred separately: trees and what can be eliminated within a limit exactly, the rest by
-belief propagation, mean field or Gibbs sampling. `Inferred.method` says which it was.
+Each connected component is inferred on its own: exactly if it is a tree or elimination needs tables within the limit,
+otherwise by belief propagation, mean field or Gibbs sampling. `Posterior.method` records the method.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.mixture import _loopy
-from cluewise.mixture._elimination import Elimination, elimination
-from cluewise.mixture._loopy import Loopy, loopy
+from cluewise.mixture._elimination import Elimination, plan_elimination
+from cluewise.mixture._loopy import LoopyNetwork, select_nodes
 from cluewise.mixture._potts import exclude, log_sum, others_max
 
-__all__ = ["METHODS", "Couplings", "Inferred", "Plan", "decode", "infer", "plan"]
+__all__ = ["METHODS", "Couplings", "Plan", "Posterior", "decode", "infer", "plan"]
 
 METHODS = ("auto", "exact", "belief-propagation", "mean-field", "gibbs")
 
 DENSE = 16
-"""Links per node above which "auto" takes mean field instead of belief propagation."""
+"""Links per node above which "auto" uses mean field instead of belief propagation."""
 
 
 class Couplings(NamedTuple):
@@ -41,7 +42,7 @@ class Couplings(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Components without a cycle: who hangs below whom, level by level from the roots."""
+    """Components without a cycle, as rooted trees: children and parents level by level from the roots."""
 
     nodes: Ints  # roots first
     roots: Ints
@@ -49,28 +50,28 @@ class Forest(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How a network will be inferred."""
+    """How each component of a network is inferred."""
 
-    method: str  # what was asked for
+    method: str  # as requested
     size: int
     component: Ints  # (m,) connected component of each node
     sizes: Ints  # nodes of each component
     forest: Forest
     tables: tuple[Elimination, ...]
-    rest: tuple[tuple[str, Loopy], ...]  # what is left to approximations, and to which
+    rest: tuple[tuple[str, LoopyNetwork], ...]  # components that are approximated, by method
 
 
-class Inferred(NamedTuple):
-    """What is believed about the nodes."""
+class Posterior(NamedTuple):
+    """Result of inference."""
 
     marginals: Floats  # (m, k), rows sum to 1
-    value: float  # log partition; with approximations an estimate, by mean field a lower bound
+    value: float  # log partition function; an estimate if approximated, for mean field a lower bound
     method: Array  # (components,) "exact", "belief-propagation", "mean-field" or "gibbs"
     messages: Floats | None  # of belief propagation
 
 
 def plan(net: Couplings, k: int, method: str = "auto", limit: int = 100_000) -> Plan:
-    """Decide how to infer each component; ``limit`` bounds the entries of a table of exact inference."""
+    """Choose a method for each component; ``limit`` bounds the entries of a table of exact inference."""
     kept = net.weights != 0
     ends, weights = net.ends[kept].astype(np.int64), net.weights[kept]
     component, sizes = _components(net.size, ends)
@@ -82,7 +83,7 @@ def plan(net: Couplings, k: int, method: str = "auto", limit: int = 100_000) -> 
     tables = []
     open_ = ~tree
     for c, nodes, inside in _pieces(component, ends, np.flatnonzero(open_)) if exact else ():
-        found = elimination(nodes, ends[inside], weights[inside], k, limit)
+        found = plan_elimination(nodes, ends[inside], weights[inside], k, limit)
         if found is not None:
             tables.append(found)
             open_[c] = False
@@ -101,19 +102,22 @@ def plan(net: Couplings, k: int, method: str = "auto", limit: int = 100_000) -> 
     ):
         if chosen.any():
             inside = chosen[component[ends[:, 0]]]
-            rest.append((name, loopy(np.flatnonzero(chosen[component]), component, ends[inside], weights[inside])))
+            nodes = np.flatnonzero(chosen[component])
+            rest.append((name, select_nodes(nodes, component, ends[inside], weights[inside])))
     return Plan(method, net.size, component, sizes, forest, tuple(tables), tuple(rest))
 
 
-def infer(how: Plan, unary: Floats, rng: np.random.Generator | None = None, before: Inferred | None = None) -> Inferred:
-    """Marginals and log partition; approximations go on from what was found ``before``, ``rng`` is for Gibbs."""
+def infer(
+    how: Plan, unary: Floats, rng: np.random.Generator | None = None, before: Posterior | None = None
+) -> Posterior:
+    """Marginals and log partition function; approximations resume from ``before``, ``rng`` is for Gibbs sampling."""
     k = unary.shape[1]
     marginals = np.empty((how.size, k))
     method = np.full(len(how.sizes), "exact", dtype="<U18")
     messages = None if before is None else before.messages
     value = _sum_over_forest(how.forest, unary, marginals)
     for table in how.tables:
-        value += table.sums(unary, marginals)
+        value += table.marginalize(unary, marginals)
     for name, net in how.rest:
         scores = np.ascontiguousarray(unary[net.nodes])
         start = None if before is None else before.marginals[net.nodes]
@@ -124,27 +128,26 @@ def infer(how: Plan, unary: Floats, rng: np.random.Generator | None = None, befo
         elif name == "mean-field":
             found, parts = _loopy.mean_field(net, scores, start)
         else:
-            found, parts, settled, messages = _loopy.belief_propagation(net, scores, messages)
-            if how.method == "auto" and not settled.all():
+            found, parts, converged, messages = _loopy.belief_propagation(net, scores, messages)
+            if how.method == "auto" and not converged.all():
                 other, bound = _loopy.mean_field(net, scores, start)
-                found = np.where(settled[net.part][:, None], found, other)
-                parts = np.where(settled, parts, bound)
-                method[net.components[~settled]] = "mean-field"
+                found = np.where(converged[net.part][:, None], found, other)
+                parts = np.where(converged, parts, bound)
+                method[net.components[~converged]] = "mean-field"
         marginals[net.nodes] = found
         value += float(parts.sum())
-    return Inferred(marginals, value, method, messages)
+    return Posterior(marginals, value, method, messages)
 
 
 def decode(how: Plan, unary: Floats, marginals: Floats) -> Ints:
-    """The most likely labels of all nodes together; where exact inference is too dear, good labels.
+    """The most likely joint labels of all nodes; a heuristic for components that are not inferred exactly.
 
-    No link of weight −∞ joins its ends: components that are approximated get the cheapest labels under these links
-    for scores that count the other links by their marginals, and then single nodes move as long as that helps.
+    All labels respect the links of weight −∞. See `_loopy.good_labels` for the heuristic.
     """
     labels = np.empty(how.size, dtype=np.int32)
     _best_in_forest(how.forest, unary, labels)
     for table in how.tables:
-        table.best(unary, labels)
+        table.maximize(unary, labels)
     for _, net in how.rest:
         scores = np.ascontiguousarray(unary[net.nodes])
         labels[net.nodes] = _loopy.good_labels(net, scores, marginals[net.nodes])
@@ -168,14 +171,14 @@ def _pieces(component: Ints, ends: Ints, which: Ints) -> Iterator[tuple[int, Int
 
 
 def _dense(component: Ints, sizes: Ints, ends: Ints, weights: Floats) -> Bools:
-    """Components with many links, none of weight −∞: mean field is good there, and much cheaper."""
+    """Components with many links, none of weight −∞: mean field is accurate there, and much cheaper."""
     links = np.bincount(component[ends[:, 0]], minlength=len(sizes))
     hard = np.bincount(component[ends[weights == -np.inf, 0]], minlength=len(sizes))
     return (links > DENSE * sizes) & (hard == 0)
 
 
 def _without_implied(size: int, ends: Ints, weights: Floats) -> tuple[Ints, Floats]:
-    """With two clusters a spanning forest of the links of weight −∞ says all that they say (no odd cycles)."""
+    """For two clusters: of the links of weight −∞ only a spanning forest, which implies the others."""
     hard = weights == -np.inf
     _, parent, _ = _search(size, ends[hard], np.arange(size))
     keys = np.minimum(ends[:, 0], ends[:, 1]) * size + np.maximum(ends[:, 0], ends[:, 1])
@@ -215,14 +218,16 @@ def _forest(nodes: Ints, size: int, ends: Ints, weights: Floats) -> Forest:
 
 def _sum_over_forest(forest: Forest, unary: Floats, marginals: Floats) -> float:
     """Sum-product: from the leaves to the roots, and back."""
-    score = unary.copy()  # with what hangs below
+    score = unary.copy()  # with the messages from below
     sent = []
     for children, parents, weights in forest.levels[::-1]:
         message = exclude(score[children], weights)
         np.add.at(score, parents, message)
         sent.append(message)
     totals = log_sum(score[forest.roots])
-    score[forest.roots] -= totals[:, None]  # from here on logs of marginals, where a level is done
+    # Level by level, scores become log marginals. The message that a child sent is subtracted from its parent's score,
+    # so that the child does not receive its own evidence back.
+    score[forest.roots] -= totals[:, None]
     for (children, parents, weights), message in zip(forest.levels, sent[::-1]):
         score[children] += exclude(score[parents] - message, weights)
     marginals[forest.nodes] = np.exp(score[forest.nodes])
@@ -230,7 +235,7 @@ def _sum_over_forest(forest: Forest, unary: Floats, marginals: Floats) -> float:
 
 
 def _best_in_forest(forest: Forest, unary: Floats, labels: Ints) -> None:
-    """Max-product, the lowest labels on ties."""
+    """Max-product; ties go to the lowest label."""
     score = unary.copy()
     for children, parents, weights in forest.levels[::-1]:
         same = score[children] + weights[:, None]

@@ -18,40 +18,40 @@ from cluewise.kernels import graphs
 from cluewise.kernels import inference as sweeps
 from cluewise.mixture._potts import exclude, log_sum, softmax
 
-__all__ = ["Loopy", "belief_propagation", "gibbs", "good_labels", "loopy", "mean_field"]
+__all__ = ["LoopyNetwork", "belief_propagation", "gibbs", "good_labels", "mean_field", "select_nodes"]
 
 SWEEPS = 200
-"""Most sweeps of belief propagation, of mean field and of moving single nodes."""
+"""Maximum number of sweeps of belief propagation, of mean field and of moving single nodes."""
 
 DAMPING = 0.5
 UNDAMPED = 10
-"""Share of the old message that stays in the new one, and sweeps after which it does; most networks settle before."""
+"""Weight of the old message in the new one, after so many undamped sweeps: most networks converge within these."""
 
 TOLERANCE = 1e-6
-"""Largest change of a message (belief propagation) or of a probability (mean field) in the last sweep."""
+"""Change of messages (belief propagation) or of probabilities (mean field) below which the sweeps have converged."""
 
 STAND_IN = -8.0
-"""Weight that stands for −∞ in mean field, whose bound would be −∞ otherwise."""
+"""Replaces weight −∞ in mean field, whose bound would otherwise be −∞."""
 
 BURN_IN, DRAWS = 50, 200
-"""Sweeps of the Gibbs sampler that are thrown away, and that count."""
+"""Sweeps of the Gibbs sampler that are discarded, and sweeps that are averaged."""
 
 SOME = 10_000
-"""Links whose messages are looked at together."""
+"""Number of links in one block."""
 
 SLICE = 5_000_000
 """Steps of a kernel (some ten milliseconds) between two looks at Ctrl-C."""
 
 
-class Loopy(NamedTuple):
-    """Nodes that all have a link, and their links: symmetric CSR."""
+class LoopyNetwork(NamedTuple):
+    """Nodes that all have a link, and their links as symmetric CSR."""
 
     nodes: Ints  # (m,) numbers in the network
     components: Ints  # numbers of the connected components
-    part: Ints  # (m,) place of each node's component among these
+    part: Ints  # (m,) index of each node's component in components
     indptr: Ints  # (m + 1,)
     neighbors: Ints  # (2e,) int32
-    back: Ints  # (2e,) int64, the same link as the neighbor has it
+    back: Ints  # (2e,) int64, position of the same link in the list of the neighbor
     weights: Floats  # (2e,)
 
     @property
@@ -60,45 +60,46 @@ class Loopy(NamedTuple):
         return np.repeat(np.arange(len(self.nodes), dtype=np.int32), np.diff(self.indptr))
 
     def visit(self, k: int, work: Callable[[int, int], Any]) -> list[Any]:
-        """``work(start, stop)`` on all nodes, some at a time, so that Ctrl-C is heard."""
+        """``work(start, stop)`` on all nodes in short slices, so that Ctrl-C works."""
         steps = 4 * k * (1 + np.diff(self.indptr))  # most of them take logarithms
         return [work(piece.start, piece.stop) for piece in pieces(steps, SLICE)]
 
 
-def loopy(nodes: Ints, component: Ints, ends: Ints, weights: Floats) -> Loopy:
-    """The part of a network that consists of ``nodes``, whose links are ``ends``."""
+def select_nodes(nodes: Ints, component: Ints, ends: Ints, weights: Floats) -> LoopyNetwork:
+    """The part of a network that consists of ``nodes`` and their links ``ends``."""
     place = np.full(len(component), -1)
     place[nodes] = np.arange(len(nodes))
     first, second = np.ascontiguousarray(place[ends].T)
     number = np.arange(len(ends))
     indptr, neighbors, link = graphs.adjacency(len(nodes), first, second, number)
-    both = np.argsort(link, kind="stable").reshape(-1, 2)  # where each link stands in the lists of its two ends
+    both = np.argsort(link, kind="stable").reshape(-1, 2)  # positions of each link in the lists of its two ends
     back = np.empty(2 * len(ends), dtype=np.int64)
     back[both[:, 0]], back[both[:, 1]] = both[:, 1], both[:, 0]
     names, part = np.unique(component[nodes], return_inverse=True)
-    return Loopy(nodes, names, part, indptr, neighbors, back, weights[link])
+    return LoopyNetwork(nodes, names, part, indptr, neighbors, back, weights[link])
 
 
-def belief_propagation(net: Loopy, unary: Floats, start: Floats | None) -> tuple[Floats, Floats, Bools, Floats]:
-    """Sum-product: marginals, Bethe's estimate of the log partition, whether each component settled, and messages.
+def belief_propagation(net: LoopyNetwork, unary: Floats, start: Floats | None) -> tuple[Floats, Floats, Bools, Floats]:
+    """Loopy sum-product, from the messages ``start`` if given.
 
-    It goes on from the messages ``start`` (None: nothing has been said).
+    Returns marginals, Bethe's estimate of the log partition function, whether each component converged, and messages.
     """
     k = unary.shape[1]
     messages = np.zeros((len(net.neighbors), k)) if start is None else start.copy()
     change = np.zeros(len(unary))
     links = net.indptr, net.neighbors, net.back, net.weights
     for sweep in range(SWEEPS):
+        # Messages that go around a cycle may oscillate; damping makes most of these networks converge.
         damping = 0.0 if sweep < UNDAMPED else DAMPING
         net.visit(k, partial(sweeps.pass_messages, *links, unary, damping, messages, change))
         if change.max() <= TOLERANCE:
             break
     belief = unary + np.add.reduceat(messages, net.indptr[:-1])
-    # log Z = Σ_links log Z_ij − Σ_nodes (links − 1) log Z_i, for messages of any scale.
+    # Bethe: log Z = Σ_links log Z_ij − Σ_nodes (links − 1) log Z_i; the scale of the messages cancels.
     degree = np.diff(net.indptr)
     value, owners = np.zeros(len(net.components)), net.owners
     np.add.at(value, net.part, (1 - degree) * log_sum(belief))
-    once = np.flatnonzero(owners < net.neighbors)
+    once = np.flatnonzero(owners < net.neighbors)  # each link from one of its ends
     for at in range(0, len(once), SOME):
         p = once[at : at + SOME]
         here = belief[owners[p]] - messages[p]
@@ -109,8 +110,8 @@ def belief_propagation(net: Loopy, unary: Floats, start: Floats | None) -> tuple
     return softmax(belief), value, worst <= TOLERANCE, messages
 
 
-def mean_field(net: Loopy, unary: Floats, start: Floats | None) -> tuple[Floats, Floats]:
-    """Coordinate ascent on the bound from ``start`` (None: as if there were no links): marginals and bound."""
+def mean_field(net: LoopyNetwork, unary: Floats, start: Floats | None) -> tuple[Floats, Floats]:
+    """Marginals and bound by coordinate ascent from ``start`` (None: the marginals without links)."""
     q = softmax(unary) if start is None else start.copy()
     links = net.indptr, net.neighbors, _finite(net)
     for _ in range(SWEEPS):
@@ -119,26 +120,25 @@ def mean_field(net: Loopy, unary: Floats, start: Floats | None) -> tuple[Floats,
     return q, _bound(net, unary, q)
 
 
-def _finite(net: Loopy) -> Floats:
+def _finite(net: LoopyNetwork) -> Floats:
     return np.where(net.weights == -np.inf, STAND_IN, net.weights)
 
 
-def _bound(net: Loopy, unary: Floats, q: Floats) -> Floats:
-    """E log of all factors + entropy, if all nodes were independent; −∞ is `STAND_IN`."""
+def _bound(net: LoopyNetwork, unary: Floats, q: Floats) -> Floats:
+    """Expected log of all factors plus entropy for independent nodes, by component."""
     around = csr_array((_finite(net), net.neighbors, net.indptr), shape=(len(q), len(q))) @ q
     entropy = -np.log(np.maximum(q, np.finfo(np.float64).tiny))
-    of_nodes = (q * (unary + 0.5 * around + entropy)).sum(axis=1)  # each link is seen from both ends
+    of_nodes = (q * (unary + 0.5 * around + entropy)).sum(axis=1)  # ½: each link counts at both ends
     value = np.zeros(len(net.components))
     np.add.at(value, net.part, of_nodes)
     return value
 
 
-def gibbs(net: Loopy, unary: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Marginals averaged over sweeps, and the bound of mean field for them.
+def gibbs(net: LoopyNetwork, unary: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Marginals averaged over sweeps, and their mean-field bound.
 
-    A sweep draws every node given its neighbors, and then swaps pairs of clusters: the nodes of two clusters fall into
-    pieces joined by links, and each piece may trade the two clusters, which changes no link. Without such swaps nodes
-    held apart by −∞ could never move; where there are none of these they are left out.
+    A sweep draws every node given its neighbors. With links of weight −∞ it then swaps pairs of clusters, because such
+    links can leave single nodes no other cluster.
     """
     m, k = unary.shape
     labels = good_labels(net, unary, softmax(unary))
@@ -157,7 +157,11 @@ def gibbs(net: Loopy, unary: Floats, rng: np.random.Generator) -> tuple[Floats, 
 
 
 def _swap(ends: tuple[Ints, Ints], unary: Floats, labels: Ints, rng: np.random.Generator) -> None:
-    """Pair up the clusters at random; each piece of the nodes of a pair takes the better labels with its odds."""
+    """Pair up the clusters at random and let connected sets of nodes swap the two clusters of a pair.
+
+    The nodes of two clusters form pieces that are connected by links. Swapping the two clusters within a piece changes
+    the score of no link, so only the unary scores decide whether it is accepted.
+    """
     m, k = unary.shape
     half, order, partner = k // 2, rng.permutation(k), np.arange(k)
     partner[order[:half]], partner[order[half : 2 * half]] = order[half : 2 * half], order[:half]
@@ -171,8 +175,12 @@ def _swap(ends: tuple[Ints, Ints], unary: Floats, labels: Ints, rng: np.random.G
     labels[:] = np.where(accepted[piece], other, labels)
 
 
-def good_labels(net: Loopy, unary: Floats, marginals: Floats) -> Ints:
-    """Labels that no link of weight −∞ forbids: the cheapest given the marginals, then improved node by node."""
+def good_labels(net: LoopyNetwork, unary: Floats, marginals: Floats) -> Ints:
+    """Labels that respect all links of weight −∞, found by a heuristic.
+
+    Soft links are replaced by their expectation under the marginals; with hard links alone the best labels can be
+    searched for. Then single nodes move while that raises the true score.
+    """
     m, k = unary.shape
     hard = net.weights == -np.inf
     soft = csr_array((np.where(hard, 0.0, net.weights), net.neighbors, net.indptr), shape=(m, m))

@@ -1,4 +1,4 @@
-"""PenalizedGMM: a Gaussian mixture with a prior that prefers labels which satisfy the links [Lu2004]_."""
+"""PenalizedGMM: a Gaussian mixture with a prior that favors labels that satisfy the links [Lu2004]_."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.rows import Rows
 from cluewise.core.views import build_pair_graph
-from cluewise.mixture import _linked as linked
+from cluewise.mixture import _gaussian_em as em
 from cluewise.mixture._base import MixtureClusterer
 
 __all__ = ["PenalizedGMM"]
 
 RIGHT = 0.9
-"""How often a link of weight 1 is taken to be right when nobody says."""
+"""Default probability that a link of weight 1 is right."""
 
 HEAVIEST = 1e8
-"""The most that a soft link weighs: sums of logarithms keep half of their digits beside it."""
+"""Largest weight of a soft link: sums of logarithms keep half of their digits beside it."""
 
 
-def weighted(clues: Clues, penalty: float) -> tuple[Ints, Floats]:
-    """Pairs of rows and their weights w in g(Z): > 0 together, < 0 apart, −∞ apart for certain.
+def weigh_pairs(clues: Clues, penalty: float) -> tuple[Ints, Floats]:
+    """Pairs of rows and their weights w in g(Z): > 0 together, < 0 apart, −∞ certainly apart.
 
-    A pair that is linked both ways is one pair with the sum. What is certainly together is so by `certain`, and only
-    counts here for its other links.
+    The weights of several links between the same rows are added. Must-links of infinite weight count as 0: they make
+    the components of `keep_certain`.
     """
     links = build_pair_graph(clues)
     must, cannot = (np.where(np.isinf(w), 0.0, w) for w in (links.must, links.cannot))
@@ -38,7 +38,7 @@ def weighted(clues: Clues, penalty: float) -> tuple[Ints, Floats]:
     return links.rows[links.ends].astype(np.int64), weights
 
 
-def certain(clues: Clues) -> Clues:
+def keep_certain(clues: Clues) -> Clues:
     """The clues of infinite weight."""
     return clues.subset(
         must=np.isinf(clues.must_weight),
@@ -48,7 +48,7 @@ def certain(clues: Clues) -> Clues:
     )
 
 
-def lifted(component: Ints, pairs: Ints, weights: Floats) -> tuple[Ints, Floats, float]:
+def lift_pairs(component: Ints, pairs: Ints, weights: Floats) -> tuple[Ints, Floats, float]:
     """Pairs of components with their summed weights, and the sum of the weights inside components."""
     ends = np.sort(component[pairs].astype(np.int64).reshape(-1, 2), axis=1)
     inside = ends[:, 0] == ends[:, 1]
@@ -61,71 +61,41 @@ def lifted(component: Ints, pairs: Ints, weights: Floats) -> tuple[Ints, Floats,
 
 
 class PenalizedGMM(MixtureClusterer):
-    r"""Gaussian mixture with soft links: a prior on labels that prefers those which satisfy the clues.
+    r"""Gaussian mixture with soft links: a prior on labels that favors those that satisfy the clues.
 
-    Use it when clues may be wrong or contradict each other, clusters are Gaussian and memberships should be
-    probabilities. The weight of a clue is how sure it is; clues of weight ``inf`` hold for certain, and both may be
-    mixed. Labels and groups act like the links that they stand for, and are written out: large ones are slow.
+    Use it when clues may be wrong or contradict each other, clusters are Gaussian and you need membership
+    probabilities. The weight of a clue says how reliable it is. Clues of weight ``inf`` always hold; both kinds can be
+    mixed. Labels and groups act as the links they imply, which are listed one by one, so large ones are slow.
 
     Parameters
     ----------
     {n_clusters}
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Shape of the clusters, as in scikit-learn's ``GaussianMixture``.
+    {covariance_type}
     penalty : float or "auto", default="auto"
-        What multiplies the (finite) weights of the clues: a link of weight 1 multiplies the odds of its two rows being
-        together by exp(penalty), or divides them by it. "auto" is log 9: a link is right nine times out of ten.
-    inference : {"auto", "exact", "belief-propagation", "mean-field", "gibbs"}, default="auto"
-        How connected components of links are inferred. "auto": exactly within ``exact_size``, else by belief
-        propagation, and by mean field where that does not settle. "exact" refuses what is larger. The others are used
-        wherever there is a link.
-    exact_size : int, default=100000
-        Most entries of a table of exact inference: ``n_clusters`` to the power of the treewidth (as found) plus 1.
-    init : {"k-means", "k-means++", "random"}, array or callable, default="k-means"
-        Start: labels of k-means in which rows that are together for certain move as one, or of the nearest of drawn
-        rows or given means, of shape (n_clusters, d); or given memberships, of shape (n, n_clusters).
-    reg_covar : float, default=1e-6
-        Added to the diagonal of covariances.
-    n_init : int, default=1
-        Number of starts; the highest likelihood wins. More starts also find more spurious solutions, in which a cluster
-        has collapsed on a few rows.
-    {max_iter 100}
-    tol : float, default=1e-3
-        Stop when the log-likelihood per row changes by less than this.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of Gibbs sampling.
+        Factor of the finite weights of the clues: a must-link of weight 1 multiplies the odds that its two rows are
+        together by exp(penalty), a cannot-link divides them by it. "auto" is log 9: a link is right nine times out of
+        ten.
+    {gaussian_em}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The most likely labels of all rows together (good ones in components that are not inferred exactly).
-    weights_ : ndarray of shape (n_clusters,)
-        Weight of each cluster.
-    means_ : ndarray of shape (n_clusters, d)
-        Mean of each cluster.
-    covariances_ : ndarray
-        Covariances; (n_clusters, d, d), (d, d), (n_clusters, d) or (n_clusters,) as ``covariance_type`` says.
+        The most likely joint labeling of all rows; a heuristic in components that are not inferred exactly.
+    {gaussians_}
     penalty_ : float
         The penalty that was used.
     {n_clusters_}
-    lower_bound_ : float
-        Log-likelihood per row, the prior of the clues included, before the last M-step (an estimate or a bound where
-        inference is not exact).
-    objective_ : float
-        Minus that.
+    {likelihood_}
     trace_ : ndarray
         The objective of each iteration. It never rises where inference is exact or by mean field, up to what
         ``reg_covar`` adds.
-    inference_ : dict
-        How many connected components of links were inferred how in the last iteration, for example
-        ``{"belief-propagation": 1, "exact": 12}``; empty without links.
     {n_iter_}
     {broken_}
 
     Raises
     ------
     Contradiction, Infeasible
-        When the clues of infinite weight cannot all hold.
+        If the clues of infinite weight cannot all hold.
 
     Notes
     -----
@@ -141,17 +111,17 @@ class PenalizedGMM(MixtureClusterer):
     :math:`\mu_l, \Sigma_l` ``means_[l], covariances_[l]``
     ======================= ==============================================
 
-    If somebody is right about "together" with probability p, and two rows are together with probability s anyway (s
-    = 1/k for clusters of one size), then :math:`w = \log p/(1-p) - \log s/(1-s)`: give a must-link the weight
+    If "together" is right with probability p, and the prior probability that two rows are together is s (s = 1/k for
+    clusters of equal size), then :math:`w = \log p/(1-p) - \log s/(1-s)`. Give a must-link the weight
     :math:`\log p/(1-p) + \log(k-1)` and a cannot-link :math:`\log p/(1-p) - \log(k-1)`, with ``penalty=1``.
 
     *Deviations.* The E-step uses the posterior given the data (erratum E20 of the survey). The prior is not normalized:
-    dividing by :math:`\sum_Z P(Z) g(Z)` would need a numerical step for the weights, and leaves the other parameters
-    alone. Each pair counts once, and a weight beyond 1e8 as 1e8, beside which rows still have their digits. Labels are
-    the most likely ones of linked rows together instead of row by row; links of infinite weight hold in them. In mean
-    field weight -8 stands for minus infinity. Gibbs sampling also swaps two clusters within connected sets of rows.
-    With ``inference="auto"`` soft networks of more than 16 links per node that are too large for exact inference go to
-    mean field at once; approximations make at most 200 sweeps.
+    dividing by :math:`\sum_Z P(Z) g(Z)` would need a numerical step for the weights and would not change the other
+    parameters. Each pair counts once, and weights are limited to 1e8 for numerical precision. Labels maximize the joint
+    probability of linked rows, not of each row; they satisfy links of infinite weight. Mean field uses weight -8
+    instead of minus infinity. Gibbs sampling also swaps two clusters within connected sets of rows. With
+    ``inference="auto"``, soft networks of more than 16 links per node that are too large for exact inference use mean
+    field at once. Approximate methods make at most 200 sweeps.
 
     References
     ----------
@@ -186,7 +156,7 @@ class PenalizedGMM(MixtureClusterer):
         cost="O(nkd²), tables or sweeps over links; labels and groups make up to n² pairs",
         aliases=("PPC", "Penalized Probabilistic Clustering"),
     )
-    _parameter_constraints = linked.CONSTRAINTS | {
+    _parameter_constraints = em.CONSTRAINTS | {
         "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")]
     }
 
@@ -219,25 +189,25 @@ class PenalizedGMM(MixtureClusterer):
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
-        certain(known).require(self.n_clusters)
+        keep_certain(known).require(self.n_clusters)
         return known
 
-    def _prepare(self, problem: Problem) -> linked.LinkedRows:
-        known = certain(problem.clues)
-        ends, weights, constant = lifted(known.components, *weighted(problem.clues, self._price))
-        return linked.link_nodes(self, problem, known, ends, weights, constant=constant, one_draw=False)
+    def _prepare(self, problem: Problem) -> em.TiedRows:
+        known = keep_certain(problem.clues)
+        ends, weights, constant = lift_pairs(known.components, *weigh_pairs(problem.clues, self._price))
+        return em.link_nodes(self, problem, known, ends, weights, constant=constant, one_draw=False)
 
     @property
     def _price(self) -> float:
         return float(np.log(RIGHT / (1 - RIGHT)) if self.penalty == "auto" else self.penalty)
 
-    def _solve(self, problem: Problem) -> loop.Result[linked.State]:
-        return linked.solve(self, problem)
+    def _solve(self, problem: Problem) -> loop.Result[em.State]:
+        return em.solve(self, problem)
 
-    def _state_attributes(self, problem: Problem, state: linked.State, trace: list[float]) -> Attributes:
-        labels = linked.Labelled(linked.labels_of(state, problem.rows))
-        found = super()._state_attributes(problem, labels, trace) | linked.describe(problem, state)
+    def _state_attributes(self, problem: Problem, state: em.State, trace: list[float]) -> Attributes:
+        labels = em.labels_of(state, problem.rows)
+        found = super()._state_attributes(problem, labels, trace) | em.describe(problem, state)
         return found | {"penalty_": self._price}
 
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
-        return linked.log_joint(self._mixture, rows, block)
+        return em.log_joint(self._mixture, rows, block)

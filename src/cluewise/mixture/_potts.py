@@ -1,4 +1,4 @@
-"""Sums over the cluster of one end of a link, seen from the other end; in logs, without loss of digits."""
+"""Sums and maxima over clusters in log space: of a node, or of one end of a link as seen from the other."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from cluewise._typing import Floats
 __all__ = ["exclude", "log_sum", "others_max", "softmax"]
 
 
-def log_sum(score: Floats) -> Floats:
-    """Logarithm of Σ exp over each row; −∞ for a row of −∞."""
-    top = score.max(axis=1)
+def log_sum(score: Floats, axis: int = 1) -> Floats:
+    """Logarithm of Σ exp along an axis; −∞ where all scores are −∞."""
+    top = score.max(axis=axis)
     low = np.where(np.isinf(top), 0.0, top)
     with np.errstate(divide="ignore"):
-        return low + np.log(np.exp(score - low[:, None]).sum(axis=1))
+        return low + np.log(np.exp(score - np.expand_dims(low, axis)).sum(axis=axis))
 
 
 def softmax(score: Floats) -> Floats:
@@ -24,17 +24,14 @@ def softmax(score: Floats) -> Floats:
 
 
 def exclude(score: Floats, weights: Floats) -> Floats:
-    """What one end of a link says about the cluster l of the other: log Σ_h exp(score_h + w [h = l]) for every l.
-
-    The sum over the other clusters is never the total less one term where that term is nearly all of it: with links
-    of weight −∞ just these digits decide.
-    """
+    """Message from one end of a link to the other: log Σ_h exp(score_h + w [h = l]) for every cluster l."""
     rows, top = np.arange(len(score)), score.argmax(axis=1)
     first = score[rows, top]
     terms = np.exp(score - first[:, None])
     total = terms.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore"):  # log 0 = −∞: there are no others; the entry is replaced below
+    with np.errstate(divide="ignore"):  # log 0 = −∞: no others
         others = first[:, None] + np.log(total - terms)
+    # Total less the largest term would cancel most digits, and for links of weight −∞ these digits are the result.
     rest = score.copy()
     rest[rows, top] = -np.inf
     others[rows, top] = log_sum(rest)
@@ -42,7 +39,7 @@ def exclude(score: Floats, weights: Floats) -> Floats:
 
 
 def others_max(score: Floats) -> Floats:
-    """The largest of the other entries of each row, for every entry; −∞ when there is no other."""
+    """For every entry, the largest of the other entries of its row; −∞ when there is no other."""
     rows, top = np.arange(len(score)), score.argmax(axis=1)
     rest = score.copy()
     rest[rows, top] = -np.inf

@@ -1,4 +1,4 @@
-"""Spectral methods: clusters are what is cheap to cut out of a graph of near rows."""
+"""Spectral methods: clusters that are cheap to cut out of a graph of neighbors."""
 
 from cluewise.spectral._e2cp import E2CP
 from cluewise.spectral._flexible import FlexibleSpectral

@@ -1,6 +1,6 @@
-"""Affinities: sparse symmetric graphs of near rows, or a dense table for few rows.
+"""Affinities: sparse symmetric graphs of neighbors, or a dense matrix for few rows.
 
-Weights are between 0 and 1 and no row is its own neighbor: the diagonal is zero.
+Weights are between 0 and 1, and the diagonal is zero.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from scipy.sparse.csgraph import connected_components
 from cluewise._typing import Floats, Ints
 from cluewise.core.graphs.neighbors import Neighbors, nearest_rows
 
-__all__ = ["dense_affinity", "given_affinity", "joined", "neighbor_affinity", "symmetric"]
+__all__ = ["connect", "dense_affinity", "given_affinity", "neighbor_affinity", "symmetrize"]
 
 DENSE = 2**30
-"""Bytes up to which a table of all pairs is made."""
+"""Maximum size of a dense affinity in bytes."""
 
 PRECISE = 1e-9
-"""Share of a weight by which rounding may change it."""
+"""Relative rounding error that weights may have."""
 
 TINY = 1e-12
-"""The least weight of an edge."""
+"""Minimum weight of an edge."""
 
 
 def neighbor_affinity(X: Floats, n_neighbors: int, weights: str = "local", gamma: float | None = None) -> csr_array:
-    """Sparse affinity of rows that are among the nearest of each other, one way or both; the graph is connected.
+    """Sparse affinity of rows of which at least one is among the nearest of the other; the graph is connected.
 
-    ``weights`` is "equal" (1 for a pair that is so both ways, else ½, as scikit-learn has it), "local" (exp(−d²/(s t)),
-    each row with the distance to its farthest neighbor as its scale) or "global" (exp(−γ d²), γ by default one over the
+    ``weights`` is "equal" (1 for mutual neighbors, ½ for others, as in scikit-learn), "local" (exp(−d²/(s t)), where
+    the scale of a row is the distance to its farthest neighbor) or "global" (exp(−γ d²), γ by default one over the
     median squared distance to that neighbor).
     """
     found = nearest_rows(X, n_neighbors)
     n, k = found.rows.shape
     first = np.repeat(np.arange(n, dtype=np.int32), k)
-    return joined(symmetric(_weighted(first, found, weights, gamma)), X)
+    return connect(symmetrize(_weigh(first, found, weights, gamma)), X)
 
 
-def _weighted(first: Ints, found: Neighbors, weights: str, gamma: float | None) -> coo_array:
+def _weigh(first: Ints, found: Neighbors, weights: str, gamma: float | None) -> coo_array:
     n, k = found.rows.shape
     if weights == "equal" or k == 0:
         value = np.ones(n * k)
@@ -47,12 +47,12 @@ def _weighted(first: Ints, found: Neighbors, weights: str, gamma: float | None) 
         value = np.exp(-_ratio(found.squared, local_scales(found), found.rows)).ravel()
     else:
         value = np.exp(-(gamma if gamma is not None else _typical(found)) * found.squared).ravel()
-    # An edge whose weight is rounded to zero would leave the graph in pieces.
+    # Edges whose weight underflows to zero would disconnect the graph.
     return coo_array((np.maximum(value, TINY), (first, found.rows.ravel())), shape=(n, n))
 
 
 def local_scales(found: Neighbors) -> Floats:
-    """Distance of each row to the farthest of its neighbors; never zero, unless all rows are equal."""
+    """Distance of each row to its farthest neighbor; zeros are replaced by the smallest positive scale."""
     scale = np.sqrt(found.squared[:, -1])
     positive = scale[scale > 0]
     return np.maximum(scale, positive.min() if len(positive) else 1.0)
@@ -69,7 +69,7 @@ def _typical(found: Neighbors) -> float:
     return 1.0 / float(np.median(far)) if len(far) else 1.0
 
 
-def symmetric(directed: Any) -> csr_array:
+def symmetrize(directed: Any) -> csr_array:
     """The mean of a matrix and its transpose, without diagonal."""
     half = csr_array(directed)
     graph = csr_array(0.5 * (half + half.T))
@@ -79,8 +79,8 @@ def symmetric(directed: Any) -> csr_array:
     return graph
 
 
-def joined(graph: csr_array, X: Floats) -> csr_array:
-    """The graph with edges of weight ½ of the median edge, between near rows of its pieces, that make it one piece."""
+def connect(graph: csr_array, X: Floats) -> csr_array:
+    """Connect the pieces of a graph by edges between close rows, with half the median weight."""
     count, piece = connected_components(graph, directed=False)
     if count == 1:
         return graph
@@ -94,7 +94,7 @@ def joined(graph: csr_array, X: Floats) -> csr_array:
 
 
 def _tree_of_means(X: Floats, piece: Ints, count: int) -> list[tuple[int, int]]:
-    """The shortest tree over the means of the pieces (Prim): memory for one line of distances."""
+    """Minimum spanning tree over the means of the pieces (Prim), which needs one row of distances at a time."""
     mass = np.bincount(piece, minlength=count)
     member = csr_array((np.ones(len(piece)), (piece, np.arange(len(piece)))), shape=(count, len(piece)))
     means = (member @ X) / mass[:, None]
@@ -112,7 +112,7 @@ def _tree_of_means(X: Floats, piece: Ints, count: int) -> list[tuple[int, int]]:
 
 
 def _bridge(X: Floats, piece: Ints, a: int, b: int) -> tuple[int, int]:
-    """A close pair of rows of two pieces: from row to nearest row, back and forth, until neither changes."""
+    """A close pair of rows of two pieces, found by alternating between nearest rows until neither changes."""
     left, right = np.flatnonzero(piece == a), np.flatnonzero(piece == b)
     i = left[_nearest(X[left], X[right].mean(axis=0))]
     best = np.inf
@@ -130,7 +130,7 @@ def _nearest(X: Floats, x: Floats) -> int:
 
 
 def dense_affinity(X: Floats, gamma: float | None = None) -> Floats:
-    """exp(−γ d²) of all pairs; γ by default one over the median squared distance to the seventh neighbor."""
+    """exp(−γ d²) for all pairs; γ is by default one over the median squared distance to the seventh neighbor."""
     n = len(X)
     require_room(n, 'affinity="rbf"', 'affinity="nearest_neighbors"')
     if gamma is None:
@@ -138,16 +138,17 @@ def dense_affinity(X: Floats, gamma: float | None = None) -> Floats:
     table = _squared(X.astype(np.float64, copy=False), PRECISE / gamma)
     table *= -gamma
     np.exp(table, out=table)
-    table = np.maximum(table, table.T)  # the same to the last digit both ways
+    table = np.maximum(table, table.T)  # exactly symmetric
     np.fill_diagonal(table, 0)
     return table
 
 
 def _squared(X: Floats, slack: float) -> Floats:
-    """Squared distances of all pairs of rows; an error of ``slack`` does no harm."""
+    """Squared distances of all pairs of rows, with an error of at most ``slack``."""
     moved = X - X.mean(axis=0)
     norms = np.einsum("ij,ij->i", moved, moved)
-    # Products are fast, but round what is large, the norms; between near rows far from the mean little would be left.
+    # The matrix product is fast, but its rounding error is relative to the norms: close rows far from the mean would
+    # lose most digits.
     if 4 * (X.shape[1] + 8) * np.finfo(np.float64).eps * norms.max(initial=0.0) > slack:
         from scipy.spatial.distance import cdist
 
@@ -160,26 +161,26 @@ def _squared(X: Floats, slack: float) -> Floats:
 
 
 def require_room(n: int, what: str, instead: str) -> None:
-    """Refuse a table of all pairs that is too large."""
+    """Raise an error if a matrix of all pairs is too large."""
     if 8 * n * n > DENSE:
         raise ValueError(
-            f"{what} makes a table of all pairs, {8 * n * n / 2**30:.1f} GiB for {n} rows; the bound is "
-            f"{DENSE / 2**30:.0f} GiB. Use {instead}, which keeps near pairs only."
+            f"{what} needs a matrix of all pairs, {8 * n * n / 2**30:.1f} GiB for {n} rows; the limit is "
+            f"{DENSE / 2**30:.0f} GiB. Use {instead}, which stores neighbors only."
         )
 
 
 def given_affinity(X: Any) -> Any:
-    """An affinity that the user has computed: checked, symmetric, without diagonal; dense or CSR like X."""
+    """A precomputed affinity: checked, made symmetric, without diagonal; dense or CSR like X."""
     if X.shape[0] != X.shape[1]:
-        raise ValueError(f"a precomputed affinity is square; this X has shape {X.shape}.")
+        raise ValueError(f"a precomputed affinity must be square; X has shape {X.shape}.")
     if isinstance(X, np.ndarray):
         if (X < 0).any():
             row, column = (int(i) for i in np.argwhere(X < 0)[0])
-            raise ValueError(f"Negative values in data: an affinity has none, but row {row}, column {column} does.")
+            raise ValueError(f"Negative values in data: the affinity in row {row}, column {column} is negative.")
         table = 0.5 * (X.astype(np.float64) + X.T)
         np.fill_diagonal(table, 0)
         return table
     graph = csr_array(X, dtype=np.float64)
     if graph.nnz and graph.data.min() < 0:
-        raise ValueError("Negative values in data: a precomputed affinity has none, but this sparse one does.")
-    return symmetric(graph)
+        raise ValueError("Negative values in data: a precomputed affinity must not have any.")
+    return symmetrize(graph)

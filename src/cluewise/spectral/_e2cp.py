@@ -8,69 +8,51 @@ from typing import Any
 from cluewise._sklearn import Interval
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.spectral._embedded import EmbeddedClusterer, Embedding, embedded
-from cluewise.spectral._spreading import scaled_to_one, spread_links
+from cluewise.spectral._base import Embedding, SpectralClusterer, embed
+from cluewise.spectral._spreading import scale_to_one, spread_links
 
 __all__ = ["E2CP"]
 
 
-class E2CP(EmbeddedClusterer):
-    r"""Let links spread to the rows near their ends, strengthen or weaken the graph there, and cut it spectrally.
+class E2CP(SpectralClusterer):
+    r"""Spectral clustering of a graph in which links spread to neighbors and change the affinity there.
 
-    Use it for clusters that are connected rather than round, such as curves and rings, when there are links for a good
-    part of the rows. Each acts on the rows near its ends, where right ones outvote wrong ones. With few links for many
-    rows `FlexibleSpectral` gets more out of them.
+    Use it for clusters that are connected rather than spherical, such as curves and rings, when a good part of the rows
+    have links. A link also acts on the rows near its ends, where correct links outvote wrong ones. With few links for
+    many rows, `FlexibleSpectral` makes better use of them.
 
     Parameters
     ----------
     {n_clusters}
-    affinity : {"local", "nearest_neighbors", "rbf", "precomputed"}, default="local"
-        How alike two rows are. "local": :math:`\exp(-d^2 / (s_i s_j))` for near rows, each with the distance to its
-        farthest neighbor as its scale s. "nearest_neighbors": 1 for rows that are near both ways, ½ one way, as
-        scikit-learn has it. "rbf": :math:`\exp(-\gamma d^2)` for all pairs, refused for more than about 11,000 rows.
-        "precomputed": X is the affinity, dense or sparse, without negative numbers; its diagonal is not looked at.
-    n_neighbors : int, default=10
-        Number of other rows that are near a row, for the first two.
-    gamma : float, default=None
-        For "rbf"; by default one over the median squared distance to the seventh neighbor.
+    {affinity}
     spread : float, default=0.8
-        :math:`\alpha`, how far links spread: 0 is not at all, close to 1 is over the whole graph.
-    n_init : int, default=10
-        Number of starts of k-means; the first from rows far apart, which no chance decides, the others by k-means++.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        :math:`\alpha`, how far links spread: with 0 not at all, close to 1 over the whole graph.
+    {embedded_k_means}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row; cluster 0 is the largest.
+    {labels_by_size_}
     {n_clusters_}
     embedding_ : ndarray of shape (n, m)
-        The points that k-means has seen.
+        The points that k-means clusters.
     affinity_matrix_ : ndarray or sparse array of shape (n, n)
-        The affinity after the links have changed it.
-    objective_ : float
-        Sum of squared distances in the embedding to the means of the clusters.
-    {trace_}
-    {n_iter_}
-    broken_ : Clues
-        The clues that the clusters break.
+        The affinity as changed by the links.
+    {embedded_k_means_}
 
     See Also
     --------
-    FlexibleSpectral : The affinity stays, and cuts have to satisfy the links.
+    FlexibleSpectral : Keeps the affinity and requires cuts to satisfy the links.
 
     Notes
     -----
     With affinity W between 0 and 1, degrees D, :math:`\bar L = D^{-1/2} W D^{-1/2}` and Z the links (weight of a
-    must-link, minus weight of a cannot-link), pairs receive
+    must-link, minus weight of a cannot-link), the propagated links are
 
     .. math:: F = (1 - \alpha)^2 (I - \alpha \bar L)^{-1} Z (I - \alpha \bar L)^{-1},
 
-    divided by the largest size in it, and their affinity becomes :math:`1 - (1 - F_{ij})(1 - W_{ij})` where
-    :math:`F_{ij} \ge 0` and :math:`(1 + F_{ij}) W_{ij}` elsewhere. The rows of :math:`D^{-1/2} V`, with V the leading
-    eigenvectors of the new normalized affinity, are clustered by k-means. Without links this is ordinary spectral
+    divided by the largest absolute value. The new affinity is :math:`1 - (1 - F_{ij})(1 - W_{ij})` where
+    :math:`F_{ij} \ge 0` and :math:`(1 + F_{ij}) W_{ij}` elsewhere. K-means clusters the rows of :math:`D^{-1/2} V`,
+    where V are the leading eigenvectors of the new normalized affinity. Without links this is ordinary spectral
     clustering.
 
     =============================== =====================================
@@ -80,11 +62,11 @@ class E2CP(EmbeddedClusterer):
     :math:`\tilde W`                ``affinity_matrix_``
     =============================== =====================================
 
-    *Deviations.* For more than 1,500 rows of a sparse affinity nothing of size n × n is made: the inverse is a sum over
-    hops in which what falls below 0.001 of a link is dropped, F is known for neighbors, and beside these for pairs that
-    receive at least 0.01 of its largest size (of links nearer to them where there are very many). A precomputed
-    affinity is divided by its largest entry. Pieces of a graph of near rows are joined by an edge each. Labels and
-    groups count as the links that they stand for, at most ten million.
+    *Deviations.* A sparse affinity of more than 1,500 rows stays sparse: the inverse is a sum over hops that drops what
+    falls below 0.001 of a link, and F is computed for neighbors and for other pairs whose F is at least 0.01 of the
+    largest value (over fewer hops if there are very many links). A precomputed affinity is divided by its largest
+    entry. Pieces of a graph of neighbors are connected by an edge each. Labels and groups count as the links they
+    imply, at most ten million.
 
     References
     ----------
@@ -118,7 +100,7 @@ class E2CP(EmbeddedClusterer):
         cost="O(n²d) for neighbors",
         aliases=("exhaustive and efficient constraint propagation",),
     )
-    _parameter_constraints = EmbeddedClusterer._parameter_constraints | {
+    _parameter_constraints = SpectralClusterer._parameter_constraints | {
         "spread": [Interval(Real, 0, 1, closed="left")],
     }
 
@@ -147,7 +129,7 @@ class E2CP(EmbeddedClusterer):
 
     def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         links = clues.pairs(expand=True).to_matrix(affinity.shape[0])
-        if self.affinity == "precomputed":  # all others are between 0 and 1 as they are
-            affinity = scaled_to_one(affinity)
+        if self.affinity == "precomputed":  # the others are between 0 and 1 already
+            affinity = scale_to_one(affinity)
         spread = spread_links(affinity, links, self.spread)
-        return Embedding(embedded(spread, self.n_clusters), {"affinity_matrix_": spread})
+        return Embedding(embed(spread, self.n_clusters), {"affinity_matrix_": spread})

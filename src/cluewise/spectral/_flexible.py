@@ -1,4 +1,4 @@
-"""Flexible constrained spectral clustering: the least cut of the vectors that satisfy links enough [Wang2010]_."""
+"""Flexible constrained spectral clustering: the cheapest cuts that satisfy the links well enough [Wang2010]_."""
 
 from __future__ import annotations
 
@@ -11,77 +11,60 @@ from cluewise._sklearn import Interval
 from cluewise.base import Card
 from cluewise.clues import Clues
 from cluewise.exceptions import Infeasible
-from cluewise.spectral._embedded import EmbeddedClusterer, Embedding, embedded
+from cluewise.spectral._base import Embedding, SpectralClusterer, embed
 from cluewise.spectral._laplacian import leading
 from cluewise.spectral._pencil import feasible_vectors
 
 __all__ = ["FlexibleSpectral"]
 
 
-class FlexibleSpectral(EmbeddedClusterer):
-    r"""Cut a graph of near rows where that is cheap, among the cuts that satisfy the links well enough.
+class FlexibleSpectral(SpectralClusterer):
+    r"""Spectral clustering restricted to cuts that satisfy the links well enough.
 
-    Use it for clusters that are connected rather than round, such as curves and rings, when there are links or labels
-    for some of the rows. Links are weighed against the graph as a whole: a few that are wrong do little harm, and one
-    alone does little good. For links that should act where they are, take `E2CP`.
+    Use it for clusters that are connected rather than spherical, such as curves and rings, when there are links or
+    labels for some of the rows. Links are weighed against the whole graph: a few wrong links do little harm, and a
+    single link has little effect. Use `E2CP` if links should act locally.
 
     Parameters
     ----------
     {n_clusters}
-    affinity : {"local", "nearest_neighbors", "rbf", "precomputed"}, default="local"
-        How alike two rows are. "local": :math:`\exp(-d^2 / (s_i s_j))` for near rows, each with the distance to its
-        farthest neighbor as its scale s. "nearest_neighbors": 1 for rows that are near both ways, ½ one way, as
-        scikit-learn has it. "rbf": :math:`\exp(-\gamma d^2)` for all pairs, refused for more than about 11,000 rows.
-        "precomputed": X is the affinity, dense or sparse, without negative numbers; its diagonal is not looked at.
-    n_neighbors : int, default=10
-        Number of other rows that are near a row, for the first two.
-    gamma : float, default=None
-        For "rbf"; by default one over the median squared distance to the seventh neighbor.
+    {affinity}
     level : float, default=0.5
-        How well the links have to be satisfied: :math:`\beta` as a share of the largest value that leaves
-        ``n_clusters`` − 1 vectors (one more where the trivial vector satisfies the links, too). Below 1; with many
-        links that are right 0.9 gets more out of them, and from 0 down links hardly matter.
+        How well the links must be satisfied: :math:`\beta` as a share of the largest value that leaves
+        ``n_clusters`` − 1 vectors (one more if the trivial vector satisfies the links, too). Must be below 1. With many
+        correct links 0.9 makes better use of them; at 0 or below links hardly matter.
     n_components : int or None, default=50
-        How many eigenvectors of the graph solutions are made of: smooth ones, which say something about rows without
-        links. At most half of the rows count; None takes all of them, as the paper does, for up to 2,000 rows.
-    n_init : int, default=10
-        Number of starts of k-means; the first from rows far apart, which no chance decides, the others by k-means++.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        Number of eigenvectors of the graph that solutions are combined from. The leading ones are smooth, so they
+        generalize to rows without links. At most half the number of rows; None uses all eigenvectors, as the paper
+        does, for up to 2,000 rows.
+    {embedded_k_means}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row; cluster 0 is the largest.
+    {labels_by_size_}
     {n_clusters_}
     embedding_ : ndarray of shape (n, m)
-        The points that k-means has seen.
+        The points that k-means clusters.
     threshold_ : float
-        :math:`\beta`, what each vector satisfies at least; 0 without links, or with one cluster.
+        :math:`\beta`, which each vector must reach; 0 without links or with one cluster.
     costs_ : ndarray
-        :math:`v^T \bar L v / \mathrm{vol}` of each vector, the part of the graph that it cuts.
-    objective_ : float
-        Sum of squared distances in the embedding to the means of the clusters.
-    {trace_}
-    {n_iter_}
-    broken_ : Clues
-        The clues that the clusters break.
+        :math:`v^T \bar L v / \mathrm{vol}` of each vector, the share of the graph that it cuts.
+    {embedded_k_means_}
 
     See Also
     --------
-    E2CP : Links change the affinity of the rows near them.
+    E2CP : Links change the affinity of rows near them.
 
     Notes
     -----
     With affinity A, degrees D of sum vol, :math:`\bar L = I - D^{-1/2} A D^{-1/2}`, links Q (weight of a must-link,
-    minus weight of a cannot-link) and :math:`\bar Q = D^{-1/2} Q D^{-1/2}`, the method asks for
+    minus weight of a cannot-link) and :math:`\bar Q = D^{-1/2} Q D^{-1/2}`, the method solves
 
     .. math:: \min_v v^T \bar L v \quad\text{with}\quad v^T \bar Q v \ge \beta,\; v^T v = \mathrm{vol},\;
         v \ne D^{1/2} 1.
 
     Its candidates solve :math:`\bar L v = \lambda (\bar Q - \frac{\beta}{\mathrm{vol}} I) v` with
-    :math:`\lambda > 0`. The n_clusters − 1 of least cost are the columns of V, and k-means sees the rows of
+    :math:`\lambda > 0`. The n_clusters − 1 of lowest cost are the columns of V, and k-means clusters the rows of
     :math:`D^{-1/2} V (I - V^T \bar L V / \mathrm{vol})`. Without links this is ordinary spectral clustering.
 
     =============================== =====================================
@@ -93,11 +76,11 @@ class FlexibleSpectral(EmbeddedClusterer):
     =============================== =====================================
 
     *Deviations.* The pencil is solved in the span of ``n_components`` leading eigenvectors, and the largest
-    :math:`\beta` is that of this span: a vector that satisfies links by singling out the linked rows is of no
-    use, and is not in it. The trivial vector is eliminated from the pencil by hand, which leaves a
-    symmetric problem. Pieces of a graph of near rows are joined by an edge each. Labels and groups count as the links
-    that they stand for, at most ten million. Fewer vectors are used where fewer are feasible. Eigenvectors beyond the
-    first few are those of a Krylov space, not exact, when there are more than 500 rows.
+    :math:`\beta` is that of this span. This excludes vectors that satisfy links by singling out the linked rows. The
+    trivial vector is eliminated from the pencil in advance, which leaves a symmetric problem. Pieces of a graph of
+    neighbors are connected by an edge each. Labels and groups count as the links they imply, at most ten million. Fewer
+    vectors are used if fewer are feasible. With more than 500 rows, eigenvectors beyond the first few are those of a
+    Krylov space and not exact.
 
     References
     ----------
@@ -130,7 +113,7 @@ class FlexibleSpectral(EmbeddedClusterer):
         cost="O(n²d) for neighbors",
         aliases=("FCSC", "constrained spectral clustering"),
     )
-    _parameter_constraints = EmbeddedClusterer._parameter_constraints | {
+    _parameter_constraints = SpectralClusterer._parameter_constraints | {
         "level": [Interval(Real, None, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
@@ -164,18 +147,18 @@ class FlexibleSpectral(EmbeddedClusterer):
         n, k = affinity.shape[0], self.n_clusters
         links = clues.pairs(expand=True).to_matrix(n)
         if not links.nnz or k == 1:
-            return Embedding(embedded(affinity, k), {"threshold_": 0.0, "costs_": np.empty(0)})
+            return Embedding(embed(affinity, k), {"threshold_": 0.0, "costs_": np.empty(0)})
         if self.n_components is None and n > ALL:
-            raise ValueError(f"n_components=None takes all eigenvectors, for at most {ALL} rows; X has {n}.")
+            raise ValueError(f"n_components=None computes all eigenvectors, for at most {ALL} rows; X has {n}.")
         m = n if self.n_components is None else max(min(self.n_components, n // 2), k)
-        # Eigenvectors of the bulk need not be exact, only to span about what they span; the leading ones have to.
+        # The leading eigenvectors must be exact; of the others only the span matters, approximately.
         bulk = 1 - leading(affinity, k + 1, tol=1e-3).values[-1]
         spectrum = leading(affinity, m, tol=float(np.clip(0.8 * bulk**2, 1e-10, 0.06)))
         found = feasible_vectors(spectrum, links, k, self.level)
         if not len(found.costs):
             raise Infeasible(
-                f"no vector satisfies the links to level={self.level:g}: beta={found.threshold:.6g} has to be below "
-                f"{found.highest:.6g}. Lower the level, or raise n_components.",
+                f"no vector satisfies the links to level={self.level:g}: beta={found.threshold:.6g} must be below "
+                f"{found.highest:.6g}. Lower level or raise n_components.",
                 clues,
             )
         costs = found.costs / spectrum.degrees.sum()
@@ -184,4 +167,4 @@ class FlexibleSpectral(EmbeddedClusterer):
 
 
 ALL = 2000
-"""Most rows for which all eigenvectors are computed."""
+"""Maximum number of rows for which all eigenvectors are computed."""

@@ -1,7 +1,7 @@
-"""Eigenvectors of the normalized affinity D^−½ A D^−½, which are those of the Laplacian I − D^−½ A D^−½ from below.
+"""Leading eigenvectors of the normalized affinity D^−½ A D^−½, the lowest of the Laplacian I − D^−½ A D^−½.
 
-A graph in several pieces is solved piece by piece: the eigenvalue 1 is then multiple, and a Krylov method that starts
-from one vector finds but one of its eigenvectors.
+A disconnected graph is solved piece by piece: its eigenvalue 1 is multiple, and a Krylov method that starts from one
+vector finds only one of the eigenvectors.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from cluewise.core.distances.metric import signed
 __all__ = ["Spectrum", "degrees", "leading", "normalized"]
 
 SMALL = 500
-"""Up to this many rows all eigenvectors are computed at once."""
+"""Maximum number of rows for a dense solver."""
 
 
 RESTARTS = 300
-"""Restarts of the plain Lanczos iteration before a factor is tried."""
+"""Restarts of the plain Lanczos iteration before shift-invert is tried."""
 
 
 class Spectrum(NamedTuple):
     """Leading eigenvectors of the normalized affinity; those of eigenvalue λ belong to 1 − λ of the Laplacian."""
 
     values: Floats  # (m,) falling
-    vectors: Floats  # (n, m) of length 1, the entry of largest size positive
-    degrees: Floats  # (n,) summed weights; 1 for rows without any
+    vectors: Floats  # (n, m) of length 1, with a positive entry of largest magnitude
+    degrees: Floats  # (n,) summed weights; 1 for rows without neighbors
 
 
 def degrees(affinity: Any) -> Floats:
-    """Summed weights of each row; 1 where there are none, so that they can be divided by."""
+    """Summed weights of each row; 1 for rows without neighbors, to allow division."""
     total = np.asarray(affinity.sum(axis=1)).ravel().astype(np.float64)
     return np.where(total > 0, total, 1.0)
 
@@ -49,7 +49,7 @@ def normalized(affinity: Any, degree: Floats) -> Any:
 
 
 def leading(affinity: Any, m: int, tol: float = 1e-10) -> Spectrum:
-    """The m leading eigenvectors (all of them where there are fewer rows)."""
+    """The m leading eigenvectors, or all if there are fewer rows."""
     n = affinity.shape[0]
     m = min(m, n)
     degree = degrees(affinity)
@@ -79,7 +79,7 @@ def leading(affinity: Any, m: int, tol: float = 1e-10) -> Spectrum:
 def _pieces(affinity: Any) -> tuple[int, Ints]:
     """Number of connected pieces, and the piece of each row."""
     n = affinity.shape[0]
-    # A row that is near all others saves a sparse copy of a dense table.
+    # If the first row is connected to all others, there is no need for a sparse copy of a dense matrix.
     if isinstance(affinity, np.ndarray) and np.count_nonzero(affinity[0]) == n - 1:
         return 1, np.zeros(n, dtype=np.int32)
     count, piece = connected_components(csr_array(affinity), directed=False)
@@ -97,7 +97,7 @@ def _connected(N: Any, m: int, first: Floats, tol: float) -> tuple[Floats, Float
         values, vectors = np.empty(0), np.empty((n, 0))
     elif n <= max(SMALL, 3 * m):
         table = N if isinstance(N, np.ndarray) else N.toarray()
-        # All eigenvalues are at least −1; the known one is moved below them.
+        # All eigenvalues are at least −1; deflation moves the known one to −2.
         values, vectors = eigh(table - 3 * np.outer(top, top), subset_by_index=[n - m + 1, n - 1])
     else:
         values, vectors = _krylov(N, m - 1, top, tol)
@@ -106,7 +106,7 @@ def _connected(N: Any, m: int, first: Floats, tol: float) -> tuple[Floats, Float
 
 
 def _krylov(N: Any, m: int, top: Floats, tol: float) -> tuple[Floats, Floats]:
-    """The leading eigenpairs beside the known one, by Lanczos iteration from a start that is always the same."""
+    """The leading eigenpairs except the known one, by Lanczos iteration from a fixed start."""
     from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, splu
 
     n = len(top)
@@ -117,12 +117,12 @@ def _krylov(N: Any, m: int, top: Floats, tol: float) -> tuple[Floats, Floats]:
     start = beside(np.random.default_rng(0).normal(size=n))
     plain = LinearOperator((n, n), matvec=lambda v: N @ v - (3 * (top @ v)) * top, dtype=np.float64)
     try:
-        # SciPy's space of 2m + 1 vectors spends most of the time on keeping them orthogonal.
+        # With SciPy's default of 2m + 1 vectors, most of the time goes into reorthogonalization.
         room = min(max(3 * m // 2, m + 20), n)
         values, vectors = eigsh(plain, m, which="LA", v0=start, tol=tol, ncv=room, maxiter=RESTARTS)
         return values, vectors
     except ArpackNoConvergence:
-        # Long thin graphs, as of curves in the plane, converge slowly; just these have cheap factors.
+        # Long thin graphs, such as curves in the plane, converge slowly, but have sparse factors: use shift-invert.
         shift = 1 + 1e-7
         matrix = diags_array(np.full(n, shift)) - csr_array(N)
         solve = splu(csc_array(matrix), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve

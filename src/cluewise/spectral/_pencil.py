@@ -1,6 +1,6 @@
-"""Vectors that satisfy links enough and cut the graph least: the pencil of flexible constrained spectral clustering.
+"""Vectors that satisfy the links and cut the graph least: the pencil of flexible constrained spectral clustering.
 
-Everything happens in the span of the given eigenvectors of the Laplacian; with all of them nothing is lost.
+The problem is solved in the span of the given eigenvectors of the Laplacian; with all of them it is exact.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from cluewise.spectral._laplacian import Spectrum
 __all__ = ["Feasible", "feasible_vectors", "required_level"]
 
 FLAT = 1e-8
-"""The least eigenvalue of the Laplacian beside the trivial one: pieces of a graph cost nothing to part."""
+"""Lower limit of nontrivial eigenvalues of the Laplacian, which are 0 for a disconnected graph."""
 
 
 class Feasible(NamedTuple):
-    """Feasible vectors by rising cost."""
+    """Feasible vectors by increasing cost."""
 
     vectors: Floats  # (n, m), of squared length vol
     costs: Floats  # (m,) vᵀL̄v
     threshold: float  # β
-    highest: float  # β at which no vector is feasible any more
+    highest: float  # β from which no vector is feasible
 
 
 def feasible_vectors(spectrum: Spectrum, links: Any, k: int, level: float) -> Feasible:
@@ -43,9 +43,11 @@ def feasible_vectors(spectrum: Spectrum, links: Any, k: int, level: float) -> Fe
     Q = scaled.T @ (links[tied][:, tied] @ scaled)
     beta, top = required_level(Q, k, level)
     M = Q - beta * np.eye(len(Q))
-    # The trivial vector costs nothing: its share in v is what makes row 0 of the pencil vanish, M₀·c = 0.
+    # Row 0 of L̄ is zero, because the trivial vector costs nothing. So row 0 of the pencil reads M₀·c = 0, which gives
+    # the coefficient of the trivial vector; the Schur complement `rest` is the problem for the others.
     corner = M[0, 0] if abs(M[0, 0]) > 1e-12 * np.abs(M).max() else 1e-12 * np.abs(M).max()
     rest = M[1:, 1:] - np.outer(M[1:, 0], M[0, 1:]) / corner
+    # With c = L̄^−½ y this is an ordinary symmetric problem, whose eigenvalues are 1/λ.
     scale = 1 / np.sqrt(costs)
     values, y = eigh(scale[:, None] * rest * scale)
     kept = values > 1e-13 * max(np.abs(values).max(initial=0.0), 1e-300)
@@ -58,29 +60,30 @@ def feasible_vectors(spectrum: Spectrum, links: Any, k: int, level: float) -> Fe
 
 
 def required_level(Q: Floats, k: int, level: float) -> tuple[float, float]:
-    """β/vol as a share of the eigenvalue of Q̄ below which there are k − 1 vectors, and the largest eigenvalue.
+    """β/vol as a share of the (k − 1)-th eigenvalue of Q̄, and the largest eigenvalue.
 
-    Row and column 0 belong to the trivial vector. Where that is feasible itself it takes the place of one.
+    Below the (k − 1)-th eigenvalue there are k − 1 feasible vectors. If the trivial vector (row and column 0) is
+    feasible itself, it takes the place of one, and the k-th eigenvalue is used.
     """
     values = np.linalg.eigvalsh(Q)[::-1]
     most = np.abs(values).max()
     beta = 0.0
-    for wanted in values[np.minimum([k - 2, k - 1], len(values) - 1)]:
-        size = abs(wanted) if abs(wanted) > 1e-12 * most else most
-        beta = float(wanted - (1 - level) * size)
+    for value in values[np.minimum([k - 2, k - 1], len(values) - 1)]:
+        size = abs(value) if abs(value) > 1e-12 * most else most
+        beta = float(value - (1 - level) * size)
         if Q[0, 0] < beta - 1e-9 * most:
             break
     return beta, float(values[0])
 
 
 def _beside_trivial(spectrum: Spectrum) -> tuple[Floats, Floats]:
-    """Eigenvalues of the Laplacian and eigenvectors that are orthogonal to the trivial one, D^½ 1."""
+    """Eigenvalues and eigenvectors of the Laplacian, the latter orthogonal to the trivial one, D^½ 1."""
     costs = 1 - spectrum.values
     trivial = np.sqrt(spectrum.degrees)
     trivial /= np.linalg.norm(trivial)
     flat = costs <= FLAT
     own = spectrum.vectors[:, flat]
-    # A graph in several pieces has several vectors of cost 0; any basis of them will do.
+    # A disconnected graph has several eigenvectors of cost 0; any basis orthogonal to the trivial one will do.
     turned = np.linalg.svd((trivial @ own)[None])[2][1:].T
     return (
         np.append(np.full(turned.shape[1], FLAT), costs[~flat]),

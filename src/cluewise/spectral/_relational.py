@@ -15,66 +15,57 @@ from cluewise.clues import Clues
 from cluewise.core import loop
 from cluewise.core.lloyd import State
 from cluewise.spectral._affinity import dense_affinity
-from cluewise.spectral._embedded import EmbeddedClusterer, Embedding
+from cluewise.spectral._base import Embedding, SpectralClusterer
 from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading
 
 __all__ = ["RelationalSpectral"]
 
 
-class RelationalSpectral(EmbeddedClusterer):
-    r"""The spectral form of RDP-means: eigenvectors of a kernel and of the links, as many as exceed a price.
+class RelationalSpectral(SpectralClusterer):
+    r"""Spectral relaxation of RDP-means: k-means on the eigenvectors whose eigenvalues exceed the cost of a cluster.
 
-    Use it as a quick look at how many clusters data and links suggest: that number depends on no start and no order of
-    rows. It is a relaxation: where RDP-means puts each row somewhere, this one finds directions, and k-means makes
-    clusters of them. With the linear kernel, which takes any number of rows, and no links there are at most d of
-    them. `RDPMeans` weighs each link where it is, `SpectralKernelKMeans` takes the number of clusters as given;
-    both make more of links, which change little here.
+    Use it for a quick estimate of the number of clusters that data and links suggest, which does not depend on a start
+    or on the order of the rows. It is a relaxation: the eigenvectors of a kernel plus the links give directions, which
+    k-means turns into clusters. With the linear kernel, which scales to any number of rows, there are at most d of them
+    without links. Links have little effect here. `RDPMeans` weighs each link at its rows, and `SpectralKernelKMeans`
+    has a given number of clusters; both make more of links.
 
     Parameters
     ----------
     n_clusters : int, default=3
-        About how many clusters to expect. It only chooses ``cluster_cost="auto"``.
+        Approximate number of clusters; only used by ``cluster_cost="auto"``.
     cluster_cost : float or "auto", default="auto"
-        Price of a cluster: eigenvalues above it count. "auto" is halfway between the eigenvalue of that number
-        and the next, of the kernel without links: links alone then change how many clusters are found.
+        Cost of a cluster: the number of larger eigenvalues is the number of clusters. "auto" is halfway between the
+        ``n_clusters``-th eigenvalue and the next, of the kernel without links, so that only links can change the number
+        of clusters.
     link_gain : float or "auto", default="auto"
-        What a link of weight 1 adds to the kernel, or takes from it. "auto" is half the price of a cluster, divided by
-        the largest summed weight of the links of one row: links alone never make a cluster. Twice that follows links
-        a little further; with several times that, every few linked rows become a cluster.
+        Added to the kernel for a must-link of weight 1, subtracted for a cannot-link. "auto" is half the cost of a
+        cluster, divided by the largest summed weight of the links of one row, so that links alone never make a cluster.
+        Twice that follows links a little more closely; with several times that, small groups of linked rows become
+        clusters.
     affinity : {"linear", "rbf", "precomputed"}, default="linear"
-        Kernel: products of rows, :math:`e^{-\gamma \lVert x - y \rVert^2}`, or X itself.
+        Kernel: inner products of rows, :math:`e^{-\gamma \lVert x - y \rVert^2}`, or X itself.
     gamma : float or None, default=None
-        The :math:`\gamma` of "rbf"; None is one over the mean squared distance between rows.
-    n_init : int, default=10
-        Number of starts of k-means; the lowest objective wins.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        The :math:`\gamma` of "rbf"; by default one over the mean squared distance between rows.
+    {embedded_k_means}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row, the largest cluster first.
+    {labels_by_size_}
     n_clusters_ : int
         Number of clusters found.
     cluster_cost_ : float
-        Price of a cluster.
+        Cost of a cluster.
     link_gain_ : float
-        What a link of weight 1 was worth.
+        Gain of a link of weight 1.
     eigenvalues_ : ndarray
-        Eigenvalues above the price, the largest first.
+        Eigenvalues above the cost, in decreasing order.
     embedding_ : ndarray of shape (n, n_eigenvalues)
-        Rows in the space of their eigenvectors, with length 1; a column of ones where there are none.
+        Rows of their eigenvectors, scaled to length 1; a column of ones if there are no such eigenvalues.
     association_ : float
-        What the relaxation maximizes, for the clusters found; no partition has more than the summed
+        Value of the relaxed objective for the clusters found; it is at most the sum of
         ``eigenvalues_ - cluster_cost_``.
-    objective_ : float
-        Sum of squared distances to the means, in the embedding.
-    trace_ : ndarray
-        That sum after each iteration of k-means.
-    n_iter_ : int
-        Number of iterations of k-means.
-    {broken_}
+    {embedded_k_means_}
 
     Notes
     -----
@@ -86,8 +77,8 @@ class RelationalSpectral(EmbeddedClusterer):
         - \xi \sum_k \frac1{n_k} \sum_{i, j \in k} E_{ij} \Big]
 
     is largest, over all Y with :math:`Y^T Y = I`, for the eigenvectors of :math:`X X^T + \xi E` whose eigenvalue
-    exceeds :math:`\lambda`. Rows of these are divided by their length and clustered by k-means, with as many
-    clusters. No eigenvalue above: one cluster.
+    exceeds :math:`\lambda`. Their rows are scaled to length 1 and clustered by k-means, with as many clusters as
+    eigenvectors; one cluster if there are none.
 
     ================================ ==================================
     paper                            code
@@ -96,9 +87,9 @@ class RelationalSpectral(EmbeddedClusterer):
     :math:`\xi_1, \xi_2`             ``link_gain`` times weights
     ================================ ==================================
 
-    *Deviations.* Theorem 5 of the paper says that the trace holds the sum of E inside clusters; it holds that sum
-    divided by the size of each cluster, so this is no relaxation of RDP-means' own objective but of the one above.
-    The paper gives no rule for the price or the gain; both "auto" are ours. X is not centered.
+    *Deviations.* Theorem 5 of the paper says that the trace contains the sum of E within clusters. It contains that sum
+    divided by the size of each cluster, so this is a relaxation of the objective above, not of that of RDP-means. The
+    paper gives no rule for the cost or the gain; both "auto" are ours. X is not centered.
 
     References
     ----------
@@ -172,16 +163,16 @@ class RelationalSpectral(EmbeddedClusterer):
             super()._check_count(n)
 
     def _affinity_of(self, X: Any) -> Any:
-        """The kernel of all rows, as something that multiplies."""
+        """The kernel of all rows, as a matrix or an operator."""
         if self.affinity == "linear":
             return Linear(X.astype(np.float64, copy=False))
         if self.affinity == "rbf":
-            # One over the mean squared distance between rows, if nobody says.
+            # The default is one over the mean squared distance between rows.
             kernel = dense_affinity(X, self.gamma or 0.5 / (float(X.var(axis=0, dtype=np.float64).sum()) or 1.0))
             np.fill_diagonal(kernel, 1)
             return kernel
         if X.shape[0] != X.shape[1]:
-            raise ValueError(f"a precomputed kernel is square; this X has shape {X.shape}.")
+            raise ValueError(f"a precomputed kernel must be square; X has shape {X.shape}.")
         given = X.astype(np.float64)
         return 0.5 * (given + given.T)
 
@@ -204,19 +195,19 @@ class RelationalSpectral(EmbeddedClusterer):
         if above.any():
             length = np.linalg.norm(found.vectors[:, above], axis=1, keepdims=True)
             points = found.vectors[:, above] / np.where(length > 0, length, 1.0)
-        published = {"cluster_cost_": cost, "link_gain_": gain, "eigenvalues_": found.values[above]}
-        return Embedding(points, published, operator)
+        results = {"cluster_cost_": cost, "link_gain_": gain, "eigenvalues_": found.values[above]}
+        return Embedding(points, results, operator)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         return super()._solve(problem._replace(k=problem.rows.d))
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         found = super()._state_attributes(problem, state, trace)
-        worth = association(problem.shared.operator, found["labels_"], found["cluster_cost_"])
-        return found | {"association_": worth}
+        value = association(problem.shared.operator, found["labels_"], found["cluster_cost_"])
+        return found | {"association_": value}
 
     def _warn_of_empty_clusters(self, found: int) -> None:
-        """Fewer clusters than expected are no surprise."""
+        """The number of clusters is found, so fewer than expected need no warning."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

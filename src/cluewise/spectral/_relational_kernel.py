@@ -14,17 +14,17 @@ from cluewise.core.distances.metric import signed
 __all__ = ["Linear", "Relational", "Spectrum", "association", "halfway", "leading"]
 
 SMALL = 1000
-"""Up to this many rows all eigenvectors are computed at once."""
+"""Maximum number of rows for a dense solver."""
 
 REDUCED = 5000
-"""Up to this many columns and linked rows together the eigenvectors of a linear kernel with links are exact."""
+"""Maximum number of columns plus linked rows for which a linear kernel is reduced to a small dense problem."""
 
 MOST = 200
-"""Most eigenvectors that Lanczos iteration is asked for, beyond those of the clusters that are expected."""
+"""Maximum number of eigenvectors from Lanczos iteration."""
 
 
 class Linear:
-    """The kernel X Xᵀ, which is not written out."""
+    """The kernel X Xᵀ as an operator."""
 
     def __init__(self, x: Floats) -> None:
         self.x = x
@@ -37,7 +37,7 @@ class Linear:
 class Relational(NamedTuple):
     """M = K + ξE."""
 
-    kernel: Any  # (n, n), or what multiplies like it
+    kernel: Any  # (n, n) matrix or operator
     links: csr_array  # (n, n) E: weights of must-links less those of cannot-links
     gain: float  # ξ
 
@@ -47,38 +47,39 @@ class Relational(NamedTuple):
 
 
 class Spectrum(NamedTuple):
-    """Eigenvalues, the largest first, and their eigenvectors, whose entry of largest size is positive."""
+    """Eigenvalues in decreasing order and their eigenvectors, with a positive entry of largest magnitude."""
 
     values: Floats  # (m,)
     vectors: Floats  # (n, m)
 
 
 def leading(M: Relational, least: int, above: float) -> Spectrum:
-    """More than ``least`` leading eigenpairs, where there are so many of eigenvalue other than 0, and all above."""
+    """At least ``least`` + 1 leading eigenpairs, and all with an eigenvalue above ``above``; fewer if others are 0."""
     n = M.links.shape[0]
     if isinstance(M.kernel, Linear) and np.count_nonzero(np.diff(M.links.indptr)) + M.kernel.x.shape[1] <= REDUCED:
         return _reduced(M, least, above)
     if n <= SMALL or least + 1 >= n:
-        return _falling(*np.linalg.eigh(M.times(np.eye(n))), least, above)
+        return _select_largest(*np.linalg.eigh(M.times(np.eye(n))), least, above)
     operator = LinearOperator((n, n), matvec=M.times, dtype=np.float64)
     count, start = least + 1, np.random.default_rng(0).normal(size=n)
-    if not M.times(start).any():  # Lanczos iteration does not start from a matrix of zeros
+    if not M.times(start).any():  # Lanczos iteration fails for a matrix of zeros
         return Spectrum(np.zeros(count), np.eye(n, count))
     while True:
         values, vectors = eigsh(operator, count, which="LA", v0=start)
         if values.min() <= above:
-            return _falling(values, vectors, least, above)
+            return _select_largest(values, vectors, least, above)
         if 2 * count > min(MOST, n - 1):
             break
         count *= 2
-    raise ValueError(f"{count} or more eigenvalues exceed cluster_cost={above}; raise it, or lower link_gain.")
+    raise ValueError(f"{count} or more eigenvalues exceed cluster_cost={above}; raise it or lower link_gain.")
 
 
 def _reduced(M: Relational, least: int, above: float) -> Spectrum:
-    """Eigenpairs of X Xᵀ + ξE from those of a small matrix: all but the eigenvalue 0 live in t + d dimensions.
+    """Eigenpairs of X Xᵀ + ξE from a small dense problem.
 
-    These are the t linked rows, and the columns of X at the others. Lanczos iteration would miss eigenvalues that pairs
-    of rows make, which are many and equal.
+    Eigenvectors of nonzero eigenvalues lie in the span of the t linked rows and of the columns of X at the other rows,
+    which has t + d dimensions. Lanczos iteration would miss some of the many equal eigenvalues that links between pairs
+    of rows produce.
     """
     x, n = M.kernel.x, M.links.shape[0]
     tied = np.flatnonzero(np.diff(M.links.indptr))
@@ -89,25 +90,26 @@ def _reduced(M: Relational, least: int, above: float) -> Spectrum:
         gram += some.T @ some
     size, axes = np.linalg.eigh(gram)
     kept = size > 1e-12 * size.max(initial=0.0)
-    # Free rows are F = Q S^½ Uᵀ, with S and U the eigenvalues and eigenvectors of FᵀF, and Q = F U S^−½ orthonormal.
+    # The free rows are F = Q S^½ Uᵀ, where S and U are eigenvalues and eigenvectors of FᵀF and Q = F U S^−½ is
+    # orthonormal.
     size, axes = size[kept], axes[:, kept]
     corner = x[tied] @ x[tied].T + M.gain * M.links[tied][:, tied].toarray()
     across = x[tied] @ (axes * np.sqrt(size))
     values, parts = np.linalg.eigh(np.block([[corner, across], [across.T, np.diag(size)]]))
-    found = _falling(values, parts, least, above)
+    found = _select_largest(values, parts, least, above)
     vectors = x @ (axes / np.sqrt(size) @ found.vectors[len(tied) :])
     vectors[tied] = found.vectors[: len(tied)]
     return Spectrum(found.values, signed(vectors))
 
 
-def _falling(values: Floats, vectors: Floats, least: int, above: float) -> Spectrum:
-    """Those that were asked for, out of rising eigenvalues."""
+def _select_largest(values: Floats, vectors: Floats, least: int, above: float) -> Spectrum:
+    """The requested eigenpairs, from eigenvalues in increasing order."""
     count = max(least + 1, int(np.count_nonzero(values > above)))
     return Spectrum(values[::-1][:count], signed(vectors[:, ::-1][:, :count]))
 
 
 def halfway(values: Floats, k: int) -> float:
-    """Between the k-th eigenvalue and the next, so that k are above; half the least positive one where so few are."""
+    """The mean of the k-th eigenvalue and the next; half the smallest positive one if there are at most k."""
     positive = values[values > 1e-10 * np.abs(values).max(initial=0.0)]
     if len(positive) > k:
         return float(positive[k - 1] + positive[k]) / 2

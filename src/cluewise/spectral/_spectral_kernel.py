@@ -1,30 +1,78 @@
-"""SpectralKernelKMeans: k-means in the space of a kernel that links have made from a graph [Li2009]_."""
+"""SpectralKernelKMeans: k-means with a spectral kernel that is learned from links [Li2009]_."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import nnls
 
 from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Floats, Ints
 from cluewise.base import Card
 from cluewise.clues import Clues
-from cluewise.spectral._embedded import EmbeddedClusterer, Embedding
-from cluewise.spectral._kernel import has_cannot_links, spectral_weights
+from cluewise.spectral._base import Embedding, SpectralClusterer
 from cluewise.spectral._laplacian import leading
 
 __all__ = ["SpectralKernelKMeans"]
 
+SLICE = 10_000
+"""Number of rows or links in one block."""
 
-class SpectralKernelKMeans(EmbeddedClusterer):
+
+class SpectralWeights(NamedTuple):
+    """Weights of the eigenvectors."""
+
+    weights: Floats  # (m,) decreasing, at least 0
+    loss: float  # the objective that they minimize
+
+
+def has_cannot_links(clues: Clues) -> bool:
+    """Whether any cannot-link has a weight. Must-links alone say nothing: a constant kernel satisfies them."""
+    return bool(clues.pairs(expand=True).cannot_weight.any())
+
+
+def spectral_weights(vectors: Floats, clues: Clues, trust: float) -> SpectralWeights:
+    """Decreasing weights β ≥ 0 for which F diag(β) Fᵀ is 1 on the diagonal and at must-links and 0 at cannot-links.
+
+    With β_l = c_l + c_(l+1) + …, c ≥ 0, each entry of the kernel is linear in c: non-negative least squares. The system
+    has one equation per row and per link. It is built in blocks of which only the triangular factor is kept.
+    """
+    m = vectors.shape[1]
+    factor = np.empty((0, m + 1))
+    for first, second, target, weight in _targets(len(vectors), clues, trust):
+        lines = np.empty((len(first), m + 1))
+        np.cumsum(vectors[first] * vectors[second], axis=1, out=lines[:, :m])
+        lines[:, m] = target
+        lines *= np.sqrt(weight)[:, None]
+        factor = np.asarray(np.linalg.qr(np.vstack([factor, lines]), mode="r"))
+    # Entries of eigenvectors get smaller with more rows; the tolerances of the solver assume numbers near 1.
+    scale = float(np.abs(factor[:, :m]).max())
+    steps, root = nnls(factor[:, :m] / scale, factor[:, m], maxiter=max(100, 30 * m))
+    return SpectralWeights(np.cumsum(steps[::-1])[::-1] / scale, float(root) ** 2)
+
+
+def _targets(n: int, clues: Clues, trust: float) -> Iterator[tuple[Ints, Ints, float, Floats]]:
+    """Entries of the kernel in blocks: their two rows, their target value, and weights."""
+    for start in range(0, n, SLICE):
+        here = np.arange(start, min(start + SLICE, n))
+        yield here, here, 1.0, np.ones(len(here))
+    must, must_weight, cannot, cannot_weight = clues.pairs(expand=True)
+    for pairs, weights, target in ((must, must_weight, 1.0), (cannot, cannot_weight, 0.0)):
+        for start in range(0, len(pairs), SLICE):
+            some = pairs[start : start + SLICE]
+            yield some[:, 0], some[:, 1], target, trust * weights[start : start + SLICE]
+
+
+class SpectralKernelKMeans(SpectralClusterer):
     r"""K-means on the eigenvectors of a graph, each weighted by how well it agrees with the links.
 
-    Use it when clusters follow a graph of near rows, links are few, and it is not clear how many eigenvectors of the
-    graph say something about the clusters. Links choose weights of some twenty eigenvectors and nothing else: a few
-    tens of them are enough, wrong ones do little harm, and many more do not help much further. Where links should
-    have their way row by row, use a method that propagates them. Labels and groups act like the links that they stand
-    for, and are written out.
+    Use it when clusters follow a graph of neighbors, links are few, and it is not clear how many eigenvectors of the
+    graph are informative. Links only determine the weights of about twenty eigenvectors: a few dozen links are enough,
+    wrong ones do little harm, and many more do not help much. If links should act on single rows, use a method that
+    propagates them. Labels and groups act as the links they imply.
 
     Parameters
     ----------
@@ -32,43 +80,25 @@ class SpectralKernelKMeans(EmbeddedClusterer):
     n_components : int, default=20
         Number of eigenvectors that are weighted.
     trust : float, default=10.0
-        What the squared error at a link of weight 1 counts, compared with that of a row (published: 1).
-    affinity : {"local", "nearest_neighbors", "rbf", "precomputed"}, default="local"
-        Graph: "local", the nearest neighbors with weights :math:`e^{-d^2/st}`, s and t the distances of the two rows to
-        the farthest of their neighbors; "nearest_neighbors", the same with equal weights; "rbf", all pairs of rows with
-        weights :math:`e^{-\gamma d^2}`, for few rows; "precomputed", X itself, dense or sparse.
-    n_neighbors : int, default=10
-        Neighbors of each row in the first two.
-    gamma : float or None, default=None
-        The :math:`\gamma` of "rbf"; None is one over the median squared distance to the seventh neighbor.
+        Weight of the squared error at a link of weight 1, relative to that of a row (published: 1).
+    {affinity}
     profile : {"library", "published"}, default="library"
-        "published": eigenvectors as they are, no division by degrees or lengths, with or without links.
-    n_init : int, default=10
-        Number of starts of k-means; the lowest objective wins.
-    {max_iter 300}
-    {tol}
-    {random_state}
+        "published" does not divide eigenvectors by degrees or rows by their length, with or without links.
+    {embedded_k_means}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row, the largest cluster first.
+    {labels_by_size_}
     eigenvalues_ : ndarray of shape (m,)
         Smallest eigenvalues of the normalized Laplacian.
     eigenvector_weights_ : ndarray of shape (m,)
-        Weights of their eigenvectors, falling.
+        Weights of their eigenvectors, in decreasing order.
     kernel_loss_ : float
-        Summed squared errors of the kernel that the weights make.
+        Sum of squared errors of the learned kernel.
     embedding_ : ndarray of shape (n, r)
-        Rows in the space of the kernel; eigenvectors of weight 0 are left out.
+        Rows in the space of the kernel, without eigenvectors of weight 0.
     {n_clusters_}
-    objective_ : float
-        Sum of squared distances to the means, in the embedding.
-    trace_ : ndarray
-        That sum after each iteration of k-means.
-    n_iter_ : int
-        Number of iterations of k-means.
-    {broken_}
+    {embedded_k_means_}
 
     Notes
     -----
@@ -88,12 +118,12 @@ class SpectralKernelKMeans(EmbeddedClusterer):
     :math:`m`                    ``n_components``
     ============================ ==============================
 
-    *Deviations.* The method is rebuilt from a description, not from the paper itself; its weights of the three sums
-    may differ. In the library's profile eigenvectors are divided by the roots of the degrees, as ordinary spectral
-    clustering does, and the rows of the embedding by their length, so that the diagonal is 1 as it should; without
-    this, rows of many neighbors lie far from the others, whatever their cluster. Without cannot-links (of labels, too)
-    all eigenvectors that ordinary spectral clustering takes weigh the same, and it is that: must-links alone are kept
-    best by a kernel of ones, in which all rows are the same.
+    *Deviations.* The method follows a description of the paper, not the paper itself, whose weights of the three sums
+    may differ. In the library's profile eigenvectors are divided by the square roots of the degrees, as in ordinary
+    spectral clustering, and the rows of the embedding by their length, so that the diagonal is 1. Without this, rows
+    with many neighbors lie far from the others, whatever their cluster. Without cannot-links (including those that
+    labels imply) this is ordinary spectral clustering, with equal weights: must-links alone are satisfied best by a
+    constant kernel, for which all rows are the same.
 
     References
     ----------
@@ -126,7 +156,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
         cost="O(n log n + (n + pairs)m²); labels and groups make up to n² pairs",
         aliases=("CCSKL",),
     )
-    _parameter_constraints = EmbeddedClusterer._parameter_constraints | {
+    _parameter_constraints = SpectralClusterer._parameter_constraints | {
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "trust": [Interval(Real, 0, None, closed="left")],
         "profile": [StrOptions({"library", "published"})],
@@ -165,7 +195,7 @@ class SpectralKernelKMeans(EmbeddedClusterer):
         vectors = found.vectors if published else found.vectors / np.sqrt(found.degrees)[:, None]
         if known or published:
             weights, loss = spectral_weights(vectors, clues, self.trust)
-        else:  # nothing chooses between eigenvectors: those of ordinary spectral clustering, all alike
+        else:  # ordinary spectral clustering, with equal weights
             flat = float(found.degrees.sum()) / vectors.shape[1]
             weights = np.full(vectors.shape[1], flat)
             loss = float(((flat * (vectors**2).sum(axis=1) - 1) ** 2).sum())

@@ -1,7 +1,7 @@
-"""Spreading: links wander along the graph, and what reaches a pair of rows changes its affinity.
+"""Spreading: links propagate along the graph and change the affinity of the pairs that they reach.
 
-A pair receives F = G Z G with Z the links, G = (I − αN)⁻¹ and N the normalized affinity: a link counts for the rows
-near its ends. Only the columns of G that belong to tied rows are ever needed.
+The propagated links are F = G Z G with Z the links, G = (I − αN)⁻¹ and N the normalized affinity, so a link also counts
+for rows near its ends. Only the columns of G that belong to tied rows are needed.
 """
 
 from __future__ import annotations
@@ -14,37 +14,37 @@ from scipy.sparse import coo_array, csr_array, vstack
 from cluewise._typing import Floats, Ints
 from cluewise.spectral._laplacian import degrees, normalized
 
-__all__ = ["scaled_to_one", "spread_links"]
+__all__ = ["scale_to_one", "spread_links"]
 
 EXACT = 1500
-"""Up to this many rows everything is computed for all pairs, as for every dense affinity."""
+"""Maximum number of rows of a sparse affinity for which F is computed for all pairs."""
 
 DROP = 1e-3
-"""Beyond that a wave that has become smaller than this is dropped; a link sets out with 1."""
+"""With more rows, entries of G below this are dropped; on a tied row G starts at 1."""
 
 KEEP = 1e-2
-"""And pairs that are no neighbors get an affinity when they receive at least this share of the most."""
+"""Pairs that are not neighbors get an affinity if F is at least this share of its largest value."""
 
 WORK = 4 * 10**8
-"""Products that may be spent on such pairs; waves are cut shorter where there would be more."""
+"""Maximum number of products for such pairs; if there would be more, smaller entries of G are dropped."""
 
 ROOM = 2**20
-"""Numbers in a block of F at edges."""
+"""Entries in a block of F at edges."""
 
 BLOCK = 10**6
-"""Products in a block of F elsewhere."""
+"""Products in a block of F at other pairs."""
 
 
-def scaled_to_one(affinity: Any) -> Any:
-    """The affinity divided by its largest entry, so that its unit has no say in how much links change it."""
+def scale_to_one(affinity: Any) -> Any:
+    """The affinity divided by its largest entry, so that the effect of links does not depend on its unit."""
     most = affinity.max() if 0 not in affinity.shape else 0.0
     return affinity / most if most > 0 else affinity
 
 
 def spread_links(affinity: Any, links: csr_array, alpha: float) -> Any:
-    """The affinity that links have changed: F ≥ 0 gives 1 − (1 − F)(1 − W), F < 0 gives (1 + F)W.
+    """The affinity as changed by links: 1 − (1 − F)(1 − W) where F ≥ 0, (1 + F)W where F < 0.
 
-    F is divided by its largest size first. The result is dense for a dense affinity and for few rows.
+    F is divided by its largest absolute value first. The result is dense for a dense affinity and for few rows.
     """
     tied = np.flatnonzero(np.diff(links.indptr))
     if not len(tied):
@@ -52,20 +52,20 @@ def spread_links(affinity: Any, links: csr_array, alpha: float) -> Any:
     Z = csr_array(links[tied][:, tied])
     if isinstance(affinity, np.ndarray) or affinity.shape[0] <= EXACT:
         W = affinity if isinstance(affinity, np.ndarray) else affinity.toarray()
-        received = _spread_exactly(W, tied, Z, alpha)
-        received /= np.abs(received).max()
-        changed = _changed(W, received)
-        np.fill_diagonal(changed, 0)
-        return changed
-    return _changed_sparsely(csr_array(affinity), tied, Z, alpha)
+        F = _propagate(W, tied, Z, alpha)
+        F /= np.abs(F).max()
+        adjusted = _adjust(W, F)
+        np.fill_diagonal(adjusted, 0)
+        return adjusted
+    return _spread_sparse(csr_array(affinity), tied, Z, alpha)
 
 
-def _changed(weight: Floats, received: Floats) -> Floats:
-    return np.where(received >= 0, 1 - (1 - received) * (1 - weight), (1 + received) * weight)
+def _adjust(weight: Floats, F: Floats) -> Floats:
+    return np.where(F >= 0, 1 - (1 - F) * (1 - weight), (1 + F) * weight)
 
 
-def _spread_exactly(W: Floats, tied: Ints, Z: csr_array, alpha: float) -> Floats:
-    """F for all pairs, from a factor of I − αN."""
+def _propagate(W: Floats, tied: Ints, Z: csr_array, alpha: float) -> Floats:
+    """F for all pairs, from a Cholesky factor of I − αN."""
     from scipy.linalg import cho_factor, cho_solve
 
     n = len(W)
@@ -78,21 +78,21 @@ def _spread_exactly(W: Floats, tied: Ints, Z: csr_array, alpha: float) -> Floats
     return (columns @ Z) @ columns.T
 
 
-def _changed_sparsely(W: csr_array, tied: Ints, Z: csr_array, alpha: float) -> csr_array:
-    """The same with waves that end where they have become small, for neighbors and for pairs that receive much."""
+def _spread_sparse(W: csr_array, tied: Ints, Z: csr_array, alpha: float) -> csr_array:
+    """The same with a truncated G, at edges and at other pairs where F is large."""
     step = csr_array(alpha * normalized(W, degrees(W)))
     lines = [_waves(step, tied[start : start + 256]) for start in range(0, len(tied), 256)]
     waves = csr_array(vstack(lines).T)
     along = _along(W, waves, Z)
     across, most = _across(W, waves, Z, float(np.abs(along).max(initial=0.0)))
-    edges = csr_array((_changed(W.data, along / most), W.indices, W.indptr), shape=W.shape)
+    edges = csr_array((_adjust(W.data, along / most), W.indices, W.indptr), shape=W.shape)
     whole = csr_array(edges + across / most)
     whole.sort_indices()
     return whole
 
 
 def _waves(step: csr_array, tied: Ints) -> csr_array:
-    """Lines of Σ_h (αN)^h that belong to some rows, hop by hop."""
+    """Rows of G = Σ_h (αN)^h for some tied rows, summed hop by hop until all new entries are small."""
     wave = csr_array((np.ones(len(tied)), tied, np.arange(len(tied) + 1)), shape=(len(tied), step.shape[0]))
     total = wave
     while wave.nnz:
@@ -120,9 +120,9 @@ def _along(W: csr_array, waves: csr_array, Z: csr_array) -> Floats:
 
 
 def _across(W: csr_array, waves: csr_array, Z: csr_array, most: float) -> tuple[csr_array, float]:
-    """F at pairs without an edge, where it is large, and its largest size; a negative one changes no affinity of 0.
+    """F at pairs without an edge where it is large, and its largest absolute value.
 
-    ``most`` is the largest size that is known already.
+    Negative entries are left out, because they cannot lower an affinity of 0. ``most`` is the largest value at edges.
     """
     short, cut = waves, DROP
     while _products(short, Z) > WORK and cut < 1:
@@ -137,16 +137,16 @@ def _across(W: csr_array, waves: csr_array, Z: csr_array, most: float) -> tuple[
     counts, columns, values = [], [], []
     for start in range(0, n, size):
         stop = min(start + size, n)
-        received = coo_array((short[start:stop] @ Z) @ back)
-        most = max(most, float(np.abs(received.data).max(initial=0.0)))
-        kept = received.data >= least
-        first, second = received.row[kept], received.col[kept]
+        F = coo_array((short[start:stop] @ Z) @ back)
+        most = max(most, float(np.abs(F.data).max(initial=0.0)))
+        kept = F.data >= least
+        first, second = F.row[kept], F.col[kept]
         edges = slice(W.indptr[start], W.indptr[stop])
         known = np.repeat(np.arange(stop - start), np.diff(W.indptr[start : stop + 1]))
         new = (first + start != second) & ~np.isin(n * first.astype(np.int64) + second, n * known + W.indices[edges])
         counts.append(np.bincount(first[new], minlength=stop - start))
         columns.append(second[new])
-        values.append(received.data[kept][new])
+        values.append(F.data[kept][new])
     indptr = np.append(0, np.cumsum(np.concatenate(counts)))
     across = csr_array((np.concatenate(values), np.concatenate(columns), indptr), shape=W.shape)
     across.data[across.data < KEEP * most] = 0
@@ -155,6 +155,6 @@ def _across(W: csr_array, waves: csr_array, Z: csr_array, most: float) -> tuple[
 
 
 def _products(waves: csr_array, Z: csr_array) -> float:
-    """How many products F takes for all pairs."""
+    """Number of products to compute F for all pairs."""
     length = np.bincount(waves.indices, minlength=waves.shape[1]).astype(np.float64)
     return float(length @ ((Z != 0) @ length))

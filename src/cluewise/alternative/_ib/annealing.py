@@ -1,4 +1,4 @@
-"""Annealing of an information bottleneck: from the temperature where the first clusters split down to hard ones."""
+"""Annealing of an information bottleneck: from the temperature where the first clusters split down to hard clusters."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from cluewise.core import loop
 __all__ = ["Schedule", "anneal", "critical"]
 
 NUDGE = 0.01
-"""How far memberships are pushed apart at each temperature: by about one percent."""
+"""Size of the perturbation of log memberships at each temperature."""
 
 ROUNDING = 1e-12
-"""Share of the highest temperature possible below which a split is none."""
+"""Share of the highest possible temperature below which a critical temperature is rounding error."""
 
 HARD = 1e-3
-"""Share of the largest possible entropy of memberships below which they count as hard."""
+"""Share of the maximum entropy of memberships below which they count as hard."""
 
 STALLED = 1e-6
-"""Change of the objective, as a share of it, at which a temperature above the last is left.
+"""Relative change of the objective at which a temperature above the last one is left.
 
-Of many rows some always lie between two clusters and keep changing; waiting for them took more than half of all
-iterations and ended no lower.
+With many rows, some always lie between two clusters and keep changing; waiting for them took more than half of all
+iterations and did not lower the final objective.
 """
 
 
 class Schedule(NamedTuple):
-    """How to cool."""
+    """Temperatures and stopping criteria."""
 
     first: float  # temperature
     last: float
@@ -42,20 +42,20 @@ class Schedule(NamedTuple):
 
 
 def critical(joint: Joint, pull: Pull, drawn: Floats) -> float:
-    """The temperature above which one cluster is stable: the largest eigenvalue of the update around it.
+    """The temperature above which a single cluster is stable: the largest eigenvalue of the linearized update.
 
     With q = (1 + f) / k the update takes f to (B f) / rho, where
-    B f = lam E[E[f|Y] - E f | x] + mu E[E[f|Y,Z] - E[f|Z] | x]. Power iteration from ``drawn`` (d,), a random
-    function of columns. Exactly 0 where rows have nothing to tell, which rounding would hide.
+    B f = lam E[E[f|Y] - E f | x] + mu E[E[f|Y,Z] - E[f|Z] | x]. The eigenvalue is found by power iteration from
+    ``drawn`` (d,), a random function of columns. Values at the level of rounding errors are returned as 0.
     """
-    f, value = _applied(joint, np.tile(drawn, (joint.patterns, 1))), 0.0
+    f, value = _average(joint, np.tile(drawn, (joint.patterns, 1))), 0.0
     for _ in range(50):
         f -= joint.share @ f
         size = float(np.sqrt(joint.share @ f**2))
         if not size > 0:
             return 0.0
         f /= size
-        g = _smoothed(joint, pull, f)
+        g = _linearize(joint, pull, f)
         before, value = value, float(joint.share @ (f * g))
         if value - before <= 1e-3 * value:
             break
@@ -64,7 +64,7 @@ def critical(joint: Joint, pull: Pull, drawn: Floats) -> float:
     return min(value, highest) if value > ROUNDING * highest else 0.0
 
 
-def _smoothed(joint: Joint, pull: Pull, f: Floats) -> Floats:
+def _linearize(joint: Joint, pull: Pull, f: Floats) -> Floats:
     """B f."""
 
     def both(part: Part, x: Any) -> Floats:
@@ -78,15 +78,15 @@ def _smoothed(joint: Joint, pull: Pull, f: Floats) -> Floats:
     about = _mean(whole) - whole[0].sum()
     inside = _mean(cells.swapaxes(0, 1)) - _mean(cells.sum(axis=2).T)[:, None]
     mixed = pull.mu * joint.spread(inside) + pull.lam * about
-    return _applied(joint, mixed)
+    return _average(joint, mixed)
 
 
 def _mean(pair: Floats) -> Floats:
-    """First over second, 0 where nothing is."""
+    """First over second, 0 where the second is 0."""
     return np.divide(pair[0], pair[1], out=np.zeros_like(pair[0]), where=pair[1] > 0)
 
 
-def _applied(joint: Joint, table: Floats) -> Floats:
+def _average(joint: Joint, table: Floats) -> Floats:
     """(n,) the mean over p(y|x) of a function of columns and patterns."""
     out = np.empty(joint.n)
 
@@ -101,10 +101,11 @@ def _applied(joint: Joint, table: Floats) -> Floats:
 def anneal(
     joint: Joint, k: int, pull: Pull, schedule: Schedule, rng: np.random.Generator, watch: loop.Watch
 ) -> loop.Result[State]:
-    """Clusters at the last temperature; the trace tells of all of them, one after the other.
+    """Clusters at the last temperature; the trace has the objectives at all temperatures.
 
-    One nudge, the same for all temperatures and groups, decides which way clusters split: it speaks of columns, so
-    that groups in which the same columns tell rows apart split the same way, and the order of rows does not matter.
+    Clusters that coincide at a high temperature stay equal unless they are perturbed. One nudge, the same for all
+    temperatures and groups, decides how they split. It is a function of the columns, so that groups that differ in the
+    same columns split in the same way, and the order of the rows does not matter.
     """
     nudge = NUDGE * rng.uniform(-1, 1, size=(k, joint.d))
     state = begin(joint, pull, schedule.first, np.full((joint.n, k), 1 / k))
@@ -113,7 +114,7 @@ def anneal(
     before: list[float] = []
     stop = converged = False
 
-    def heard(state: State, trace: list[float]) -> bool:
+    def watch_all(state: State, trace: list[float]) -> bool:
         nonlocal stop
         stop = watch(state, before + trace)
         return stop
@@ -121,11 +122,12 @@ def anneal(
     while not stop:
         last = state.rho <= schedule.last
         start = state if last else advance(state, nudge)
-        limits = loop.Limits(schedule.max_iter, 0.0 if last else STALLED, heard)
+        limits = loop.Limits(schedule.max_iter, 0.0 if last else STALLED, watch_all)
         ran = loop.run(move, start, limits, slack)
         state, before, converged = ran.state, before + ran.trace, ran.converged
         if last:
             break
+        # Hard memberships hardly change with the temperature, so the temperatures between can be skipped.
         hard = _entropy(state) < HARD * np.log(max(k, 2))
         state = state._replace(rho=schedule.last if hard else max(state.rho * schedule.cooling, schedule.last))
     return loop.Result(state, before, converged and not stop)
@@ -134,4 +136,4 @@ def anneal(
 def _entropy(state: State) -> float:
     """H(C|X): 0 for hard clusters."""
     held = state.shares[state.shares > 0]
-    return -float(held @ np.log(held)) - state.told[0]
+    return -float(held @ np.log(held)) - state.information[0]

@@ -1,4 +1,4 @@
-"""What the three information bottlenecks have in common: counts, annealing, and what they publish."""
+"""Base of the three information bottlenecks: counts, annealing and attributes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.alternative._avoided import covering, variation, warn_of_gaps
+from cluewise.alternative._avoid import covering, variation, warn, warn_of_gaps
 from cluewise.alternative._ib.annealing import Schedule, anneal, critical
 from cluewise.alternative._ib.joint import Joint, joint_of, moderate, refuse_negative
-from cluewise.alternative._ib.steps import Pull, State, begin, lead, minus_gain, ordered
-from cluewise.alternative._warning import warn
+from cluewise.alternative._ib.steps import Pull, State, begin, lead, minus_gain, reorder
 from cluewise.base import Attributes, Clusterer, Problem
 from cluewise.core import loop
 from cluewise.exceptions import ClueWarning
@@ -26,12 +25,12 @@ class Setup(NamedTuple):
 
     joint: Joint
     pull: Pull
-    schedule: Schedule | None  # None: one cluster, as rows have nothing to tell
+    schedule: Schedule | None  # None: one cluster, because rows do not differ
     drawn: Floats  # (d,) a random function of columns
 
 
 class Bottleneck(Clusterer):
-    """Base of the bottlenecks; a subclass has a ``card`` and says by ``_pull`` what counts."""
+    """Base of the bottlenecks; a subclass has a ``card`` and implements ``_pull``, the weights of its objective."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: rule for name, rule in Clusterer._parameter_constraints.items() if name != "init"
@@ -63,8 +62,8 @@ class Bottleneck(Clusterer):
         self.random_state = random_state
 
     def _pull(self, joint: Joint, problem: Problem, drawn: Floats) -> Pull:
-        """How much each kind of information counts."""
-        raise TypeError(f"{type(self).__name__} does not say which information counts.")
+        """Weights of the two kinds of information."""
+        raise TypeError(f"{type(self).__name__} does not implement _pull.")
 
     def _n_starts(self, problem: Problem) -> int:
         return self.n_init
@@ -76,14 +75,14 @@ class Bottleneck(Clusterer):
         joint = joint_of(moderate(rows.X), rows.weight, known, problem.k, self.prior == "mass")
         drawn = problem.rng.normal(size=(rows.d,))
         pull = self._pull(joint, problem, drawn)
-        if problem.shared is None:  # not once more for each coordination that is tried
+        if problem.shared is None:  # only once, not for each coordination that is tried
             warn_of_gaps(problem.clues)
             if known and critical(joint, Pull(0.0, 1.0), drawn) == 0:
-                warn("no known group holds rows that differ, so that they tell nothing beside it.", ClueWarning)
+                warn("no known group has rows that differ, so there is no other clustering to find.", ClueWarning)
         split = critical(joint, pull, drawn)
         schedule = None
         if split > 0:
-            # Below that, many more iterations ended no lower.
+            # A lower tolerance needs many more iterations and does not lower the objective.
             tol = max(self.tol, 1e-5)
             schedule = Schedule(1.05 * split, self.temperature * split, self.cooling, self.max_iter, tol)
         return Setup(joint, pull, schedule, drawn)
@@ -92,15 +91,15 @@ class Bottleneck(Clusterer):
         setup: Setup = problem.shared
         if setup.schedule is None:
             even = np.full((setup.joint.n, problem.k), 1 / problem.k)
-            # One cluster is stable at this temperature, whatever the rows are.
+            # One cluster is stable at this temperature for any data.
             state = begin(setup.joint, setup.pull, setup.pull.lam + setup.pull.mu, even)
             problem.limits.watch(state, [minus_gain(state)])
             return loop.Result(state, [minus_gain(state)], True)
         found = anneal(setup.joint, problem.k, setup.pull, setup.schedule, problem.rng, problem.limits.watch)
-        return found._replace(state=ordered(found.state, setup.drawn))
+        return found._replace(state=reorder(found.state, setup.drawn))
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
-        compression, information, conditional = state.told
+        compression, information, conditional = state.information
         return super()._state_attributes(problem, state, trace) | {
             "memberships_": state.memberships,
             "weights_": state.shares,

@@ -1,4 +1,4 @@
-"""The conditional information bottleneck: what clusters tell beside what is known already [Gondek2003]_."""
+"""The conditional information bottleneck: clusters that add information to a known clustering [Gondek2003]_."""
 
 from __future__ import annotations
 
@@ -12,66 +12,26 @@ __all__ = ["ConditionalIB"]
 
 
 class ConditionalIB(Bottleneck):
-    r"""Cluster rows of counts by what is left to tell once some clusterings are known.
+    r"""Cluster rows of counts by the information that known clusterings do not have.
 
-    Use it for counts or shares with a clustering that is known or uninteresting (``clues.avoid``), when each of its
-    groups is to be cut up well and it matters less whether clusters mean the same in all of them:
-    `CoordinatedConditionalIB` sees to that as well.
+    Use it for counts or shares with a clustering that is known or uninteresting (``clues.avoid``), when you want a good
+    clustering within each of its groups and clusters need not mean the same in all groups. `CoordinatedConditionalIB`
+    ensures the latter as well.
 
     Parameters
     ----------
     {n_clusters}
-    prior : {"uniform", "mass"}, default="uniform"
-        What a row counts: all the same, or as much as its sum. ``sample_weight`` multiplies it.
-    temperature : float, default=0.001
-        Where annealing ends, as a share of the temperature at which the first clusters split. Memberships are all but
-        hard there.
-    cooling : float, default=0.8
-        Factor from one temperature to the next.
-    {n_init 5}
-    max_iter : int, default=100
-        Most iterations at each temperature.
-    tol : float, default=1e-3
-        Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
-        when the objective changes by at most a millionth of its value.
-    {random_state}
+    {annealing}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Most likely cluster of each row.
-    variation_ : ndarray of shape (n_avoided,)
-        Variation of information between ``labels_`` and each clustering to avoid, in nats, over the rows it covers.
-    memberships_ : ndarray of shape (n, n_clusters)
-        Probability of each cluster for each row, at the last temperature.
-    weights_ : ndarray of shape (n_clusters,)
-        Share of each cluster.
-    profiles_ : ndarray of shape (n_clusters, d)
-        Probability of each column in each cluster.
-    conditional_information_ : float
-        What clusters tell about columns when the groups are known, :math:`I(C;Y|Z)`, in nats.
-    information_ : float
-        What clusters tell about columns, :math:`I(C;Y)`, in nats.
-    compression_ : float
-        What clusters tell about rows, :math:`I(C;X)`, in nats.
-    temperature_ : float
-        The last temperature.
-    {n_clusters_}
-    objective_ : float
-        :math:`-F` at the last temperature; see Notes.
-    trace_ : ndarray
-        The objective after each iteration, temperature by temperature. It falls at each temperature, not between them.
-    n_iter_ : int
-        Number of iterations, all temperatures together.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster over the next, in nats.
-    broken_ : Clues
-        Empty: a clustering to avoid is never broken, only resembled.
+    {bottleneck_}
+    {avoided_}
 
     See Also
     --------
     CoordinatedConditionalIB : Clusters that mean the same in all groups.
-    CondEns : The same aim for points.
+    CondEns : The same for points.
 
     Notes
     -----
@@ -79,14 +39,14 @@ class ConditionalIB(Bottleneck):
 
     .. math:: F(q) = I(C;Y|Z) - \rho I(C;X)
 
-    by the equations of `InformationBottleneck` with the profile of a cluster taken inside each group,
+    by the equations of `InformationBottleneck` with a profile of each cluster in each group,
 
     .. math:: p(y|c,z) \propto \sum_x p(x) p(z|x) q(c|x) p(y|x), \quad
         q(c|x) \propto p(c) \exp \Big( \tfrac{1}{\rho} \sum_z p(z|x) \sum_y p(y|x) \log p(y|c,z) \Big)
 
-    As :math:`\rho` falls, F ceases to depend on which cluster of one group has the name of which cluster of another:
-    the groups are not coordinated. Even where the same columns tell rows apart in all groups, expect clusters to
-    mean the same in some starts and not in others, at the same objective.
+    As :math:`\rho` falls, F no longer depends on which cluster of one group is identified with which cluster of
+    another: the groups are not coordinated. Even if rows differ in the same columns in all groups, clusters may mean
+    the same in some starts and not in others, at the same objective.
 
     ===================== =============================
     paper                 code
@@ -96,12 +56,12 @@ class ConditionalIB(Bottleneck):
     :math:`\rho`          ``temperature_``
     ===================== =============================
 
-    *Deviations.* Those of `InformationBottleneck`. Several clusterings to avoid are one, their product. Rows that one
-    of them does not cover count for nothing and are only labeled, as if in any group that fits; where no row is in all
-    of them, rows that the same ones cover make groups. Where no group holds rows that differ there is one cluster; a
-    warning tells of both. A cluster without rows
-    in a group looks there like the whole group. That of two clusterings which tell the same the one more like Z has the
-    lower :math:`I(C;Y|Z)`, as a survey has it, holds only where :math:`I(C;Z|Y)` is the same, too, because
+    *Deviations.* Those of `InformationBottleneck`. Several clusterings to avoid are replaced by their product. Rows
+    that one of them does not cover have no weight and are only labeled, as if in any group that fits. If no row is
+    covered by all of them, rows that are covered by the same ones form groups. If no group has rows that differ, there
+    is one cluster. Both cases give a warning. A cluster without rows in a group has the profile of the whole group
+    there. According to a survey, of two clusterings with the same information the one more similar to Z has the lower
+    :math:`I(C;Y|Z)`; this holds only if :math:`I(C;Z|Y)` is equal, too, because
     :math:`I(C;Y|Z) = I(C;Y) - I(C;Z) + I(C;Z|Y)`.
 
     References

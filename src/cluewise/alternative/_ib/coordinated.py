@@ -1,4 +1,4 @@
-"""The coordinated conditional information bottleneck: other clusters, of one meaning in all groups [Gondek2004]_."""
+"""The coordinated conditional information bottleneck: new clusters that mean the same in all groups [Gondek2004]_."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
+from cluewise.alternative._avoid import warn
 from cluewise.alternative._ib.annealing import critical
 from cluewise.alternative._ib.base import Bottleneck
 from cluewise.alternative._ib.joint import Joint
 from cluewise.alternative._ib.steps import Pull, State
-from cluewise.alternative._warning import warn
 from cluewise.base import Attributes, Card, Problem
 from cluewise.core import loop
 from cluewise.core.loop import Progress
@@ -21,83 +21,44 @@ from cluewise.core.loop import Progress
 __all__ = ["CoordinatedConditionalIB"]
 
 DOUBLINGS = 6
-"""How often coordination is doubled to reach the information that is asked for."""
+"""Maximum number of times that coordination is doubled to reach ``least_information``."""
 
 
 class CoordinatedConditionalIB(Bottleneck):
-    r"""Cluster rows of counts in another way than is known, with clusters that mean the same everywhere.
+    r"""Find an alternative to known clusterings of counts, with clusters that mean the same in all known groups.
 
     Use it for counts or shares with a clustering that is known or uninteresting (``clues.avoid``): documents by style
-    where topics are known, pictures by shape where colors are known. Its clusters cut across the known groups, and each
-    has one profile in all of them. `CondEns` has the same aim, takes any clusterer and is quicker.
+    if topics are known, pictures by shape if colors are known. Its clusters cut across the known groups and have the
+    same profile in all of them. `CondEns` has the same purpose, works with any clusterer and is faster.
 
     Parameters
     ----------
     {n_clusters}
     coordination : float or "auto", default="auto"
-        What :math:`I(C;Y)` counts against :math:`I(C;Y|Z)`. Little leaves clusters of different groups unrelated, much
-        brings back what is to be avoided where that dominates; "auto" is about half of what would bring it back.
+        Weight of :math:`I(C;Y)` relative to :math:`I(C;Y|Z)`. With a small weight, clusters of different groups are
+        unrelated; with a large one, a dominant clustering that should be avoided reappears. "auto" is about half the
+        weight at which it reappears.
     least_information : float, default=None
-        How much clusters must tell about columns, :math:`I(C;Y)` in nats: ``coordination`` is doubled, up to six times,
-        until they do.
-    prior : {"uniform", "mass"}, default="uniform"
-        What a row counts: all the same, or as much as its sum. ``sample_weight`` multiplies it.
-    temperature : float, default=0.001
-        Where annealing ends, as a share of the temperature at which the first clusters split. Memberships are all but
-        hard there.
-    cooling : float, default=0.8
-        Factor from one temperature to the next.
-    {n_init 5}
-    max_iter : int, default=100
-        Most iterations at each temperature.
-    tol : float, default=1e-3
-        Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
-        when the objective changes by at most a millionth of its value.
-    {random_state}
+        Minimum information of clusters about columns, :math:`I(C;Y)` in nats: ``coordination`` is doubled, up to six
+        times, until it is reached.
+    {annealing}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Most likely cluster of each row.
-    variation_ : ndarray of shape (n_avoided,)
-        Variation of information between ``labels_`` and each clustering to avoid, in nats, over the rows it covers.
+    {bottleneck_}
+    {avoided_}
     coordination_ : float
-        The coordination that was used; 0 if it is "auto" and no known group holds rows that differ.
-    memberships_ : ndarray of shape (n, n_clusters)
-        Probability of each cluster for each row, at the last temperature.
-    weights_ : ndarray of shape (n_clusters,)
-        Share of each cluster.
-    profiles_ : ndarray of shape (n_clusters, d)
-        Probability of each column in each cluster.
-    conditional_information_ : float
-        What clusters tell about columns when the groups are known, :math:`I(C;Y|Z)`, in nats.
-    information_ : float
-        What clusters tell about columns, :math:`I(C;Y)`, in nats.
-    compression_ : float
-        What clusters tell about rows, :math:`I(C;X)`, in nats.
-    temperature_ : float
-        The last temperature.
-    {n_clusters_}
-    objective_ : float
-        :math:`-F` at the last temperature; see Notes.
-    trace_ : ndarray
-        The objective after each iteration, temperature by temperature. It falls at each temperature, not between them.
-    n_iter_ : int
-        Number of iterations, all temperatures together.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster over the next, in nats.
-    broken_ : Clues
-        Empty: a clustering to avoid is never broken, only resembled.
+        The coordination that was used; 0 if it is "auto" and no known group has rows that differ.
 
     See Also
     --------
     ConditionalIB : Without coordination.
-    CondEns : The same aim for points.
+    CondEns : The same for points.
 
     Notes
     -----
     With Z the cell of a row in the product of all clusterings to avoid, :math:`I(C;Y|Z) - \rho I(C;X)` is maximized
-    where :math:`I(C;Y) \ge I_{\min}`, by the Lagrangian
+    subject to :math:`I(C;Y) \ge I_{\min}`, by the Lagrangian
 
     .. math:: F(q) = I(C;Y|Z) + \lambda I(C;Y) - \rho I(C;X)
 
@@ -114,10 +75,10 @@ class CoordinatedConditionalIB(Bottleneck):
     ===================== =============================
 
     *Deviations.* Those of `ConditionalIB`. "auto" is half the ratio of the temperatures at which `ConditionalIB` and
-    `InformationBottleneck` split first: at twice that, :math:`\lambda I(C;Y)` alone splits clusters as early as
-    :math:`I(C;Y|Z)` does. With ``least_information`` the multiplier is the first that reaches it, of this one and its
-    doubles. A share of what `InformationBottleneck` reaches is no good default for that: where the known clustering
-    dominates, no other one tells so much, and the constraint brings the known one back.
+    `InformationBottleneck` first split: at twice that, :math:`\lambda I(C;Y)` alone splits clusters as early as
+    :math:`I(C;Y|Z)` does. With ``least_information`` the multiplier is doubled until it is reached. A share of the
+    information of `InformationBottleneck` would be a bad default for it: if the known clustering dominates, no other
+    one has so much information, and the constraint would bring the known one back.
 
     References
     ----------
@@ -183,7 +144,7 @@ class CoordinatedConditionalIB(Bottleneck):
         self.least_information = least_information
 
     def _pull(self, joint: Joint, problem: Problem, drawn: Floats) -> Pull:
-        if problem.shared is not None:  # what `_best_start` has come to
+        if problem.shared is not None:  # set by `_best_start`
             return Pull(lam=problem.shared, mu=1.0)
         if not isinstance(self.coordination, str):
             return Pull(lam=float(self.coordination), mu=1.0)
@@ -197,16 +158,16 @@ class CoordinatedConditionalIB(Bottleneck):
             return best
         lam = best.state.pull.lam
         for _ in range(DOUBLINGS):
-            if best.state.told[1] >= least:
+            if best.state.information[1] >= least:
                 return best
             lam = 2 * lam if lam > 0 else 0.5
             again = problem._replace(shared=self._prepare(problem._replace(shared=lam)))
             found = super()._best_start(again, progress)
-            best = found if found.state.told[1] > best.state.told[1] else best
-        if best.state.told[1] < least:
+            best = found if found.state.information[1] > best.state.information[1] else best
+        if best.state.information[1] < least:
             warn(
-                f"no coordination up to {lam:g} makes clusters tell least_information={least:g} nats about columns; "
-                f"the most was {best.state.told[1]:g}.",
+                f"no coordination up to {lam:g} reaches least_information={least:g} nats; "
+                f"the highest was {best.state.information[1]:g}.",
                 ConvergenceWarning,
             )
         return best

@@ -1,4 +1,4 @@
-"""The information bottleneck: clusters of rows that tell most about the columns [Tishby1999]_."""
+"""The information bottleneck: clusters of rows with the most information about the columns [Tishby1999]_."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._typing import Floats, Ints
 from cluewise.alternative._ib.base import Bottleneck
-from cluewise.alternative._ib.joint import Joint, counts_of, log, moderate, refuse_negative, scored
+from cluewise.alternative._ib.joint import Joint, counts_of, log, moderate, multiply, refuse_negative
 from cluewise.alternative._ib.steps import Pull
 from cluewise.base import Card, Problem, checked_data
 from cluewise.core.threads import one_blas_thread
@@ -18,65 +18,28 @@ __all__ = ["InformationBottleneck"]
 
 
 class InformationBottleneck(Bottleneck):
-    r"""Cluster rows of counts so that the cluster tells as much as possible about what is counted.
+    r"""Cluster rows of counts so that clusters have as much information as possible about the columns.
 
     Use it for counts or shares: words in documents, items in baskets, intensities of pixels. Rows are compared by their
-    shares, not by their size. It takes no clues: it is what `ConditionalIB` and `CoordinatedConditionalIB` are when
-    there is nothing to avoid, and finds what dominates the data.
+    shares, not by their sums. It takes no clues: it is `ConditionalIB` and `CoordinatedConditionalIB` without a
+    clustering to avoid, and finds the dominant clustering.
 
     Parameters
     ----------
     {n_clusters}
-    prior : {"uniform", "mass"}, default="uniform"
-        What a row counts: all the same, or as much as its sum. ``sample_weight`` multiplies it.
-    temperature : float, default=0.001
-        Where annealing ends, as a share of the temperature at which the first clusters split. Memberships are all but
-        hard there.
-    cooling : float, default=0.8
-        Factor from one temperature to the next.
-    {n_init 5}
-    max_iter : int, default=100
-        Most iterations at each temperature.
-    tol : float, default=1e-3
-        Stop when no membership changes by more than this (at least 1e-5). Temperatures above the last one are also left
-        when the objective changes by at most a millionth of its value.
-    {random_state}
+    {annealing}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Most likely cluster of each row.
-    memberships_ : ndarray of shape (n, n_clusters)
-        Probability of each cluster for each row, at the last temperature.
-    weights_ : ndarray of shape (n_clusters,)
-        Share of each cluster.
-    profiles_ : ndarray of shape (n_clusters, d)
-        Probability of each column in each cluster.
-    information_ : float
-        What clusters tell about columns, :math:`I(C;Y)`, in nats.
-    compression_ : float
-        What clusters tell about rows, :math:`I(C;X)`, in nats.
-    conditional_information_ : float
-        Equal to ``information_`` here.
-    temperature_ : float
-        The last temperature.
-    {n_clusters_}
-    objective_ : float
-        :math:`-F` at the last temperature; see Notes.
-    trace_ : ndarray
-        The objective after each iteration, temperature by temperature. It falls at each temperature, not between them.
-    n_iter_ : int
-        Number of iterations, all temperatures together.
-    margin_ : ndarray of shape (n,)
-        Lead of each row's cluster over the next, in nats.
+    {bottleneck_}
     variation_ : ndarray of shape (0,)
-        No clustering is avoided.
+        Empty: no clustering is avoided.
     broken_ : Clues
-        Empty.
+        Always empty.
 
     See Also
     --------
-    ConditionalIB : Beside a clustering that is known.
+    ConditionalIB : Given a clustering that is known.
 
     Notes
     -----
@@ -84,12 +47,12 @@ class InformationBottleneck(Bottleneck):
 
     .. math:: F(q) = I(C;Y) - \rho I(C;X)
 
-    by the equations that hold at its maxima, each of which maximizes F in one of its arguments:
+    by fixed-point equations, each of which maximizes F in one of its arguments:
 
     .. math:: p(c) = \sum_x p(x) q(c|x), \quad p(y|c) = \frac{1}{p(c)} \sum_x p(x) q(c|x) p(y|x), \quad
         q(c|x) \propto p(c) \exp \Big( \tfrac{1}{\rho} \sum_y p(y|x) \log p(y|c) \Big)
 
-    The temperature :math:`\rho` falls from where one cluster ceases to be stable until memberships are hard.
+    The temperature :math:`\rho` falls from where a single cluster becomes unstable until memberships are hard.
 
     ======================= ========================
     paper                   code
@@ -100,11 +63,11 @@ class InformationBottleneck(Bottleneck):
     :math:`1 / \beta`       ``temperature_``
     ======================= ========================
 
-    *Deviations.* Annealing starts where the first clusters split, by power iteration, and ends at a share of that
-    temperature. At each temperature clusters are pushed apart by a function of the columns instead of the rows, so that
-    neither the order of rows nor repeated ones matter; clusters are numbered by a function of their profiles. A row of
-    zeros says nothing, counts for nothing and goes where most rows are. A column that a cluster has never seen costs
-    690 nats instead of infinity.
+    *Deviations.* Annealing starts where the first clusters split, found by power iteration, and ends at a share of that
+    temperature. At each temperature clusters are perturbed by a function of the columns instead of the rows, so that
+    neither the order of rows nor duplicates matter; clusters are numbered by a function of their profiles. A row of
+    zeros has no weight and goes to the largest cluster. A column that a cluster has never seen costs 690 nats instead
+    of infinity.
 
     References
     ----------
@@ -139,7 +102,7 @@ class InformationBottleneck(Bottleneck):
         return Pull(lam=1.0, mu=0.0)
 
     def predict(self, X: Any) -> Ints:
-        """The most likely cluster of new rows.
+        """Most likely cluster of new rows.
 
         Parameters
         ----------
@@ -158,6 +121,6 @@ class InformationBottleneck(Bottleneck):
         labels = np.empty(X.shape[0], dtype=np.int32)
         with one_blas_thread():
             for rows in counts.blocks():
-                score = scored(counts.block(rows), profiles) / np.where(total[rows] > 0, total[rows], 1.0)
+                score = multiply(counts.block(rows), profiles) / np.where(total[rows] > 0, total[rows], 1.0)
                 labels[rows] = (score + prior[:, None]).argmax(axis=0)
         return labels

@@ -1,4 +1,4 @@
-"""Counts as a joint distribution of rows, columns and groups that are known, for the information bottlenecks."""
+"""Counts as a joint distribution of rows, columns and known groups, for the information bottlenecks."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from cluewise.core.threads import map_blocks
 
 __all__ = [
     "FLOOR", "Counts", "Joint", "Part", "conditional", "counts_of", "joint_of", "log", "moderate", "patterns_of",
-    "refuse_negative", "scored", "summed",
+    "multiply", "refuse_negative", "sum_tables",
 ]  # fmt: skip
 
 R = TypeVar("R")
 
 FLOOR = 1e-300
-"""Smallest probability whose logarithm is taken: what a cluster has never seen costs 690 nats, not infinity."""
+"""Smallest probability in logarithms: a column that a cluster has never seen costs 690 nats, not infinity."""
 
 TABLES = 2**30
-"""Bytes that one set of tables of clusters by columns by groups may take."""
+"""Maximum size in bytes of the tables of clusters by columns by groups."""
 
 FILLED = 0.1
-"""Share of cells that are not zero above which products of dense blocks are faster than those of sparse ones."""
+"""Share of nonzero cells above which dense products are faster than sparse ones."""
 
 
 class Counts(NamedTuple):
-    """Counts in the form that suits them, whether they were given dense or sparse.
+    """Counts as dense or sparse blocks, depending on the share of nonzero cells.
 
-    Sums of dense and sparse blocks are rounded differently, and annealing makes other clusters of that. So the
-    number of cells that are not zero decides how to compute, and not the type of the matrix.
+    Sums of dense and sparse blocks have different rounding errors, which annealing can amplify to different clusters.
+    Results must not depend on the type of the matrix, so the number of nonzero cells decides.
     """
 
     X: Any  # (n, d), dense or CSR
     dense: bool  # whether blocks are dense
-    width: int  # mean number of cells that a row of a block holds
+    width: int  # mean number of stored cells per row
 
     def block(self, rows: Any) -> Any:
         """Some rows, dense or CSR."""
@@ -46,7 +46,7 @@ class Counts(NamedTuple):
         return np.ascontiguousarray(some.toarray() if hasattr(some, "toarray") else some) if self.dense else some
 
     def blocks(self) -> list[slice]:
-        """Runs of rows that fit into the caches."""
+        """Slices of rows that fit in the cache."""
         n = self.X.shape[0]
         size = min(max(BLOCK_BYTES // (8 * self.width), 64), 8192)
         return [slice(start, min(start + size, n)) for start in range(0, n, size)]
@@ -58,7 +58,7 @@ class Counts(NamedTuple):
 
 
 def counts_of(X: Any) -> Counts:
-    """Counts from a dense or CSR matrix; copied only where a matrix is not in the form that suits it."""
+    """Counts from a dense or CSR matrix; copied only to change the form."""
     given_dense = isinstance(X, np.ndarray)
     if not given_dense and not X.has_canonical_format:
         X = X.copy()
@@ -70,25 +70,25 @@ def counts_of(X: Any) -> Counts:
     return Counts(csr_array(X) if given_dense else X, False, 1 + filled // n)
 
 
-def scored(x: Any, table: Floats) -> Floats:
-    """(k, rows) product of a (k, d) table with a block of rows; clusters first, as all that follows runs over rows."""
+def multiply(x: Any, table: Floats) -> Floats:
+    """(k, rows) product of a (k, d) table with a block of rows, contiguous along the rows."""
     return np.asarray(table @ x.T) if isinstance(x, np.ndarray) else np.ascontiguousarray((x @ table.T).T)
 
 
 class Part(NamedTuple):
-    """Some rows that the known clusterings do not tell apart."""
+    """Some rows with the same pattern, that is, in the same clusters of the known clusterings."""
 
     number: int
     pattern: int
     rows: Any  # slice, or row numbers
-    piece: Any  # these rows of X, where keeping them costs little
+    piece: Any  # these rows of X if X is small, else None
 
 
 class Joint(NamedTuple):
     """p(x, y, z)."""
 
     counts: Counts
-    share: Floats  # (n,) p(x); 0 for a row without counts, or in no known group: they are only labeled
+    share: Floats  # (n,) p(x); 0 for rows without counts or in no known group, which are only labeled
     scale: Floats  # (n,) 1 / sum of the row, so that p(y|x) = scale X
     mix: Any  # (patterns, groups) CSR: p(z|x), the same for all rows of one pattern
     parts: list[Part]
@@ -106,7 +106,7 @@ class Joint(NamedTuple):
 
     @property
     def patterns(self) -> int:
-        """Number of ways in which the known clusterings speak of a row."""
+        """Number of distinct combinations of known clusters."""
         return int(self.mix.shape[0])
 
     def each(self, work: Callable[[Part, Any], R]) -> Iterator[tuple[Part, R]]:
@@ -118,20 +118,20 @@ class Joint(NamedTuple):
         return zip(self.parts, map_blocks(on, self.parts))
 
     def cells(self, tables: Floats) -> Floats:
-        """Tables of groups from those of patterns, which add up."""
-        return tables if self.patterns == 1 else _mixed(self.mix.T, tables)
+        """Tables of groups, as sums over patterns."""
+        return tables if self.patterns == 1 else _mix(self.mix.T, tables)
 
     def spread(self, cells: Floats) -> Floats:
-        """Means of what groups say, (patterns, k, d), for each pattern."""
-        return cells if self.patterns == 1 else _mixed(self.mix, cells)
+        """(patterns, k, d) means over the groups of each pattern."""
+        return cells if self.patterns == 1 else _mix(self.mix, cells)
 
 
-def _mixed(mix: Any, tables: Floats) -> Floats:
+def _mix(mix: Any, tables: Floats) -> Floats:
     return np.asarray(mix @ tables.reshape(len(tables), -1)).reshape(-1, *tables.shape[1:])
 
 
 def refuse_negative(X: Any, name: str) -> None:
-    """Counts are never negative."""
+    """Raise an error that names the first negative count."""
     values = X if isinstance(X, np.ndarray) else X.data
     if not values.size or values.min() >= 0:
         return
@@ -141,13 +141,13 @@ def refuse_negative(X: Any, name: str) -> None:
     else:
         row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
     raise ValueError(
-        f"Negative values in data: {name} takes counts, but X holds {float(X[row, column])!r} in row {row}, "
+        f"Negative values in data: {name} expects counts, but X has {float(X[row, column])!r} in row {row}, "
         f"column {column}."
     )
 
 
 def moderate(X: Any) -> Any:
-    """The same counts in units of the largest, where their sums would leave the range of numbers."""
+    """Counts divided by the largest if their sums would overflow or underflow, else unchanged."""
     largest = float(X.max())
     if largest == 0 or 1e-290 < largest < 1e290:
         return X
@@ -156,10 +156,10 @@ def moderate(X: Any) -> Any:
 
 
 def patterns_of(known: Sequence[Array], share: Floats) -> tuple[Ints, Any, Bools]:
-    """Pattern of each row in the known clusterings, p(z|pattern) for the cells z of their product, and which cover.
+    """Pattern of each row in the known clusterings, p(z|pattern) for the cells z of their product, complete patterns.
 
-    A row that is missing (negative) in some of them may be in any cell that fits the others, as likely as these are.
-    The last are patterns without such a gap; where there are none, a gap is as good as any other entry.
+    A row that is missing (negative) in some of them may be in any cell that fits the others, in proportion to the mass
+    of these cells. If no pattern is complete, missing entries count as a cluster of their own.
     """
     if not known:
         return np.zeros(len(share), dtype=np.intp), _identity(1), np.ones(1, dtype=bool)
@@ -172,8 +172,8 @@ def patterns_of(known: Sequence[Array], share: Floats) -> tuple[Ints, Any, Bools
     gaps = np.flatnonzero(~whole)
     if len(gaps) * len(mass) * 8 > TABLES:
         raise ValueError(
-            f"the clusterings to avoid make {len(mass)} groups, and leave gaps in {len(gaps)} ways; a table of both "
-            f"would take more than {TABLES / 2**30:.0f} GiB."
+            f"the clusterings to avoid have {len(mass)} groups and {len(gaps)} patterns with missing rows; a table of "
+            f"both would take more than {TABLES / 2**30:.0f} GiB."
         )
     lines = np.zeros((len(gaps), len(mass)))
     for own, line in zip(distinct[gaps], lines):
@@ -193,28 +193,28 @@ def joint_of(X: Any, weight: Floats | None, known: Sequence[Array], k: int, by_m
     counts = counts_of(X)
     n, d = X.shape
     total = counts.totals()
-    total[total < 1 / np.finfo(np.float64).max] = 0.0  # has no inverse; as good as a row of zeros
+    total[total < 1 / np.finfo(np.float64).max] = 0.0  # the inverse would overflow
     share = np.where(total > 0, 1.0 if weight is None else weight, 0.0) * (total if by_mass else 1.0)
     scale = np.divide(1.0, total, out=np.zeros(n), where=total > 0)
     place, mix, whole = patterns_of(known, share)
-    share[~whole[place]] = 0.0  # what they tell beside the known clusterings is not known
+    share[~whole[place]] = 0.0  # information given Z is unknown for rows without a known group
     if not share.sum() > 0:
-        raise ValueError("X holds nothing but zeros in the rows that count, so that there is nothing to tell.")
+        raise ValueError("X has only zeros in the rows that have a weight and a known group.")
     share /= share.sum()
     if mix.shape[0] * k * d * 8 > TABLES:
         raise ValueError(
-            f"the clusterings to avoid make {mix.shape[0]} groups; tables of {k} clusters, {d} columns and so many "
+            f"the clusterings to avoid have {mix.shape[0]} groups; tables of {k} clusters, {d} columns and as many "
             f"groups would take more than {TABLES / 2**30:.0f} GiB."
         )
     joint = Joint(counts, share, scale, mix, _parts(counts, place, mix.shape[0], k), (0.0, 0.0))
-    everything = summed(joint, lambda part: share[None, part.rows])
+    everything = sum_tables(joint, lambda part: share[None, part.rows])
     both, inside = everything.sum(axis=0), joint.cells(everything)
     entropies = (-float((both * log(both)).sum()), -float((inside * conditional(inside)).sum()))
     return joint._replace(rest=entropies)
 
 
 def _parts(counts: Counts, place: Ints, patterns: int, k: int) -> list[Part]:
-    """The rows, pattern by pattern, in blocks that fit into the caches."""
+    """The rows, pattern by pattern, in blocks that fit in the cache."""
     n = len(place)
     size = min(max(BLOCK_BYTES // (8 * (counts.width + 4 * k)), 64), 8192)
     small = 8 * n * counts.width <= SMALL
@@ -227,7 +227,7 @@ def _parts(counts: Counts, place: Ints, patterns: int, k: int) -> list[Part]:
     return parts
 
 
-def summed(joint: Joint, values: Callable[[Part], Floats]) -> Floats:
+def sum_tables(joint: Joint, values: Callable[[Part], Floats]) -> Floats:
     """(patterns, k, d) table of sums over rows of value times p(y|x); ``values`` gives (k, rows)."""
 
     def work(part: Part, x: Any) -> Floats:
@@ -240,12 +240,12 @@ def summed(joint: Joint, values: Callable[[Part], Floats]) -> Floats:
 
 
 def log(p: Floats) -> Floats:
-    """Natural logarithm, of `FLOOR` at least."""
+    """Natural logarithm of p, or of `FLOOR` if that is larger."""
     return np.log(np.maximum(p, FLOOR))
 
 
 def conditional(cells: Floats) -> Floats:
-    """Logarithms of p(y|c,z) from p(c,y,z); a cluster without mass in a group looks there like the whole group."""
+    """Logarithms of p(y|c,z) from p(c,y,z); a cluster without mass in a group has the profile of the group."""
     mass = cells.sum(axis=2, keepdims=True)
     if mass.all():
         return log(cells / mass)

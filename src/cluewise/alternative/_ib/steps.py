@@ -1,11 +1,11 @@
-"""Information bottlenecks: what clusters of rows tell about columns, beside what is known [Tishby1999]_ [Gondek2004]_.
+"""Steps of the information bottlenecks [Tishby1999]_ [Gondek2004]_.
 
 For a joint distribution of rows x, columns y and known groups z, and memberships q(c|x), the three bottlenecks maximize
 (survey-algorithms 9.4)
 
     F(q) = mu I(C;Y|Z) + lam I(C;Y) - rho I(C;X).
 
-All tables that depend on q are sums over rows, so that one pass over X makes new memberships and their tables.
+All tables that depend on q are sums over rows, so one pass over X gives new memberships and their tables.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.alternative._ib.joint import Joint, Part, conditional, log, scored, summed
+from cluewise.alternative._ib.joint import Joint, Part, conditional, log, multiply, sum_tables
 from cluewise.core import loop
 
-__all__ = ["Pull", "State", "advance", "begin", "lead", "minus_gain", "ordered", "step"]
+__all__ = ["Pull", "State", "advance", "begin", "lead", "minus_gain", "reorder", "step"]
 
 NOTHING = -600.0
-"""Logarithm of a share of the largest membership below which one is 0: processors are slow with numbers near 1e-308."""
+"""Log ratio to the largest membership below which a membership is 0: denormal numbers are slow."""
 
 
 class Pull(NamedTuple):
-    """How much the two kinds of information count."""
+    """Weights of the two kinds of information."""
 
     lam: float  # lambda, of I(C;Y)
     mu: float  # of I(C;Y|Z)
@@ -41,7 +41,7 @@ class State(NamedTuple):
     shares: Floats  # (k,) p(c)
     about: Floats  # (k, d) log p(y|c)
     inside: Floats  # (groups, k, d) log p(y|c,z)
-    told: tuple[float, float, float]  # I(C;X), I(C;Y), I(C;Y|Z)
+    information: tuple[float, float, float]  # I(C;X), I(C;Y), I(C;Y|Z)
 
     @property
     def memberships(self) -> Floats:
@@ -66,24 +66,24 @@ def _state(base: tuple[Joint, Pull, float], q: list[Floats], shares: Floats, tab
     cells, both = joint.cells(tables), tables.sum(axis=0)
     about, inside = conditional(both[None])[0], conditional(cells)
     held = shares[shares > 0]
-    told = (
+    information = (
         max(sharp - float(held @ np.log(held)), 0.0),
         max(float((both * about).sum()) + joint.rest[0], 0.0),
         max(float((cells * inside).sum()) + joint.rest[1], 0.0),
     )
-    return State(*base, q, shares, about, inside, told)
+    return State(*base, q, shares, about, inside, information)
 
 
 def begin(joint: Joint, pull: Pull, rho: float, memberships: Floats) -> State:
     """The state of given memberships (n, k)."""
     q = [np.ascontiguousarray(memberships[part.rows].T) for part in joint.parts]
-    tables = summed(joint, lambda part: q[part.number] * joint.share[part.rows])
+    tables = sum_tables(joint, lambda part: q[part.number] * joint.share[part.rows])
     sharp = float(joint.share @ (memberships * log(memberships)).sum(axis=1))
     return _state((joint, pull, rho), q, joint.share @ memberships, tables, sharp)
 
 
 def _evidence(state: State) -> Floats:
-    """(patterns, k, d) what each count says for each cluster: lam log p(y|c) + mu sum_z p(z|x) log p(y|c,z)."""
+    """(patterns, k, d) score of each count for each cluster: lam log p(y|c) + mu sum_z p(z|x) log p(y|c,z)."""
     return state.pull.mu * state.joint.spread(state.inside) + state.pull.lam * state.about
 
 
@@ -96,17 +96,18 @@ def advance(state: State, nudge: Floats | None = None) -> State:
 
 
 def _advance(state: State, nudge: Floats | None, tol: float) -> tuple[State, int]:
-    """The same, and the number of rows that have a membership which changed by more than ``tol``."""
+    """The same, and the number of rows with a membership that changed by more than ``tol``."""
     joint = state.joint
-    speaks = _evidence(state) / state.rho
+    evidence = _evidence(state) / state.rho
     if nudge is not None:
-        speaks += nudge
-    with np.errstate(divide="ignore"):  # a cluster without mass stays without
+        evidence += nudge
+    with np.errstate(divide="ignore"):  # log 0 = −∞: an empty cluster stays empty
         prior = np.log(state.shares)[:, None]
 
     def work(part: Part, x: Any) -> tuple[Floats, Floats, Floats, Floats]:
         share = joint.share[part.rows]
-        score = scored(x, speaks[part.pattern])
+        # All in place: this pass takes nearly all of the time.
+        score = multiply(x, evidence[part.pattern])
         score *= joint.scale[part.rows]
         score += prior
         score -= score.max(axis=0)
@@ -122,7 +123,7 @@ def _advance(state: State, nudge: Floats | None, tol: float) -> tuple[State, int
         np.multiply(q, share * joint.scale[part.rows], out=score)
         return np.asarray(score @ x), q, q @ share, np.array([sharp, moved.sum()])
 
-    tables = np.zeros_like(speaks)
+    tables = np.zeros_like(evidence)
     shares, sums = np.zeros(len(prior)), np.zeros(2)
     new: list[Floats] = []
     for part, (table, q, held, own) in joint.each(work):
@@ -135,18 +136,18 @@ def _advance(state: State, nudge: Floats | None, tol: float) -> tuple[State, int
 
 def minus_gain(state: State) -> float:
     """-F, which is minimized."""
-    cost, about, inside = state.told
+    cost, about, inside = state.information
     return state.rho * cost - state.pull.lam * about - state.pull.mu * inside
 
 
 def step(state: State, *, tol: float) -> tuple[State, loop.Info]:
-    """One round of the self-consistent equations; a row has moved when a membership changed by more than ``tol``."""
+    """One round of the fixed-point equations; rows have moved if a membership changed by more than ``tol``."""
     new, moved = _advance(state, None, tol)
     return new, loop.Info(minus_gain(new), moved)
 
 
-def ordered(state: State, key: Floats) -> State:
-    """The same clusters, in the order of a function of the columns: starts that end alike then call them alike."""
+def reorder(state: State, key: Floats) -> State:
+    """Sort clusters by a function of the columns, so that starts with the same clusters give them the same numbers."""
     order = np.argsort(np.exp(state.about) @ key, kind="stable")
     return state._replace(
         q=[own[order] for own in state.q],
@@ -157,13 +158,13 @@ def ordered(state: State, key: Floats) -> State:
 
 
 def lead(state: State) -> Floats:
-    """(n,) how far each row's cluster is ahead of the next, in rho times log membership."""
-    joint, speaks = state.joint, _evidence(state)
+    """(n,) lead of each row's cluster over the next best, in rho times log membership."""
+    joint, evidence = state.joint, _evidence(state)
     out = np.full(joint.n, np.inf)
     prior = state.rho * log(state.shares)
 
     def work(part: Part, x: Any) -> Floats:
-        score = scored(x, speaks[part.pattern]) * joint.scale[part.rows] + prior[:, None]
+        score = multiply(x, evidence[part.pattern]) * joint.scale[part.rows] + prior[:, None]
         second, first = np.partition(score, -2, axis=0)[-2:]
         return np.asarray(first - second)
 

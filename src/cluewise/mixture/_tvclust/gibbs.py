@@ -1,8 +1,8 @@
 """TVClust by Gibbs sampling: every row draws its cluster given all others, then p and q are drawn [Khashabi2015]_.
 
-Rows follow a Dirichlet-process mixture; clues are noisy reports about pairs (`pair_evidence`). *Collapsed*,
-the parameters of the clusters are integrated out (Neal's algorithm 3 [Neal2000]_); otherwise they are drawn as well
-(algorithm 2). Both have the same target, the posterior over partitions, p and q.
+Rows follow a Dirichlet-process mixture; clues are noisy reports about pairs (`pair_evidence`). The *collapsed* sampler
+integrates out the parameters of the clusters (Neal's algorithm 3 [Neal2000]_), the other one draws them (algorithm 2).
+Both have the same target, the posterior over partitions, p and q.
 """
 
 from __future__ import annotations
@@ -15,33 +15,31 @@ from scipy.special import betaln, gammaln
 from cluewise._typing import Floats, Ints
 from cluewise.core import loop
 from cluewise.kernels import gibbs
-from cluewise.mixture._tvclust.gibbs_counts import CountClusters
-from cluewise.mixture._tvclust.gibbs_draws import GibbsDraws, Rates, Record, Sample, numbered
-from cluewise.mixture._tvclust.gibbs_normal import NormalClusters
-from cluewise.mixture._tvclust.gibbs_slots import PairOdds
+from cluewise.mixture._tvclust.gibbs_clusters import CountClusters, NormalClusters, PairOdds
+from cluewise.mixture._tvclust.gibbs_draws import GibbsDraws, Rates, Record, Sample, renumber
 from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise
 from cluewise.mixture._tvclust.priors import Base, NormalInverseWishart
 
 __all__ = ["GibbsDraws", "Rates", "log_joint", "sample", "together"]
 
 REFRESH = 10
-"""Sweeps after which the statistics of the collapsed sampler are computed anew: rounding has no time to add up."""
+"""Sweeps after which the collapsed sampler recomputes its statistics, so that rounding errors do not accumulate."""
 
 LEAPS = 5
-"""Proposals per sweep to split or merge clusters, which single rows do in many sweeps or never."""
+"""Split or merge proposals per sweep; single rows would need many sweeps for such a change."""
 
 SURE = 1e-12
-"""p and q keep this distance from 0 and 1, where their logarithms end."""
+"""Minimum distance of p and q from 0 and 1, so that their logarithms are finite."""
 
 BLOCK = 2**20
-"""Numbers in a block of rows times clusters."""
+"""Entries in a block of rows times clusters."""
 
 
 Clusters = NormalClusters | CountClusters
 
 
 def clusters_of(X: Any, base: Base, concentration: float, limit: int) -> Clusters:
-    """The kind of clusters that suits the base."""
+    """Empty clusters for this base."""
     if isinstance(base, NormalInverseWishart):
         return NormalClusters(X, base, concentration, limit)
     return CountClusters(X, base, concentration, limit)
@@ -71,32 +69,32 @@ def sample(
     pairs : Evidence
         The reports.
     prior : (Base, Noise or Rates)
-        What is believed about clusters, and about p and q: Beta beliefs, or known values inside (0, 1).
+        Prior of the clusters, and of p and q: Beta distributions, or known values inside (0, 1).
     sweeps, burn_in, thin : int
         After ``burn_in`` sweeps come ``sweeps`` more, of which every ``thin``-th is kept.
     collapsed : bool
-        Integrate the parameters of the clusters out, or draw them.
+        Whether to integrate out the parameters of the clusters or to draw them.
     truncation : int or None
-        Most clusters there can be: the prior is the Chinese restaurant process given that there are no more.
+        Maximum number of clusters: the prior is the Chinese restaurant process conditional on having no more.
     concentration : float
         α of the Dirichlet process.
     rng : Generator
-        Randomness.
+        Source of randomness.
     watch : Watch
-        Told of every sweep (state: the draws so far, or the newest sample during burn-in; trace: minus the log joint).
+        Called after every sweep with the draws so far (the newest sample during burn-in) and minus the log joints.
     labels0 : int array of shape (n,) or None
-        Where to start; None: the rows enter one after the other.
+        Initial labels; None adds the rows one after the other.
 
     Returns
     -------
     draws : GibbsDraws
-        Fewer than asked for when ``watch`` says stop.
+        Fewer than requested if ``watch`` stops the sampler.
     """
     if sweeps < thin:
-        raise ValueError(f"none of {sweeps} sweeps is kept when thin={thin}.")
+        raise ValueError(f"thin={thin} keeps none of {sweeps} sweeps; lower thin or raise sweeps.")
     base, noise = prior
     if isinstance(noise, Rates) and not all(0 < rate < 1 for rate in noise):
-        raise ValueError(f"known reliabilities lie strictly between 0 and 1; they are {tuple(noise)}.")
+        raise ValueError(f"known reliabilities must be strictly between 0 and 1; got {tuple(noise)}.")
     n, limit = X.shape[0], (X.shape[0] if truncation is None else truncation)
     clusters = clusters_of(X, base, concentration, limit)
     record = Record(pairs, sweeps // thin, n)
@@ -106,15 +104,15 @@ def sample(
         clusters.gather(labels)
         _collapsed(clusters, labels, record.links(rates), rng)
     else:
-        labels = numbered(np.asarray(labels0))
+        labels = renumber(np.asarray(labels0))
         if labels.max(initial=0) >= limit:
             raise ValueError(f"labels0 has {labels.max() + 1} clusters; truncation allows {limit}.")
-    labels = numbered(labels)
+    labels = renumber(labels)
     clusters.gather(labels)
     rates = _rates(noise, pairs, labels, rng)
     trace: list[float] = []
     for sweep in range(burn_in + sweeps):
-        if sweep <= burn_in:  # what was summed over earlier sweeps does not count
+        if sweep <= burn_in:  # discard the sums over burn-in
             record.together[:], record.sweeps = 0.0, 0
         record.sweeps += 1
         links = record.links(rates)
@@ -124,12 +122,12 @@ def sample(
             clusters.draw(rng)
             _given(clusters, labels, links, rng)
         if not collapsed:
-            labels = numbered(labels)
+            labels = renumber(labels)
             clusters.gather(labels)
-        leapt = numbered(labels)
+        leapt = renumber(labels)
         moved = _leap(clusters, pairs, leapt, labels, links, concentration, rng)
         if moved or (collapsed and sweep % REFRESH == 0):
-            labels = numbered(leapt)
+            labels = renumber(leapt)
             clusters.gather(labels)
         rates = _rates(noise, pairs, labels, rng)
         trace.append(-log_joint(clusters, pairs, noise, labels, concentration))
@@ -152,7 +150,7 @@ def _collapsed(clusters: Clusters, labels: Ints, links: PairOdds, rng: np.random
 
 
 def _given(clusters: Clusters, labels: Ints, links: PairOdds, rng: np.random.Generator) -> None:
-    """A sweep of equation (13) with drawn parameters, in random order; a new cluster draws its own from its row."""
+    """A sweep of equation (13) with drawn parameters, in random order; a new cluster draws them given its row."""
     order, every = rng.permutation(len(labels)), rng.random(len(labels))
     place = 0
     while place < len(order):
@@ -191,11 +189,11 @@ def _leap(
     concentration: float,
     rng: np.random.Generator,
 ) -> int:
-    """Propose to split or to merge clusters [Dahl2005]_; changes the labels, returns how often that was accepted.
+    """Propose to split or merge clusters [Dahl2005]_; changes the labels and returns the number of accepted moves.
 
-    Two rows are chosen, half of the time the ends of a clue. If they are together their cluster is split: the other
-    rows join one of the two, one after the other. If they are apart their clusters are merged; what is accepted depends
-    on the chance that a split would have given back what was there. ``slots`` says where the clusters of the rows are.
+    Two rows are chosen, half of the time the ends of a clue. If they are together, their cluster is split: the other
+    rows join one of the two, one after the other. If they are apart, their clusters are merged; the acceptance
+    probability depends on the probability that a split would have restored them. ``slots`` holds the slots of the rows.
     """
     n, accepted = len(labels), 0
     for _ in range(LEAPS if n > 1 else 0):
@@ -213,13 +211,14 @@ def _leap(
         if together and k >= clusters.limit:
             continue
         side = np.full(n, -1, np.int8)
-        wanted = np.full(len(rows), -1, np.int8) if together else (labels[rows] == two).astype(np.int8)
+        # −1 draws the side of a row; a merger needs the probability of the sides that the rows have now.
+        sides = np.full(len(rows), -1, np.int8) if together else (labels[rows] == two).astype(np.int8)
         uniforms, bar = rng.random(len(rows)), np.log(1 - rng.random())
-        # A merger is accepted if chance − gain is above the bar. Chance is at most 0, so a large gain refuses
-        # most mergers before their rows are visited; half of it decides, so that rounding does not.
+        # A merger is accepted if chance − gain is above the bar. Since chance ≤ 0, a large gain rejects most mergers
+        # before their rows are visited. The gain is approximate; half of it is a safe bound despite rounding.
         if not together and -0.5 * _gain(clusters, pairs, labels, (int(i), int(j)), slots, links, concentration) <= bar:
             continue
-        chance, gain = clusters.split(np.array([i, j]), rows, wanted, uniforms, side, links)
+        chance, gain = clusters.split(np.array([i, j]), rows, sides, uniforms, side, links)
         odds = gain - chance
         if bar >= (odds if together else -odds):
             continue
@@ -228,7 +227,7 @@ def _leap(
             labels[side == 1] = k
         else:
             labels[labels == two] = one
-            labels[labels == k - 1] = two  # numbers stay without gaps
+            labels[labels == k - 1] = two  # no gaps in the numbers
         clusters.gather(labels)
         slots = labels
     return accepted
@@ -243,7 +242,7 @@ def _gain(
     links: PairOdds,
     concentration: float,
 ) -> float:
-    """Log joint of the clusters of two rows less that of one cluster of both, roughly (see ``merging``)."""
+    """Log joint of the clusters of two rows less that of the merged cluster, approximately (see ``merging``)."""
     a, b = (int(slots[i]) for i in rows)
     one, two = (int(labels[i]) for i in rows)
     sizes = clusters.counts[[a, b]]
@@ -257,7 +256,7 @@ def _rates(noise: Noise | Rates, pairs: Evidence, labels: Ints, rng: np.random.G
     """Draw p ~ Beta(a_p + n_11, b_p + n_01) and q ~ Beta(a_q + n_00, b_q + n_10), unless they are known."""
     if isinstance(noise, Rates):
         return noise
-    now = noise.updated(pairs, together(pairs, labels))
+    now = noise.update(pairs, together(pairs, labels))
     p, q = rng.beta(now.must_right, now.must_wrong), rng.beta(now.cannot_right, now.cannot_wrong)
     return Rates(*(float(np.clip(rate, SURE, 1 - SURE)) for rate in (p, q)))
 
@@ -268,11 +267,11 @@ def together(pairs: Evidence, labels: Ints) -> Floats:
 
 
 def log_joint(clusters: Clusters, pairs: Evidence, noise: Noise | Rates, labels: Ints, concentration: float) -> float:
-    """Logarithm of p(z) p(X | z) p(E | z): restaurant process, clusters, reports; all that can be is integrated out."""
+    """Logarithm of p(z) p(X | z) p(E | z), with cluster parameters, and p and q if learned, integrated out."""
     size = clusters.counts[clusters.counts > 0]
     value = len(size) * np.log(concentration) + gammaln(size).sum()
     value += gammaln(concentration) - gammaln(concentration + len(labels)) + clusters.log_evidence()
-    now = Noise(0, 0, 0, 0).updated(pairs, together(pairs, labels))
+    now = Noise(0, 0, 0, 0).update(pairs, together(pairs, labels))
     if isinstance(noise, Rates):
         logs = np.log([noise.must, 1 - noise.must, noise.cannot, 1 - noise.cannot])
         return float(value + logs @ np.array(now))

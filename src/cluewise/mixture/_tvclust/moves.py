@@ -1,7 +1,7 @@
-"""Steps of TVClust by variational inference, with moves of whole clusters: order, and mergers [Ueda2002]_.
+"""Steps of TVClust by variational inference, with moves of whole clusters: sorting and mergers [Ueda2002]_.
 
-With the best beliefs given the memberships the bound is a sum of log marginal likelihoods, log Beta functions and an
-entropy, all of which are known exactly for two joined clusters without another look at the rows.
+At the optimal beliefs given the memberships, the bound is a sum of log marginal likelihoods, log Beta functions and an
+entropy. For two merged clusters these are known from the sufficient statistics, without another pass over the rows.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise
 from cluewise.mixture._tvclust.sticks import better_order, sticks_of
 from cluewise.mixture._tvclust.variational import Beliefs, Model
 
-__all__ = ["State", "ascend", "begin", "in_order", "merge", "merge_gains", "plain_step", "step"]
+__all__ = ["State", "ascend", "begin", "reorder", "merge", "merge_gains", "plain_step", "step"]
 
 ROUNDING = 1e-10
-"""Share of the bound that rounding may change."""
+"""Relative rounding error of the bound."""
 
 EMPTY = 1e-3
-"""A cluster with less than this many rows has nothing to join."""
+"""Clusters with a smaller expected number of rows are not merged."""
 
 
 PATIENCE = 5
 """Iterations between two attempts to merge clusters."""
 
 SETTLED = 5e-3
-"""Merging is tried when an iteration gains less than this per row."""
+"""Gain per row of an iteration below which mergers are tried."""
 
 
 class State(NamedTuple):
@@ -44,8 +44,8 @@ class State(NamedTuple):
     wait: int = 0  # iterations until the next attempt to merge
 
 
-def in_order(state: State, concentration: float) -> State:
-    """The same memberships, clusters from large to small if the bound likes that better."""
+def reorder(state: State, concentration: float) -> State:
+    """The same memberships, with clusters from large to small if that raises the bound."""
     order = better_order(state.membership.sum(axis=0), concentration)
     if order is None:
         return state
@@ -53,7 +53,7 @@ def in_order(state: State, concentration: float) -> State:
 
 
 def _crossings(pairs: Evidence, membership: Floats) -> tuple[Floats, Floats]:
-    """(T, T) expected weight of the must, and of the cannot reports with one end in each cluster, both ways."""
+    """(T, T) expected weights of the must and of the cannot reports with one end in each cluster, symmetric."""
     k = membership.shape[1]
     tables = np.zeros((2, k, k))
     for block in variational.blocks_of(len(pairs), k):
@@ -66,20 +66,20 @@ def _crossings(pairs: Evidence, membership: Floats) -> tuple[Floats, Floats]:
 
 
 def _noise_terms(near_must: Any, near_cannot: Any, total: tuple[float, float], prior: Noise) -> Any:
-    """Terms of p and q when so much of the weight of must and cannot reports is about pairs that are together."""
+    """Terms of p and q, given the weights of must and cannot reports about pairs that are together."""
     far_must, far_cannot = np.maximum(total[0] - near_must, 0.0), np.maximum(total[1] - near_cannot, 0.0)  # rounding
     value = betaln(prior.must_right + near_must, prior.must_wrong + near_cannot)
     return value + betaln(prior.cannot_right + far_cannot, prior.cannot_wrong + far_must)
 
 
 def _stick_terms(mass: Floats, concentration: float) -> float:
-    """Terms of the sticks, clusters from large to small."""
+    """Terms of the sticks, with clusters from large to small."""
     sticks = sticks_of(np.sort(mass)[::-1], concentration)
     return float(betaln(sticks.taken, sticks.left).sum())
 
 
 def merge_gains(membership: Floats, model: Model) -> tuple[Ints, Ints, Floats]:
-    """What joining two clusters adds to the bound: first, second and gain, for all pairs of clusters with rows."""
+    """Gain of the bound for merging two clusters: first, second and gain, for all pairs of clusters with rows."""
     base: Any = model.base
     pairs, alpha = model.pairs, model.concentration
     statistics = base.statistics(model.X, membership)
@@ -88,9 +88,9 @@ def merge_gains(membership: Floats, model: Model) -> tuple[Ints, Ints, Floats]:
     first, second = (alive[i] for i in np.triu_indices(len(alive), 1))
     alone = base.log_marginal(statistics)
     gain = -(alone[first] + alone[second])
-    for t in alive[:-1]:  # one at a time: all at once would be many covariances
+    for t in alive[:-1]:  # one at a time: covariances of all pairs would take much memory
         mine = first == t
-        gain[mine] += base.log_marginal(base.merged(statistics, first[mine], second[mine]))
+        gain[mine] += base.log_marginal(base.merge(statistics, first[mine], second[mine]))
     spread = entr(membership).sum(axis=0)
     now = _stick_terms(mass, alpha)
     for at, (t, u) in enumerate(zip(first, second, strict=True)):
@@ -107,7 +107,7 @@ def merge_gains(membership: Floats, model: Model) -> tuple[Ints, Ints, Floats]:
 
 
 def merge(state: State, model: Model) -> State | None:
-    """The state after joining clusters, the best two at a time, as long as the bound gains; None if it never does."""
+    """The state after merging the best two clusters at a time while that raises the bound; None if it never does."""
     new = None
     while True:
         first, second, gain = merge_gains(state.membership, model)
@@ -118,7 +118,7 @@ def merge(state: State, model: Model) -> State | None:
         membership, names = state.membership.copy(), state.names.copy()
         membership[:, t] += membership[:, u]
         membership[:, u] = 0.0
-        # The older name stays, whichever of the two is larger: names must not hang on rounding.
+        # The lower name stays, whichever cluster is larger, so that names do not depend on rounding.
         names[t], names[u] = sorted((names[t], names[u]))
         new = state = state._replace(membership=membership, names=names)
 
@@ -129,7 +129,7 @@ def begin(membership: Floats) -> State:
 
 
 def ascend(state: State, model: Model) -> State:
-    """The global updates, then the local ones (section 3.3 of the paper, in mean field); the bound never falls."""
+    """Global updates, then local updates (section 3.3 of the paper, in mean field); the bound never falls."""
     beliefs = variational.globals_of(state.membership, model)
     scores = variational.scores_of(beliefs, model)
     new = variational.locals_of(state.membership, scores, beliefs, model)
@@ -137,31 +137,32 @@ def ascend(state: State, model: Model) -> State:
 
 
 def _moved(before: float, now: float) -> int:
-    """0 when the bound has changed by rounding only."""
+    """0 if the bound has changed by rounding only, else 1."""
     return int(abs(now - before) > ROUNDING * abs(now))
 
 
 def plain_step(state: State, model: Model) -> tuple[State, loop.Info]:
-    """One iteration without moves of whole clusters, as the tables of the paper were made."""
+    """One iteration without moves of whole clusters, as for the tables in the paper."""
     new = ascend(state, model)
     return new, loop.Info(-new.value, _moved(state.value, new.value))
 
 
 def step(state: State, model: Model, tol: float) -> tuple[State, loop.Info]:
-    """One iteration; when little happens clusters are merged where that raises the bound.
+    """One iteration; once the bound gains little, clusters are merged where that raises it.
 
-    Nothing has moved when the bound gains at most ``tol`` per row: its own value depends on the units of X.
+    The iterations stop when the bound gains at most ``tol`` per row, an absolute criterion, because the value of the
+    bound depends on the units of X.
     """
     n = len(state.membership)
-    new = ascend(in_order(state, model.concentration), model)
+    new = ascend(reorder(state, model.concentration), model)
     gain = (new.value - state.value) / n
     wait = max(state.wait - 1, 0)
     if gain <= tol or (gain <= SETTLED and wait == 0):
         joined = merge(new, model)
         wait = PATIENCE
         if joined is not None:
-            new = ascend(in_order(joined, model.concentration), model)
+            new = ascend(reorder(joined, model.concentration), model)
             wait = 0
-    # Memberships go on moving when no label does, so only the bound says when to stop.
+    # Memberships keep changing after the labels do not, so the bound is the stopping criterion.
     moved = _moved(state.value, new.value) and int((new.value - state.value) / n > tol)
     return new._replace(wait=wait), loop.Info(-new.value, moved)

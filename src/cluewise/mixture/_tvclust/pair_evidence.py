@@ -1,4 +1,4 @@
-"""Pair evidence: clues as noisy reports about pairs, and what is believed about their noise [Khashabi2015]_.
+"""Pair evidence: clues as noisy reports about pairs, and the distribution of their noise [Khashabi2015]_.
 
 A report says "together" (a must clue, E = 1) or "apart" (a cannot clue, E = 0) about a pair that is together (H = 1)
 or not: P(E=1 | H=1) = p, P(E=0 | H=0) = q, with p ~ Beta(a_p, b_p) and q ~ Beta(a_q, b_q).
@@ -15,16 +15,16 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.kernels import graphs
 
-__all__ = ["Evidence", "Noise", "gather_evidence", "of_links", "reliabilities", "share_together"]
+__all__ = ["Noise", "Evidence", "of_links", "gather_evidence", "reliabilities", "share_together"]
 
 
 class Evidence(NamedTuple):
-    """All reports, sorted by their ends (first < second), must before cannot where a pair has both."""
+    """All reports, sorted by their ends (first < second), then must before cannot."""
 
     first: Ints  # (m,) int64
     second: Ints  # (m,) int64
     is_must: Bools  # (m,)
-    weight: Floats  # (m,) how many independent reports each counts for; 1 unless the clues say otherwise
+    weight: Floats  # (m,) number of independent reports that each counts for
     indptr: Ints  # (n + 1,) int64: row i has the neighbors neighbor[indptr[i]:indptr[i + 1]]
     neighbor: Ints  # (2m,) int64
     report: Ints  # (2m,) int64: number of the report that makes them neighbors
@@ -35,7 +35,7 @@ class Evidence(NamedTuple):
 
 
 def gather_evidence(clues: Clues) -> Evidence:
-    """Links, labels and groups as reports about pairs; labels and groups are written out."""
+    """Links, and the pairs that labels and groups imply, as reports."""
     pairs = clues.pairs(expand=True)
     ends, kind, weight = pairs.ends.astype(np.int64), pairs.is_must, pairs.weight
     order = np.lexsort((~kind, ends[:, 1], ends[:, 0]))
@@ -47,16 +47,16 @@ def gather_evidence(clues: Clues) -> Evidence:
 
 
 def of_links(values: Floats, pairs: Evidence, clues: Clues) -> Floats:
-    """Those of the values per report that belong to ``clues.must``, then ``clues.cannot``, in their order."""
+    """Values of the reports that are links: ``clues.must``, then ``clues.cannot``, in their order."""
     key = 2 * (pairs.first * clues.n + pairs.second) + ~pairs.is_must
     links = np.concatenate([clues.must, clues.cannot]).astype(np.int64).reshape(-1, 2)
     links.sort(axis=1)
-    wanted = 2 * (links[:, 0] * clues.n + links[:, 1]) + np.repeat([0, 1], [len(clues.must), len(clues.cannot)])
-    return values[np.searchsorted(key, wanted)]
+    of_links = 2 * (links[:, 0] * clues.n + links[:, 1]) + np.repeat([0, 1], [len(clues.must), len(clues.cannot)])
+    return values[np.searchsorted(key, of_links)]
 
 
 def share_together(together: Floats, pairs: Evidence, weights: Floats) -> float:
-    """Share of the reported pairs that are together; of any two rows, by the weights of clusters, without reports."""
+    """Share of the reported pairs that are together; without reports that of all pairs, by the cluster weights."""
     total = pairs.weight.sum()
     return float(together @ pairs.weight / total) if total > 0 else float((weights**2).sum())
 
@@ -64,10 +64,10 @@ def share_together(together: Floats, pairs: Evidence, weights: Floats) -> float:
 def reliabilities(p: Floats, q: Floats, near: Floats) -> tuple[float, float]:
     """Probability that another must report, and another cannot report, is right, by Bayes' rule.
 
-    p and q say how often pairs that are together, or apart, are reported as such; how far a report can be trusted
-    depends on ``near``, the share of reported pairs that are together, as well. Each argument has an element for each
-    draw from the posterior. P(together | must) is E[p h] / E[p h + (1 − q)(1 − h)]: a quotient of means over draws,
-    because p, q and h go together in the posterior.
+    p and q are the probabilities that pairs that are together, or apart, are reported as such. The reliability of a
+    report also depends on ``near``, the share of reported pairs that are together. Each argument has one element per
+    draw from the posterior. P(together | must) = E[p h] / E[p h + (1 − q)(1 − h)] is a quotient of means over draws,
+    because p, q and h are dependent in the posterior.
     """
     must, cannot = np.mean(p * near), np.mean(q * (1 - near))
     false_must, false_cannot = np.mean((1 - q) * (1 - near)), np.mean((1 - p) * near)
@@ -75,14 +75,14 @@ def reliabilities(p: Floats, q: Floats, near: Floats) -> tuple[float, float]:
 
 
 class Noise(NamedTuple):
-    """Beta beliefs about p and q, before or after the reports."""
+    """Beta distributions of p and q, prior or posterior."""
 
     must_right: float  # a_p
     must_wrong: float  # b_p
     cannot_right: float  # a_q
     cannot_wrong: float  # b_q
 
-    def updated(self, pairs: Evidence, together: Floats) -> Noise:
+    def update(self, pairs: Evidence, together: Floats) -> Noise:
         """Posterior when report e is about a pair that is together with probability ``together[e]``."""
         near, far = pairs.weight * together, pairs.weight * (1 - together)
         must = pairs.is_must
@@ -105,7 +105,7 @@ class Noise(NamedTuple):
         return a / (a + b), c / (c + e)
 
     def divergence(self, prior: Noise) -> float:
-        """KL(this belief ‖ prior) for p and q together."""
+        """KL(this ‖ prior), summed over p and q."""
         value = 0.0
         for (a, b), (before_a, before_b) in ((self[:2], prior[:2]), (self[2:], prior[2:])):
             both = digamma(a + b)

@@ -1,9 +1,9 @@
-"""Conjugate priors of mixtures: what is believed about a cluster before its rows are seen, and after.
+"""Conjugate priors of mixtures, and the posteriors given the rows of a cluster.
 
-A *base* knows four things: the sufficient statistics of rows (weighted, for several clusters at once), the posterior
-that follows from them, and the likelihood of rows in three forms: marginal (parameters integrated out), predictive
-(one more row) and expected (under the posterior, as variational inference wants it). All are vectorized over clusters,
-of which there are T below, and only know rows as a float64 matrix; the multinomial base also reads CSR.
+A *base* computes the sufficient statistics of weighted rows, the posterior given these statistics, and the likelihood
+of rows in three forms: marginal (parameters integrated out), predictive (one more row) and expected (under the
+posterior, for variational inference). All are vectorized over T clusters and take rows as a float64 matrix; the
+multinomial base also takes CSR.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cluewise.core.threads import map_blocks
 __all__ = ["Base", "DirichletMultinomial", "Dirichlets", "Moments", "NormalInverseWishart", "NormalWisharts"]
 
 ROWS = 2048
-"""Rows per block: a block with its scores stays in the caches."""
+"""Rows per block, so that a block with its scores fits in the cache."""
 
 ROOT_UNSEEN = 1e-7
-"""A row that belongs to a cluster with less than the square of this does not change its scatter."""
+"""Rows whose membership is below the square of this do not change the scatter of a cluster."""
 
 FLAT = 1e-6
-"""A column that varies less than this share of the widest one is given that share: a constant column has no scale."""
+"""Minimum standard deviation of a column, as a share of the largest one: a constant column has no scale."""
 
 
 class Moments(NamedTuple):
@@ -67,15 +67,15 @@ class NormalInverseWishart:
     mean : array of shape (d,)
         Where cluster means are expected, m₀.
     strength : float
-        How many rows that belief is worth, κ₀ (β₀ in variational texts).
+        Weight of ``mean`` in rows, κ₀ (β₀ in texts on variational inference).
     scatter : array of shape (d, d)
         Ψ₀ = W₀⁻¹; covariances are expected at ``scatter / (degrees - d - 1)``.
     degrees : float
         Degrees of freedom ν₀, above d − 1.
     blur : array of shape (d,) or None
-        Variance with which each number of a row is known; None: exactly. A row then counts as the average over all
-        values that it could stand for, so that no cluster becomes narrower than that, however many equal numbers it
-        has. Only `statistics` and `expected` know of it, that is, variational inference.
+        Variance of the measurement error of each column; None for exact data. With a blur no cluster becomes narrower
+        than that, however many equal rows it has. Only `statistics` and `expected_log_density` use it, that is,
+        variational inference.
 
     Examples
     --------
@@ -96,11 +96,11 @@ class NormalInverseWishart:
     def __post_init__(self) -> None:
         d = len(self.mean)
         if self.scatter.shape != (d, d):
-            raise ValueError(f"the prior scatter needs shape ({d}, {d}); it has {self.scatter.shape}.")
+            raise ValueError(f"the prior scatter must have shape ({d}, {d}); got {self.scatter.shape}.")
         if not self.strength > 0:
-            raise ValueError(f"the prior strength must be positive; it is {self.strength}.")
+            raise ValueError(f"the prior strength must be positive; got {self.strength}.")
         if not self.degrees > d - 1:
-            raise ValueError(f"the prior degrees must be above d - 1 = {d - 1}; they are {self.degrees}.")
+            raise ValueError(f"the prior degrees must be above d - 1 = {d - 1}; got {self.degrees}.")
         try:
             np.linalg.cholesky(self.scatter)
         except np.linalg.LinAlgError:
@@ -118,20 +118,20 @@ class NormalInverseWishart:
     ) -> Self:
         """A prior on the scale of the data: on standardized columns m₀ = 0, Ψ₀ = (ν₀ − d − 1) · spread² · I.
 
-        ``spread`` is the standard deviation expected inside a cluster and ``resolution`` that of the blur, both as
-        shares of that of the whole column; nothing is assumed about correlations. κ₀ = 0.1 and ν₀ = 2d + 2 unless
-        told otherwise: a cluster of 2d rows believes them as much as the prior. Constant columns get a millionth of
-        the widest column (1 if all are constant), so that results do not depend on units but stay defined.
+        ``spread`` is the expected standard deviation within a cluster and ``resolution`` that of the blur, both as
+        shares of that of the whole column; the prior has no correlations. By default κ₀ = 0.1 and ν₀ = 2d + 2, which
+        gives the prior the weight of 2d rows. The standard deviation of constant columns is taken as a millionth of the
+        largest one (1 if all are constant), so that results are defined and do not depend on units.
         """
         d = X.shape[1]
         deviation = X.std(axis=0, dtype=np.float64)
         widest = deviation.max(initial=0.0)
         deviation = np.maximum(deviation, FLAT * widest if widest > 0 else 1.0)
-        wanted = 2.0 * d + 2 if degrees is None else float(degrees)
+        nu = 2.0 * d + 2 if degrees is None else float(degrees)
         center = X.mean(axis=0, dtype=np.float64)
         blur = (resolution * deviation) ** 2 if resolution else None
-        scatter = max(wanted - d - 1, 1.0) * np.diag((spread * deviation) ** 2)
-        return cls(center, float(strength), scatter, wanted, blur)
+        scatter = max(nu - d - 1, 1.0) * np.diag((spread * deviation) ** 2)
+        return cls(center, float(strength), scatter, nu, blur)
 
     def statistics(self, X: Floats, weight: Floats) -> Moments:
         """Moments of the rows, row i counting ``weight[i, t]`` times in cluster t."""
@@ -151,7 +151,7 @@ class NormalInverseWishart:
             out = np.empty((len(mean), *self.scatter.shape))
             for t, center in enumerate(mean):
                 mine = np.flatnonzero(root[t] > ROOT_UNSEEN)
-                few = 4 * len(mine) < len(x)  # otherwise rows that do not count cost less than picking those that do
+                few = 4 * len(mine) < len(x)  # otherwise selecting rows costs more than it saves
                 moved = x[mine] - center if few else x - center
                 moved *= (root[t][mine] if few else root[t])[:, None]
                 out[t] = moved.T @ moved
@@ -162,8 +162,8 @@ class NormalInverseWishart:
             scatter += part
         return scatter
 
-    def merged(self, moments: Moments, first: Ints, second: Ints) -> Moments:
-        """Moments of clusters that are made by joining cluster ``first[p]`` and cluster ``second[p]``."""
+    def merge(self, moments: Moments, first: Ints, second: Ints) -> Moments:
+        """Moments of the mergers of clusters ``first[p]`` and ``second[p]``."""
         one, two = moments.mass[first], moments.mass[second]
         mass = one + two
         share = two / np.where(mass > 0, mass, 1.0)
@@ -207,7 +207,7 @@ class NormalInverseWishart:
             continue
         return out
 
-    def expected(self, X: Floats, posterior: NormalWisharts) -> Floats:
+    def expected_log_density(self, X: Floats, posterior: NormalWisharts) -> Floats:
         """(n, T) array of ⟨ln N(x | μ, Λ⁻¹)⟩ = ½[⟨ln|Λ|⟩ − d/κ − ν (x−m)ᵀΨ⁻¹(x−m) − d ln 2π]."""
         d = X.shape[1]
         scores = self.squared(X, posterior)
@@ -277,7 +277,7 @@ class DirichletMultinomial:
     Parameters
     ----------
     counts : array of shape (V,)
-        Words of each kind that the prior is worth, β > 0.
+        Pseudo-counts of the words, β > 0.
 
     Examples
     --------
@@ -291,19 +291,19 @@ class DirichletMultinomial:
 
     def __post_init__(self) -> None:
         if self.counts.ndim != 1 or not (self.counts > 0).all() or not np.isfinite(self.counts).all():
-            raise ValueError("the prior counts must be positive numbers, one per column.")
+            raise ValueError("the prior counts must be positive and finite, one per column.")
 
     @classmethod
     def from_data(cls, X: Any, *, strength: float = 0.5) -> Self:
-        """Strength β for every word (Jeffreys' ½ by default), whatever the counts: words are not rescaled."""
+        """Strength β for every word (Jeffreys' ½ by default); it does not depend on the counts in X."""
         return cls(np.full(X.shape[1], float(strength)))
 
     def statistics(self, X: Any, weight: Floats) -> Floats:
         """(T, V) words of each kind in each cluster."""
         return np.asarray((X.T @ weight).T)
 
-    def merged(self, words: Floats, first: Ints, second: Ints) -> Floats:
-        """Words of clusters that are made by joining cluster ``first[p]`` and cluster ``second[p]``."""
+    def merge(self, words: Floats, first: Ints, second: Ints) -> Floats:
+        """Words of the mergers of clusters ``first[p]`` and ``second[p]``."""
         return words[first] + words[second]
 
     def posterior(self, words: Floats) -> Dirichlets:
@@ -318,7 +318,7 @@ class DirichletMultinomial:
         """(T, V) expected probabilities of words."""
         return posterior.counts / posterior.counts.sum(axis=1, keepdims=True)
 
-    def expected(self, X: Any, posterior: Dirichlets) -> Floats:
+    def expected_log_density(self, X: Any, posterior: Dirichlets) -> Floats:
         """(n, T) array of Σ_j x_j (ψ(b_tj) − ψ(Σ_l b_tl))."""
         counts = posterior.counts
         return np.asarray(X @ (digamma(counts) - digamma(counts.sum(axis=1, keepdims=True))).T)

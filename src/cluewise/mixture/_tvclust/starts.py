@@ -1,4 +1,4 @@
-"""Starts of TVClust: k-means on what the rows say, on what the reports say, or on both."""
+"""Initialization of TVClust: k-means on the rows, on the reports, or on both."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from cluewise.core.rows import rows_of
 from cluewise.mixture._tvclust.pair_evidence import Evidence
 from cluewise.mixture._tvclust.priors import FLAT, Base, NormalInverseWishart
 
-__all__ = ["Views", "first_labels", "memberships", "nearest", "planned", "views_of"]
+__all__ = ["Views", "first_labels", "memberships", "nearest", "plan_labels", "views_of"]
 
 SAMPLE = 4096
-"""Rows that k-means reads; the others go to the nearest of its centers."""
+"""Number of rows in the sample for k-means; the others go to the nearest of its centers."""
 
 NUMBERS = 2**23
-"""Numbers that such a sample may have at most."""
+"""Maximum number of entries of this sample."""
 
 DIRECTIONS = 8
-"""Directions in which the reports place the rows."""
+"""Number of coordinates that are derived from the reports."""
 
 ROUNDS = 60
-"""Steps of the power method that finds them; a start need not be exact."""
+"""Iterations of the power method for these coordinates, which need not be exact."""
 
 DOUBT = 0.1
-"""Share of a row that is spread over all clusters at the start."""
+"""Share of each initial membership that is spread over all clusters."""
 
 BLOCK = 2048
 """Rows in a block."""
 
 
 class Views(NamedTuple):
-    """Places of the rows: by their numbers on one scale, and by the reports about them."""
+    """Coordinates of the rows: by their scaled columns, and by the reports about them."""
 
     X: Any
     center: Floats | None  # (d,) of the columns; None for counts
@@ -45,18 +45,18 @@ class Views(NamedTuple):
     places: Floats | None  # (n, DIRECTIONS) float64; None without reports
 
     def by_rows(self, which: Any) -> Floats:
-        """Standardized columns, or roots of the shares of words, of some rows."""
-        return self.scaled(np.asarray(self.X[which], dtype=np.float64))
+        """Standardized columns of some rows; for counts square roots of the shares of words."""
+        return self.scale_rows(np.asarray(self.X[which], dtype=np.float64))
 
-    def scaled(self, x: Floats) -> Floats:
-        """The same of rows from elsewhere."""
+    def scale_rows(self, x: Floats) -> Floats:
+        """The same for given rows."""
         if self.center is not None and self.scale is not None:
             return (x - self.center) / self.scale
         total = x.sum(axis=1, keepdims=True)
         return np.sqrt(x / np.where(total > 0, total, 1.0))
 
     def of(self, which: Any, rows: bool, reports: bool) -> Floats:
-        """Rows as points; both views count the same when both are asked for."""
+        """Rows as points; with both views, both have the same weight."""
         if not reports or self.places is None:
             return self.by_rows(which)
         if not rows:
@@ -66,7 +66,7 @@ class Views(NamedTuple):
 
 
 def views_of(X: Any, base: Base, pairs: Evidence, rng: np.random.Generator) -> Views:
-    """Both views; the reports place rows by the leading eigenvectors of their normalized signed matrix."""
+    """Both views; coordinates by reports are the leading eigenvectors of their normalized signed matrix."""
     n, center, scale = X.shape[0], None, None
     if isinstance(base, NormalInverseWishart):
         center, spread = X.mean(axis=0), X.std(axis=0)
@@ -74,7 +74,7 @@ def views_of(X: Any, base: Base, pairs: Evidence, rng: np.random.Generator) -> V
     if not len(pairs):
         return Views(X, center, scale, None)
     sign = np.where(pairs.is_must, pairs.weight, -pairs.weight)[pairs.report]
-    # A copy: SciPy joins the two entries of a pair that is reported both ways, in place.
+    # A copy, because SciPy adds the two entries of a pair with both kinds of reports in place.
     table = csr_array((sign, pairs.neighbor, pairs.indptr), shape=(n, n), copy=True)
     degree = np.bincount(np.concatenate([pairs.first, pairs.second]), np.tile(pairs.weight, 2), n)
     degree = np.maximum(degree, 1e-12)
@@ -109,8 +109,8 @@ def first_labels(views: Views, k: int, rng: np.random.Generator, *, rows: bool, 
     return nearest(views, found.state.centers + points.shift, rows, reports)
 
 
-def planned(views: Views, k: int, number: int, rng: np.random.Generator, *, rows_alone: bool) -> Ints:
-    """Labels of the start of this number: by the rows, by both views, with half as many clusters, by the reports."""
+def plan_labels(views: Views, k: int, number: int, rng: np.random.Generator, *, rows_alone: bool) -> Ints:
+    """Labels of start ``number``. Starts differ in the views they use and in the number of clusters (k or k/2)."""
     fewer = -(-k // 2)
     plan = ((k, True, False), (k, True, True), (fewer, True, False), (fewer, False, True))
     if rows_alone or views.places is None:
@@ -120,7 +120,7 @@ def planned(views: Views, k: int, number: int, rng: np.random.Generator, *, rows
 
 
 def memberships(labels: Ints, k: int) -> Floats:
-    """(n, k) memberships that mostly follow labels."""
+    """(n, k) memberships of 0.9 in the labels, the rest spread evenly."""
     out = np.full((len(labels), k), DOUBT / k)
     out[np.arange(len(labels)), labels] += 1 - DOUBT
     return out

@@ -1,7 +1,7 @@
-"""Sticks: the Dirichlet process cut off after T clusters [Blei2006]_.
+"""Stick-breaking weights of a Dirichlet process that is truncated at T clusters [Blei2006]_.
 
-Cluster t gets the share v_t of what the clusters before it have left over: π_t = v_t Π_{u<t} (1 − v_u), with
-v_t ~ Beta(1, α) for t < T and v_T = 1.
+Cluster t gets the share v_t of what the clusters before it leave: π_t = v_t Π_{u<t} (1 − v_u), with v_t ~ Beta(1, α)
+for t < T and v_T = 1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Sticks", "better_order", "sticks_of"]
 
 
 class Sticks(NamedTuple):
-    """Beta beliefs about the T − 1 breaks; (1, α) each before any row is seen."""
+    """Beta posteriors of the T − 1 breaks; the prior of each is (1, α)."""
 
     taken: Floats  # (T − 1,) g_t1
     left: Floats  # (T − 1,) g_t2
@@ -36,7 +36,7 @@ class Sticks(NamedTuple):
         return share
 
     def divergence(self, concentration: float) -> float:
-        """KL(this belief ‖ Beta(1, α)), summed over the breaks."""
+        """KL(posterior ‖ Beta(1, α)), summed over the breaks."""
         both = digamma(self.taken + self.left)
         value = (self.taken - 1) * (digamma(self.taken) - both) + (self.left - concentration) * (
             digamma(self.left) - both
@@ -52,11 +52,11 @@ def sticks_of(mass: Floats, concentration: float) -> Sticks:
 
 
 def better_order(mass: Floats, concentration: float) -> Ints | None:
-    """Clusters from large to small if the bound likes them better so, else None: sticks are not exchangeable."""
-    order = np.argsort(-np.round(mass, 9), kind="stable")  # clusters that differ by rounding keep their order
+    """Order of the clusters from large to small if that raises the bound, else None; sticks are not exchangeable."""
+    order = np.argsort(-np.round(mass, 9), kind="stable")  # clusters of equal mass up to rounding keep their order
     if (np.diff(order) == 1).all():
         return None
     now, then = sticks_of(mass, concentration), sticks_of(mass[order], concentration)
-    # With the best beliefs given the masses, the terms of the bound that know the order are ln B(g_t1, g_t2).
+    # At the optimal posteriors given the masses, the terms of the bound that depend on the order are ln B(g_t1, g_t2).
     gain = betaln(then.taken, then.left).sum() - betaln(now.taken, now.left).sum()
     return order if gain > 1e-9 else None

@@ -1,4 +1,4 @@
-"""TVClust: a mixture that finds its number of clusters and learns how far to trust the clues [Khashabi2015]_."""
+"""TVClust: a mixture that finds the number of clusters and learns how reliable the clues are [Khashabi2015]_."""
 
 from __future__ import annotations
 
@@ -18,84 +18,85 @@ from cluewise.core.probability import doubt
 from cluewise.core.rows import Rows
 from cluewise.mixture._base import MixtureClusterer
 from cluewise.mixture._documents import rounding
+from cluewise.mixture._potts import softmax
 from cluewise.mixture._tvclust import gibbs, results, starts, variational
 from cluewise.mixture._tvclust.moves import State, begin, plain_step, step
 from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise, gather_evidence, of_links, reliabilities
 from cluewise.mixture._tvclust.priors import DirichletMultinomial, NormalInverseWishart
-from cluewise.mixture._tvclust.setup import Found, Setup, axes_of, beta_of, kept, prior_of, watched
+from cluewise.mixture._tvclust.setup import Found, Setup, axes_of, beta_of, prior_of
 
 __all__ = ["TVClust"]
 
 ROUGH = 5e-4
-"""Tolerance at which starts are compared; only the best of them goes on to ``tol``."""
+"""Tolerance at which starts are compared; only the best of them continues to ``tol``."""
 
 WARM = 20
-"""Iterations of variational inference that make the first state of a sampler."""
+"""Iterations of variational inference that initialize the sampler."""
 
 
 class TVClust(MixtureClusterer):
-    r"""Mixture that finds its number of clusters, learns how often the clues are wrong, and names the doubtful ones.
+    r"""Mixture that finds the number of clusters, learns how often clues are wrong, and says which ones are doubtful.
 
-    Use it when clues come from people or programs that err, at a rate that nobody knows: must-links and cannot-links
-    are taken as noisy reports, and their error rates are learnt with the clusters. Clusters are Gaussians with any
-    covariance (or distributions over words), so columns may be on any scale and correlated; it needs more rows per
-    cluster than columns to be at its best. Where clues are certain, use a method with hard clues.
+    Use it when clues come from people or programs that make mistakes at an unknown rate: must-links and cannot-links
+    are noisy reports, and their error rates are learned together with the clusters. Clusters are Gaussians with full
+    covariance (or distributions over words), so columns may be correlated and on different scales. It works best with
+    more rows per cluster than columns. If clues are certain, use a method with hard clues.
 
     Parameters
     ----------
     n_clusters : int, default=15
-        Most clusters that are considered (the truncation); as many as the data ask for are used.
+        Maximum number of clusters (the truncation); the data decide how many are used.
     engine : {"variational", "gibbs"}, default="variational"
-        Deterministic approximation, fast; or sampling from the posterior, slower, with honest uncertainty.
+        "variational" is a fast deterministic approximation. "gibbs" samples from the posterior, which is slower but
+        gives a better estimate of the uncertainty.
     base : {"gaussian", "multinomial"}, NormalInverseWishart or DirichletMultinomial, default="gaussian"
-        What a cluster is: a Gaussian, or for counts a distribution over columns. A name takes the prior from the data,
-        a prior of ``cluewise.mixture`` is taken as it is.
+        Distribution of a cluster: a Gaussian, or for counts a distribution over columns. With a name, the prior is
+        derived from the data; a prior of ``cluewise.mixture`` is used as given.
     concentration : float, default=1.0
-        Of the Dirichlet process (α): larger values like more clusters.
+        Concentration α of the Dirichlet process: larger values favor more clusters.
     must_prior : (float, float), default=(10.0, 1.0)
         Beta prior of p, the probability that a pair that is together is reported as must: times right, times wrong.
     cannot_prior : (float, float), default=(10.0, 1.0)
         Beta prior of q, the probability that a pair that is apart is reported as cannot.
     resolution : float, default=0.25
-        How exactly numbers are known, as a share of the standard deviation of their column: no cluster is taken to be
-        narrower than that. It keeps columns that are all but constant from deciding alone. Used by the variational
-        engine with ``base="gaussian"``.
+        Precision of the data, as a share of the standard deviation of each column: no cluster is narrower than that. It
+        keeps nearly constant columns from deciding alone. Used by the variational engine with ``base="gaussian"``.
     n_components : int, default=16
-        Wider data (more columns than this, or than half the rows) are first reduced to principal components of the
-        standardized columns, at most so many and one for ten rows: covariances of more cannot be learnt. Only for
-        ``base="gaussian"``.
+        Data with more columns than this, or than half the rows, are first reduced to principal components of the
+        standardized columns: at most this many, and one per ten rows, because more covariances cannot be learned. Only
+        for ``base="gaussian"``.
     order : {"index", "random"} or permutation of the rows, default="index"
         Order in which the variational engine visits rows with clues.
     init : {"auto", "k-means", "random"}, array of shape (n_clusters, d) or callable, default="auto"
-        Start: k-means on the rows, on the clues and on both in turn; on the rows alone; random centers; or centers.
+        Initialization. "auto": k-means on the rows, on the clues and on both in turn; "k-means": on the rows alone;
+        "random": random centers; or given centers.
     n_init : int, default=8
-        Starts of the variational engine, of which the one with the highest bound is kept.
+        Number of starts of the variational engine; the one with the highest bound is kept.
     max_iter : int, default=300
-        Most iterations of the variational engine.
+        Maximum number of iterations of the variational engine.
     tol : float, default=1e-5
-        The variational engine stops when an iteration raises the bound by no more than this per row.
+        Increase of the bound per row below which the variational engine stops.
     sweeps : int, default=200
-        Sweeps of the sampler after the first ones.
+        Number of sweeps of the sampler after burn-in.
     burn_in : int, default=200
-        First sweeps, which are forgotten.
+        Number of sweeps that are discarded first.
     thin : int, default=1
-        Of the other sweeps every ``thin``-th is kept.
+        Every ``thin``-th sweep after burn-in is kept.
     collapsed : bool, default=True
-        Whether the sampler integrates the parameters of clusters out, or draws them as well.
+        Whether the sampler integrates out the parameters of clusters or draws them.
     profile : {"library", "published"}, default="library"
-        "published" does what the printed tables of the paper were made with: prior m₀ = 0, κ₀ = 1, Ψ₀ = I, ν₀ = d on
-        standardized columns, one random start, no merging, at most 30 iterations, tolerance 5e-5.
+        "published" uses the settings of the tables in the paper: prior m₀ = 0, κ₀ = 1, Ψ₀ = I, ν₀ = d on standardized
+        columns, one random start, no merging, at most 30 iterations, tolerance 5e-5.
     {random_state}
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The likeliest cluster of each row; for "gibbs" the draw that is closest to all others (least squares of
+        The most likely cluster of each row; for "gibbs" the draw that is closest to all others (least squares of
         co-clustering).
     membership_ : ndarray of shape (n, k)
         Probability of each cluster for each row of the fit, clues included.
-    n_clusters_ : int
-        Number of clusters with rows.
+    {n_clusters_}
     n_clusters_probability_ : ndarray
         Element c is the probability that c clusters have rows.
     weights_ : ndarray of shape (k,)
@@ -107,10 +108,10 @@ class TVClust(MixtureClusterer):
     cannot_reliability_ : float
         Probability that a cannot-link is right: P(apart | cannot).
     report_rates_ : tuple of float
-        Posterior means of p and q, for "variational" under its approximation of the posterior.
+        Posterior means of p and q; for "variational" under the approximate posterior.
     doubt_ : ndarray
-        Probability that each link is wrong, calibrated, for ``clues_.must``, then ``clues_.cannot``. It may be far
-        from what the two reliabilities say, which are those of the model.
+        Calibrated probability that each link is wrong, first for ``clues_.must``, then for ``clues_.cannot``. It may
+        differ much from the two reliabilities, which are not calibrated.
     clues_ : Clues
         The clues of the fit.
     objective_ : float
@@ -128,17 +129,18 @@ class TVClust(MixtureClusterer):
     .. math:: z \sim \mathrm{DP}(\alpha),\quad x_i \mid z_i = k \sim F(\theta_k),\quad \theta_k \sim G_0,\quad
        P(\mathrm{must} \mid z_i = z_j) = p,\quad P(\mathrm{cannot} \mid z_i \ne z_j) = q
 
-    The variational engine maximizes a bound of the log evidence over :math:`q(v) q(\theta) q(z_i) q(p) q(q)`, rows with
-    clues one at a time; the bound never falls. A must adds :math:`\langle\log p/(1-q)\rangle` to the log-odds that its
-    rows are together, a cannot takes :math:`\langle\log q/(1-p)\rangle` away.
+    The variational engine maximizes a bound on the log evidence over :math:`q(v) q(\theta) q(z_i) q(p) q(q)`. It
+    updates rows with clues one at a time, and the bound never falls. A must-link adds
+    :math:`\langle\log p/(1-q)\rangle` to the log-odds that its rows are together, a cannot-link subtracts
+    :math:`\langle\log q/(1-p)\rangle`.
 
-    A clue can be trusted as far as p, q *and* the base rate say: with h the share of reported pairs that are together,
+    How reliable a clue is depends on p, q *and* the base rate: with h the share of reported pairs that are together,
     ``must_reliability_`` is :math:`\langle ph\rangle / \langle ph + (1-q)(1-h)\rangle` and ``cannot_reliability_`` is
-    :math:`\langle q(1-h)\rangle / \langle q(1-h) + (1-p)h\rangle`. Means are over the posterior: for "gibbs" over the
-    draws, each of which contributes the means of p and q given its partition; for "variational" p, q and h are
-    independent and p and q follow Beta distributions with expected counts, so that where the partition itself is
-    uncertain the rates are too confident. That a link is wrong follows likewise from its two rows given everything
-    else, the link itself included once; ``doubt_`` is that probability, calibrated.
+    :math:`\langle q(1-h)\rangle / \langle q(1-h) + (1-p)h\rangle`. Means are over the posterior. For "gibbs" they are
+    over the draws, each of which contributes the means of p and q given its partition. For "variational" p, q and h are
+    independent, and p and q follow Beta distributions with expected counts, so the rates are overconfident where the
+    partition is uncertain. The probability that a link is wrong follows in the same way from its two rows given
+    everything else, with the link itself counted once; ``doubt_`` is this probability, calibrated.
 
     ==================== ==================================
     paper                code
@@ -149,15 +151,14 @@ class TVClust(MixtureClusterer):
     :math:`G_0`          ``base``
     ==================== ==================================
 
-    *Deviations.* The updates are derived anew; the paper prints none. A clue acts on both of its rows. A clue of weight
-    w counts as w independent reports; labels and groups count as the pairs that they stand for (at most ten million).
+    *Deviations.* The updates are derived anew, because the paper prints none. A clue acts on both of its rows. A clue
+    of weight w counts as w independent reports; labels and groups count as the pairs they imply (at most ten million).
     The library's own prior expects clusters half as wide as the data and is stronger than the paper's (ν₀ = 2d + 2),
-    numbers have a resolution, and clusters are put in order of size and merged wherever that raises the bound.
-    ``doubt_`` is not the posterior of the paper's model, which is far too sure where clusters are not Gaussians: it is
-    calibrated by how well the model predicts the links, so that few clues, or clusters that most clues contradict, call
-    hardly any link wrong. ``report_rates_`` and the reliabilities are the posterior's.
-    ``score_samples`` is the density of the principal components for wide data, and lacks the multinomial coefficient
-    for counts.
+    data have a resolution, and clusters are sorted by size and merged where that raises the bound. ``doubt_`` is not
+    the posterior of the paper's model, which is much too confident for clusters that are not Gaussian. It is calibrated
+    by how well the model predicts the links, so that with few clues, or with clusters that most clues contradict,
+    hardly any link is called wrong. ``report_rates_`` and the reliabilities are those of the posterior. For wide data
+    ``score_samples`` is the density of the principal components; for counts it lacks the multinomial coefficient.
 
     References
     ----------
@@ -271,7 +272,7 @@ class TVClust(MixtureClusterer):
         return super().fit(X, y, clues=clues)
 
     def _check_count(self, n: int) -> None:
-        """``n_clusters`` is a truncation: there may be more than rows."""
+        """``n_clusters`` is a truncation, which may exceed the number of rows."""
 
     @property
     def _published(self) -> bool:
@@ -305,19 +306,19 @@ class TVClust(MixtureClusterer):
         slack = 1e-9 * (1 + rows.n * rows.d + len(model.pairs))
         if isinstance(model.base, DirichletMultinomial):
             return slack + rounding(float(model.X.sum()), float(model.base.counts.min()))
-        # What far from the origin rounds off a mean, in standard deviations.
+        # Rounding error of a mean far from the origin, in standard deviations.
         lost = np.finfo(np.float64).eps * (np.abs(model.base.mean) / np.sqrt(np.diag(model.base.scatter))).max()
         return slack + float(rows.n * rows.d * lost**2)
 
     def _best_start(self, problem: Problem, progress: Any) -> loop.Result[Any]:
-        """All starts roughly, then the best of them to the end."""
+        """Run all starts at a rough tolerance, then continue the best one."""
         best = super()._best_start(problem, progress)
         left = self.max_iter - len(best.trace)
         if self.engine == "gibbs" or self._published or not best.converged or self.tol >= ROUGH or left < 1:
             return best
         setup, before = best.state.setup, best.trace
         move = partial(step, model=setup.model, tol=self.tol)
-        watch = partial(watched, setup=setup, watch=lambda state, trace: problem.limits.watch(state, before + trace))
+        watch = _watch_found(setup, lambda state, trace: problem.limits.watch(state, before + trace))
         slack = self._slack(problem._replace(shared=setup))
         found = loop.run(move, best.state.inner, loop.Limits(left, 0.0, watch), slack)
         return loop.Result(Found(setup, found.state), before + found.trace, found.converged)
@@ -325,7 +326,7 @@ class TVClust(MixtureClusterer):
     def _solve(self, problem: Problem) -> loop.Result[Any]:
         setup: Setup = problem.shared
         model, published = setup.model, self._published
-        watch = partial(watched, setup=setup, watch=problem.limits.watch)
+        watch = _watch_found(setup, problem.limits.watch)
         first, slack = begin(self._start(problem)), self._slack(problem)
         if self.engine == "variational":
             tol = 5e-5 if published else max(self.tol, ROUGH)
@@ -335,7 +336,12 @@ class TVClust(MixtureClusterer):
             return loop.Result(Found(setup, found.state), found.trace, found.converged)
         move = partial(step, model=model, tol=ROUGH)
         warm = loop.run(move, first, loop.Limits(WARM, 0.0), slack)
-        trace: list[float] = []
+        kept: list[float] = []
+
+        def keep_trace(state: Any, trace: list[float]) -> bool:
+            kept[:] = trace
+            return watch(state, trace)
+
         draws = gibbs.sample(
             model.X,
             model.pairs,
@@ -347,18 +353,18 @@ class TVClust(MixtureClusterer):
             truncation=self.n_clusters,
             concentration=model.concentration,
             rng=problem.rng,
-            watch=partial(kept, into=trace, watch=watch),
+            watch=keep_trace,
             labels0=warm.state.membership.argmax(axis=1),
         )
-        return loop.Result(Found(setup, draws), trace, True)
+        return loop.Result(Found(setup, draws), kept, True)
 
     def _start(self, problem: Problem) -> Floats:
-        """(n, k) memberships to begin with."""
+        """(n, k) initial memberships."""
         views, rng, k = problem.shared.views, problem.rng, problem.k
         if self._published:
             centers = rng.normal(size=(k, views.X.shape[1]))
             away = ((views.by_rows(slice(None))[:, None, :] - centers) ** 2).sum(axis=2)
-            return variational.softmax(-0.5 * views.X.shape[1] * away)
+            return softmax(-0.5 * views.X.shape[1] * away)
         chosen = seeding.given_centers(self.init, ("auto", "k-means", "random"), problem.rows, k, rng)
         if chosen is not None or self.init == "random":
             axes = problem.shared.axes
@@ -366,9 +372,9 @@ class TVClust(MixtureClusterer):
                 given = views.X[rng.choice(len(views.X), size=k)]
             else:
                 given = chosen + problem.rows.shift if axes is None else axes.onto(chosen + problem.rows.shift)
-            labels = starts.nearest(views, views.scaled(given), rows=True, reports=False)
+            labels = starts.nearest(views, views.scale_rows(given), rows=True, reports=False)
         else:
-            labels = starts.planned(views, k, problem.start, rng, rows_alone=self.init == "k-means")
+            labels = starts.plan_labels(views, k, problem.start, rng, rows_alone=self.init == "k-means")
         return starts.memberships(labels, k)
 
     def _state_attributes(self, problem: Problem, state: Found, trace: list[float]) -> Attributes:
@@ -410,8 +416,13 @@ class TVClust(MixtureClusterer):
         return (density + np.log(self.weights_)).T
 
 
+def _watch_found(setup: Setup, watch: loop.Watch) -> loop.Watch:
+    """A watch that gets each state together with the setup, which is needed to publish it."""
+    return lambda state, trace: watch(Found(setup, state), trace)
+
+
 def _doubts(wrong: Floats, pairs: Evidence, clues: Clues, rates: tuple[float, float]) -> Floats:
-    """Doubts about the links from the posterior probabilities that the reports are wrong."""
+    """Calibrated doubts about the links, from the posterior probabilities that the reports are wrong."""
     p, q = rates
     raw, weight = (of_links(values, pairs, clues) for values in (wrong, pairs.weight))
     odds = np.repeat([(1 - q) / p, (1 - p) / q], [len(clues.must), len(clues.cannot)])

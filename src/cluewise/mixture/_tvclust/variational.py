@@ -1,6 +1,6 @@
-"""Variational inference for TVClust: the updates and the bound of a truncated mixture with reports on pairs.
+"""Variational inference for TVClust: updates and bound of a truncated mixture with reports on pairs.
 
-The factors are q(v) q(θ) q(z_i) q(p) q(q), see [Blei2006]_ for the mixture and [Khashabi2015]_ for the reports.
+The factors are q(v) q(θ) q(z_i) q(p) q(q); see [Blei2006]_ for the mixture and [Khashabi2015]_ for the reports.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from scipy.special import entr
 
 from cluewise._typing import Floats, Ints
 from cluewise.kernels import variational
+from cluewise.mixture._potts import softmax
 from cluewise.mixture._tvclust.pair_evidence import Evidence, Noise
 from cluewise.mixture._tvclust.priors import Base
 from cluewise.mixture._tvclust.sticks import Sticks, sticks_of
@@ -27,22 +28,21 @@ __all__ = [
     "model_of",
     "occupied",
     "scores_of",
-    "softmax",
     "together",
 ]
 
 SLICE = 2**22
-"""Numbers of memberships that one call of the kernel reads, so that Ctrl-C is heard."""
+"""Number of memberships that one call of the kernel reads, so that Ctrl-C works."""
 
 BLOCK = 2**17
-"""Numbers in a block of reports times clusters."""
+"""Entries in a block of reports times clusters."""
 
 TINY = 1e-300
-"""Stands for a membership of zero where its logarithm is wanted."""
+"""Replaces a membership of zero in logarithms."""
 
 
 class Model(NamedTuple):
-    """What stays the same: the rows, the reports about them and all priors."""
+    """Rows, reports and priors, which do not change."""
 
     X: Any  # (n, d) float64
     pairs: Evidence
@@ -50,11 +50,11 @@ class Model(NamedTuple):
     noise: Noise  # prior of p and q
     concentration: float  # α
     tied: Ints  # rows with reports, in the order in which they are visited
-    free: Ints  # the others
+    free: Ints  # rows without reports
 
 
 class Beliefs(NamedTuple):
-    """The global factors: sticks, clusters, noise of the reports."""
+    """The global factors: sticks, clusters and noise of the reports."""
 
     sticks: Sticks
     clusters: Any  # posterior of the base
@@ -62,7 +62,7 @@ class Beliefs(NamedTuple):
 
 
 def model_of(X: Any, pairs: Evidence, base: Base, noise: Noise, concentration: float) -> Model:
-    """A model whose tied rows are visited by their number."""
+    """A model whose tied rows are visited in index order."""
     tied = np.diff(pairs.indptr) > 0
     return Model(X, pairs, base, noise, concentration, np.flatnonzero(tied), np.flatnonzero(~tied))
 
@@ -82,35 +82,31 @@ def blocks_of(m: int, k: int) -> list[slice]:
 
 
 def globals_of(membership: Floats, model: Model) -> Beliefs:
-    """The global updates: sticks, clusters, p and q given the memberships."""
+    """Global updates: sticks, clusters, p and q given the memberships."""
     base: Any = model.base
     sticks = sticks_of(membership.sum(axis=0), model.concentration)
     clusters = base.posterior(base.statistics(model.X, membership))
-    return Beliefs(sticks, clusters, model.noise.updated(model.pairs, together(model.pairs, membership)))
+    return Beliefs(sticks, clusters, model.noise.update(model.pairs, together(model.pairs, membership)))
 
 
 def scores_of(beliefs: Beliefs, model: Model) -> Floats:
     """(n, T) ln ρ without reports: ⟨ln π_t⟩ + ⟨ln p(x_i | θ_t)⟩."""
-    scores = model.base.expected(model.X, beliefs.clusters)
+    scores = model.base.expected_log_density(model.X, beliefs.clusters)
     scores += beliefs.sticks.log_weights()
     return scores
 
 
-def softmax(scores: Floats) -> Floats:
-    """Rows that sum to one, proportional to exp(scores)."""
-    out = np.exp(scores - scores.max(axis=1, keepdims=True))
-    out /= out.sum(axis=1, keepdims=True)
-    return out
-
-
 def pulls(pairs: Evidence, noise: Noise) -> Floats:
-    """(m,) what a report adds to the log-odds that its ends are together: ln p/(1 − q), or −ln q/(1 − p)."""
+    """(m,) contribution of each report to the log-odds that its ends are together: ln p/(1 − q), or −ln q/(1 − p)."""
     p, not_p, q, not_q = noise.logs()
     return pairs.weight * np.where(pairs.is_must, p - not_q, not_p - q)
 
 
 def locals_of(membership: Floats, scores: Floats, beliefs: Beliefs, model: Model) -> Floats:
-    """The local updates: free rows at once, tied rows one after the other, each seeing the newest of the others."""
+    """Local updates: free rows at once, tied rows one at a time.
+
+    The bound never falls only if each tied row uses the newest memberships of its neighbors.
+    """
     new = np.empty_like(membership)
     new[model.free] = softmax(scores[model.free]) if len(model.free) else 0.0
     new[model.tied] = membership[model.tied]
@@ -122,7 +118,7 @@ def locals_of(membership: Floats, scores: Floats, beliefs: Beliefs, model: Model
 
 
 def bound(membership: Floats, scores: Floats, beliefs: Beliefs, model: Model) -> float:
-    """The lower bound of the log evidence; ``scores`` are those of the beliefs."""
+    """Lower bound of the log evidence, with the ``scores`` of these beliefs."""
     p, not_p, q, not_q = beliefs.noise.logs()
     pairs, base = model.pairs, model.base
     near = together(pairs, membership)
@@ -136,8 +132,8 @@ def bound(membership: Floats, scores: Floats, beliefs: Beliefs, model: Model) ->
 def doubts(membership: Floats, noise: Noise, pairs: Evidence) -> Floats:
     """(m,) probability that each report is wrong, from the joint distribution of its two ends given all others.
 
-    The factors q(z_i) and q(z_j) have both heard the report already. What it told them is taken back, then it is
-    weighed once, by Bayes' rule: S p/(S p + (1 − S)(1 − q)) for a must, where S = Σ_t of the products.
+    The factors q(z_i) and q(z_j) both include the report already. Its effect is first removed from both; then it is
+    counted once, by Bayes' rule: S p/(S p + (1 − S)(1 − q)) for a must, where S = Σ_t of the products.
     """
     pull = pulls(pairs, noise)
     wrong = np.empty(len(pairs))
@@ -147,13 +143,13 @@ def doubts(membership: Floats, noise: Noise, pairs: Evidence) -> Floats:
         before = softmax(np.log(one + TINY) - strength * two) * softmax(np.log(two + TINY) - strength * one)
         near = np.clip(before.sum(axis=1), TINY, 1.0)
         with np.errstate(divide="ignore"):
-            odds = np.log(near) - np.log1p(-near) + pull[block]  # that they are together
+            odds = np.log(near) - np.log1p(-near) + pull[block]  # log-odds of being together
         wrong[block] = 1 / (1 + np.exp(np.clip(np.where(pairs.is_must[block], odds, -odds), -700, 700)))
     return wrong
 
 
 def occupied(membership: Floats) -> Floats:
-    """(T + 1,) probability that so many clusters have rows, their being empty taken as independent events."""
+    """(T + 1,) probability of each number of clusters with rows, as if clusters were empty independently."""
     filled = 1 - np.exp(np.log1p(-np.minimum(membership, 1 - 1e-16)).sum(axis=0))
     chance = np.zeros(membership.shape[1] + 1)
     chance[0] = 1.0

@@ -1,4 +1,4 @@
-"""The gate of the spectral methods: an affinity, an embedding of its rows, and k-means there."""
+"""Base of the spectral methods: an affinity, an embedding of its rows, and k-means there."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from cluewise.core.threads import one_blas_thread
 from cluewise.spectral._affinity import dense_affinity, given_affinity, neighbor_affinity
 from cluewise.spectral._laplacian import leading
 
-__all__ = ["EmbeddedClusterer", "Embedding", "embedded"]
+__all__ = ["Embedding", "SpectralClusterer", "embed"]
 
 
 class Embedding(NamedTuple):
     """The rows of an affinity as points."""
 
     points: Floats
-    attributes: Attributes  # what the method publishes about them
-    operator: Any = None  # what made them, where the result is judged by it
+    attributes: Attributes  # of the fitted estimator
+    operator: Any = None  # whose eigenvectors the points are, if the result is evaluated with it
 
 
-class EmbeddedClusterer(Clusterer):
+class SpectralClusterer(Clusterer):
     """Base of the methods that embed the rows of a graph and run k-means there; a subclass implements ``_embed``."""
 
     _parameter_constraints = {
@@ -54,7 +54,7 @@ class EmbeddedClusterer(Clusterer):
         Parameters
         ----------
         X : array-like of shape (n, d), or {array-like, sparse matrix} of shape (n, n)
-            The data; with ``affinity="precomputed"`` the affinity of every two rows.
+            The data, or with ``affinity="precomputed"`` the affinity of all pairs of rows.
         {y}
         {clues}
 
@@ -69,10 +69,10 @@ class EmbeddedClusterer(Clusterer):
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
-            embedded = self._embed(self._affinity_of(X), known)
-            rows = rows_of(embedded.points)
+            embedding = self._embed(self._affinity_of(X), known)
+            rows = rows_of(embedding.points)
             limits = loop.Limits(self.max_iter, self.tol, progress)
-            problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), limits, rng, shared=embedded)
+            problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), limits, rng, shared=embedding)
             try:
                 best = self._best_start(problem, progress)
             except KeyboardInterrupt:
@@ -100,7 +100,7 @@ class EmbeddedClusterer(Clusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, k = problem.rows, problem.k
-        if problem.start == 0:  # no chance here: the order of the rows is irrelevant for a single start
+        if problem.start == 0:  # deterministic, so that a single start does not depend on the order of the rows
             first = _farthest_first(rows, k)
         else:
             first = seeding.plus_plus(rows, np.empty((0, rows.d)), k, problem.rng)
@@ -112,9 +112,9 @@ class EmbeddedClusterer(Clusterer):
         return loop.run(step, start, problem.limits, centers.rounding(rows, problem.total))
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
-        embedded: Embedding = problem.shared
-        found = super()._state_attributes(problem, _by_size(problem.rows, state), trace)
-        return found | embedded.attributes | {"embedding_": embedded.points}
+        embedding: Embedding = problem.shared
+        found = super()._state_attributes(problem, _sort_by_size(problem.rows, state), trace)
+        return found | embedding.attributes | {"embedding_": embedding.points}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -123,14 +123,14 @@ class EmbeddedClusterer(Clusterer):
         return tags
 
 
-def embedded(affinity: Any, k: int) -> Floats:
-    """The rows of ordinary spectral clustering, D^−½ V; the first column, which is the same for all, is 1."""
+def embed(affinity: Any, k: int) -> Floats:
+    """The embedding of ordinary spectral clustering, D^−½ V, scaled so that the constant first column is 1."""
     found = leading(affinity, k)
     return found.vectors * np.sqrt(found.degrees.sum() / found.degrees)[:, None]
 
 
 def _farthest_first(rows: Rows, k: int) -> Floats:
-    """Centers on rows, each the farthest from the mean or the ones before."""
+    """Rows as centers: the farthest from the mean, then each the farthest from the previous ones."""
     x = rows.dense(slice(0, rows.n))
     chosen = np.empty((k, rows.d))
     closest = ((x - x.mean(axis=0)) ** 2).sum(axis=1)
@@ -141,8 +141,8 @@ def _farthest_first(rows: Rows, k: int) -> Floats:
     return chosen
 
 
-def _by_size(rows: Rows, state: State) -> State:
-    """The same clusters, the largest first; of equal ones the narrowest, so that no order of rows matters."""
+def _sort_by_size(rows: Rows, state: State) -> State:
+    """Sort clusters by size, then by spread, so that their numbers do not depend on the order of the rows."""
     k = len(state.centers)
     size = np.bincount(state.labels, minlength=k)
     spread = np.bincount(state.labels, weights=rows.to_own(rows.dense(slice(0, rows.n)), state.centers, state.labels))

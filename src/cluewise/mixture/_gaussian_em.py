@@ -1,7 +1,7 @@
-"""EM for Gaussians whose rows are linked: what EquivalenceGMM and PenalizedGMM have in common.
+"""EM for Gaussian mixtures with linked rows, shared by EquivalenceGMM and PenalizedGMM.
 
-Rows that are together for certain are one node; links join nodes. The E-step infers the clusters of the nodes (all
-other rows are independent), the M-step is that of any Gaussian mixture.
+Rows that are certainly together are one node, and links join nodes. The E-step infers the clusters of the nodes; all
+other rows are independent. The M-step is that of any Gaussian mixture.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from cluewise.mixture._base import MixtureClusterer, first_centers, first_labels
 
 __all__ = [
     "CONSTRAINTS",
-    "Labelled",
-    "LinkedRows",
     "State",
+    "TiedRows",
     "describe",
     "expect",
     "labels_of",
@@ -40,16 +39,16 @@ __all__ = [
 ]
 
 
-class LinkedRows(NamedTuple):
-    """The rows that clues speak of, gathered into nodes."""
+class TiedRows(NamedTuple):
+    """The rows with clues, gathered into nodes."""
 
     rows: Ints  # (t,) sorted by node
     starts: Ints  # (m,) where each node begins among them
     sizes: Ints  # (m,)
-    draws: Floats  # (m,) how many draws from the weights of the clusters a node counts for
+    draws: Floats  # (m,) number of draws from the cluster weights that a node counts for
     how: inference.Plan
-    constant: float  # log of the factors that no labeling changes
-    nodes: Nodes  # rows that are together for certain, for the start
+    constant: float  # log of the factors that do not depend on the labels
+    nodes: Nodes  # rows that are certainly together, for the start
 
 
 class State(NamedTuple):
@@ -57,49 +56,50 @@ class State(NamedTuple):
 
     weights: Floats  # (k,) of the clusters
     gaussians: Gaussians
-    linked: LinkedRows
+    tied: TiedRows
     bound: float  # log-likelihood per row before the M-step
-    nodes: inference.Inferred | None  # what was believed about the nodes, from which approximations go on
+    nodes: inference.Posterior | None  # of the last E-step, where approximate methods resume
 
 
-class Expected(NamedTuple):
-    """What an E-step finds."""
+class Expectation(NamedTuple):
+    """Result of an E-step."""
 
     members: Floats  # (k, n)
-    counts: Floats  # (k,) expected draws from the weights of the clusters
-    bound: float  # log-likelihood, all rows together
-    nodes: inference.Inferred
+    counts: Floats  # (k,) expected number of draws of each cluster
+    bound: float  # log-likelihood of all rows
+    nodes: inference.Posterior
 
 
 def _joint(state: State, rows: Rows) -> tuple[Floats, Floats]:
     """Log of weight times density: (k, n) of single rows, (m, k) of nodes."""
-    linked, log_weights = state.linked, np.log(state.weights)
+    tied, log_weights = state.tied, np.log(state.weights)
     joint = np.empty((len(log_weights), rows.n))
     gaussians.log_densities(rows, state.gaussians, joint)
-    unary = linked.draws[:, None] * log_weights
-    if len(linked.rows):
-        tied = joint[:, linked.rows]
+    unary = tied.draws[:, None] * log_weights
+    if len(tied.rows):
+        densities = joint[:, tied.rows]
         if rows.weight is not None:
-            tied *= rows.weights(linked.rows)
-        unary += np.add.reduceat(tied, linked.starts, axis=1).T
+            densities *= rows.weights(tied.rows)
+        unary += np.add.reduceat(densities, tied.starts, axis=1).T
     joint += log_weights[:, None]
     return joint, unary
 
 
-def expect(state: State, rows: Rows, rng: np.random.Generator) -> Expected:
-    """Memberships given the data and the clues (E-step, with the data: erratum E20), and the log-likelihood."""
-    linked, (joint, unary) = state.linked, _joint(state, rows)
+def expect(state: State, rows: Rows, rng: np.random.Generator) -> Expectation:
+    """E-step: memberships given the data (erratum E20) and the clues, and the log-likelihood."""
+    tied, (joint, unary) = state.tied, _joint(state, rows)
+    # All rows as if they were free; the tied ones are then replaced by the posterior of their node.
     free = gaussians.normalize(joint)
-    free[linked.rows] = 0.0
-    found = inference.infer(linked.how, unary, rng, state.nodes)
-    joint[:, linked.rows] = 0.0
+    free[tied.rows] = 0.0
+    found = inference.infer(tied.how, unary, rng, state.nodes)
+    joint[:, tied.rows] = 0.0
     if rows.weight is None:
         bound, counts = float(free.sum()), joint.sum(axis=1)
     else:
         bound, counts = float(free @ rows.weight), joint @ rows.weight.astype(np.float64)
-    counts += linked.draws @ found.marginals
-    joint[:, linked.rows] = np.repeat(found.marginals, linked.sizes, axis=0).T
-    return Expected(joint, counts, bound + found.value + linked.constant, found)
+    counts += tied.draws @ found.marginals
+    joint[:, tied.rows] = np.repeat(found.marginals, tied.sizes, axis=0).T
+    return Expectation(joint, counts, bound + found.value + tied.constant, found)
 
 
 def step(
@@ -108,14 +108,9 @@ def step(
     """One E-step and one M-step; the objective is that of the E-step, as in scikit-learn."""
     found = expect(state, rows, rng)
     bound = found.bound / rows.mass
-    new = State(
-        _shares(found.counts),
-        gaussians.estimate(rows, found.members, kind, reg_covar),
-        state.linked,
-        bound,
-        found.nodes,
-    )
-    # A likelihood has no natural zero to be relative to: `tol` is a difference, and "nobody moves" ends the loop.
+    fitted = gaussians.estimate(rows, found.members, kind, reg_covar)
+    new = State(_shares(found.counts), fitted, state.tied, bound, found.nodes)
+    # A log-likelihood has no natural zero, so `tol` is an absolute difference; zero moved rows end the loop.
     moved = 0 if abs(bound - state.bound) < tol else rows.n
     return new, loop.Info(-bound, moved)
 
@@ -131,54 +126,54 @@ CONSTRAINTS: dict[str, list[Any]] = MixtureClusterer._parameter_constraints | {
     "exact_size": [Interval(Integral, 1, None, closed="left")],
     "reg_covar": [Interval(Real, 0, None, closed="left")],
 }
-"""Parameters that both mixtures have."""
+"""Constraints on the parameters of both mixtures."""
 
 
 def link_nodes(
     model: Any, problem: Problem, certain: Clues, ends: Ints, weights: Floats, *, constant: float, one_draw: bool
-) -> LinkedRows:
-    """Nodes of the must-links of ``certain``, joined by ``ends`` (pairs of its components)."""
+) -> TiedRows:
+    """Components of the must-links of ``certain`` that have several rows or a link, joined by ``ends``."""
     rows = problem.rows
-    wanted = np.bincount(certain.components, minlength=certain.n_components) > 1
-    wanted[ends.ravel()] = True
-    number = np.cumsum(wanted) - 1
-    tied, starts = list_rows(certain, wanted)
+    used = np.bincount(certain.components, minlength=certain.n_components) > 1
+    used[ends.ravel()] = True
+    number = np.cumsum(used) - 1
+    tied, starts = list_rows(certain, used)
     sizes = np.diff(starts, append=len(tied))
     draws = np.ones(len(sizes))
     if not one_draw and len(sizes):
         draws = np.add.reduceat(np.ones(len(tied)) if rows.weight is None else rows.weights(tied), starts)
     net = inference.Couplings(len(sizes), number[ends], weights)
     how = inference.plan(net, problem.k, model.inference, model.exact_size)
-    return LinkedRows(tied, starts, sizes, draws.astype(np.float64), how, constant, contract(rows, certain))
+    return TiedRows(tied, starts, sizes, draws.astype(np.float64), how, constant, contract(rows, certain))
 
 
 def solve(model: Any, problem: Problem) -> loop.Result[State]:
     """EM from one start, with the parameters of a mixture."""
-    rows, linked = problem.rows, problem.shared
+    rows, tied = problem.rows, problem.shared
     members = first_members(problem, model.init)
     counts = members.sum(axis=1) if rows.weight is None else members @ rows.weight.astype(np.float64)
-    if len(linked.rows):
-        tied = members[:, linked.rows]
-        of_nodes = np.add.reduceat(tied, linked.starts, axis=1) / linked.sizes
+    if len(tied.rows):
+        of_rows = members[:, tied.rows]
+        of_nodes = np.add.reduceat(of_rows, tied.starts, axis=1) / tied.sizes
         if rows.weight is not None:
-            tied = tied * rows.weights(linked.rows)
-        counts += of_nodes @ linked.draws - tied.sum(axis=1)
+            of_rows = of_rows * rows.weights(tied.rows)
+        counts += of_nodes @ tied.draws - of_rows.sum(axis=1)
     kind, reg_covar = model.covariance_type, model.reg_covar
     first = gaussians.estimate(rows, members, kind, reg_covar)
-    state = State(_shares(counts), first, linked, -np.inf, None)
+    state = State(_shares(counts), first, tied, -np.inf, None)
     move = partial(step, rows=rows, kind=kind, reg_covar=reg_covar, tol=model.tol, rng=problem.rng)
     return loop.run(move, state, problem.limits._replace(tol=0.0))  # the step applies the tolerance itself
 
 
 def first_members(problem: Problem, init: Any) -> Floats:
-    """(k, n) memberships to start from: given ones, or those of the first labels."""
+    """(k, n) initial memberships: as given, or by the first labels."""
     rows, k = problem.rows, problem.k
     if not isinstance(init, str) and not callable(init):
         shape = np.shape(init)
         if shape == (rows.n, k) and shape != (k, rows.d):
             members = np.array(init, dtype=np.float64).T.copy()
             if not (np.isfinite(members).all() and (members >= 0).all() and np.allclose(members.sum(axis=0), 1)):
-                raise ValueError("init holds memberships that are negative or do not sum to 1 in every row.")
+                raise ValueError("init has memberships that are negative or rows that do not sum to 1.")
             return members
     members = np.zeros((k, rows.n))
     members[first_node_labels(problem, init), np.arange(rows.n)] = 1
@@ -186,7 +181,7 @@ def first_members(problem: Problem, init: Any) -> Floats:
 
 
 def first_node_labels(problem: Problem, init: Any) -> Ints:
-    """As without clues, but rows that are together for certain move as one, at their mean."""
+    """Initial labels; rows that are certainly together move as one, at their mean."""
     rows, nodes = problem.rows, problem.shared.nodes
     if not len(nodes.tied):
         return first_labels(problem, init)
@@ -197,11 +192,11 @@ def first_node_labels(problem: Problem, init: Any) -> Ints:
 
 
 def describe(problem: Problem, state: State) -> Attributes:
-    """What the mixtures publish beside labels and objective."""
+    """Attributes of both mixtures, beside the objective."""
     rows = problem.rows
     fitted = state.gaussians._replace(means=state.gaussians.means + rows.shift)
     assert state.nodes is not None
-    used = state.nodes.method[state.linked.how.sizes > 1]
+    used = state.nodes.method[state.tied.how.sizes > 1]
     return {
         "weights_": state.weights.astype(rows.dtype),
         "means_": fitted.means.astype(rows.dtype),
@@ -219,18 +214,20 @@ def log_joint(mixture: tuple[Floats, Gaussians], rows: Rows, block: Any) -> Floa
     return out + np.log(weights)[:, None]
 
 
-class Labelled(NamedTuple):
+class Labels(NamedTuple):
+    """A state as the base class expects it."""
+
     labels: Ints
 
 
-def labels_of(state: State, rows: Rows) -> Ints:
-    """The most likely cluster of every row, those of linked nodes together."""
-    linked, (joint, unary) = state.linked, _joint(state, rows)
+def labels_of(state: State, rows: Rows) -> Labels:
+    """The most likely cluster of every free row, and the most likely joint labels of the nodes."""
+    tied, (joint, unary) = state.tied, _joint(state, rows)
     labels = joint.argmax(axis=0).astype(np.int32)
-    if len(linked.rows):
+    if len(tied.rows):
         assert state.nodes is not None
-        labels[linked.rows] = np.repeat(inference.decode(linked.how, unary, state.nodes.marginals), linked.sizes)
-    return labels
+        labels[tied.rows] = np.repeat(inference.decode(tied.how, unary, state.nodes.marginals), tied.sizes)
+    return Labels(labels)
 
 
 def _lloyd_step(
