@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues
-from cluewise.alternative._avoid import difference, variation
 from cluewise.alternative._cond_ens import CondEns
 from cluewise.alternative._local import codes_of, groups_of, local_clustering
+from cluewise.alternative.avoid import difference, variation
 from cluewise.datasets._two_sided import make_two_sided
 from cluewise.exceptions import ClueWarning
 from cluewise.metrics import ari, nmi, variation_of_information

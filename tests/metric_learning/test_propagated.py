@@ -369,9 +369,9 @@ def test_what_cannot_be_is_said():
     model = PropagatedDistances().fit(A8, clues=KLEIN)
     with pytest.raises(ValueError, match="there is no row 8; rows are numbered from 0 to 7"):
         model.between([0], [8])
-    with pytest.raises(ValueError, match="as many first as second rows; there are 2 and 1"):
+    with pytest.raises(ValueError, match="must have the same length; got 2 and 1"):
         model.between([0, 1], [2])
-    with pytest.raises(ValueError, match="a list of their numbers"):
+    with pytest.raises(ValueError, match="expected a list of row numbers"):
         model.between([0.5], [2])
     with pytest.raises(ValueError, match="radius"):
         PropagatedDistances(radius=-1).fit(A8)

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
-from cluewise.alternative._avoid import covering, difference, variation, warn, warn_of_gaps
 from cluewise.alternative._local import Local, codes_of, groups_of, local_clustering
+from cluewise.alternative.avoid import covering, difference, variation, warn, warn_of_gaps
 from cluewise.base import Attributes, Card, Clusterer, Problem, checked_data
 from cluewise.core import centers, loop
 from cluewise.core.partitions import consensus

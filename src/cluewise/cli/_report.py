@@ -44,7 +44,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
     margin = model.margin_ if hasattr(model, "margin_") and model.n_clusters > 1 else ()
     variation: Any = []
     if clues.avoid:
-        from cluewise.alternative._avoided import variation as information_apart
+        from cluewise.alternative.avoid import variation as information_apart
 
         variation = information_apart(labels, clues)
     return {

@@ -9,10 +9,10 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.alternative._avoid import covering, variation, warn, warn_of_gaps
 from cluewise.alternative._ib.annealing import Schedule, anneal, critical
 from cluewise.alternative._ib.joint import Joint, joint_of, moderate, refuse_negative
 from cluewise.alternative._ib.steps import Pull, State, begin, lead, minus_gain, reorder
+from cluewise.alternative.avoid import covering, variation, warn, warn_of_gaps
 from cluewise.base import Attributes, Clusterer, Problem
 from cluewise.core import loop
 from cluewise.exceptions import ClueWarning

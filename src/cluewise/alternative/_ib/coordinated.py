@@ -9,11 +9,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
-from cluewise.alternative._avoid import warn
 from cluewise.alternative._ib.annealing import critical
 from cluewise.alternative._ib.base import Bottleneck
 from cluewise.alternative._ib.joint import Joint
 from cluewise.alternative._ib.steps import Pull, State
+from cluewise.alternative.avoid import warn
 from cluewise.base import Attributes, Card, Problem
 from cluewise.core import loop
 from cluewise.core.loop import Progress
