@@ -112,7 +112,15 @@ def _tree_of_means(X: Floats, piece: Ints, count: int) -> list[tuple[int, int]]:
 
 
 def _bridge(X: Floats, piece: Ints, a: int, b: int) -> tuple[int, int]:
-    """A close pair of rows of two pieces, found by alternating between nearest rows until neither changes."""
+    """A close pair of rows of two pieces: the closer of two, one found from each piece.
+
+    With a search from one of them only, the bridge would depend on how pieces are numbered, hence on the order of rows.
+    """
+    return min((_search(X, piece, a, b), _search(X, piece, b, a)))[1:]
+
+
+def _search(X: Floats, piece: Ints, a: int, b: int) -> tuple[float, int, int]:
+    """A close pair, found by alternating between nearest rows until neither changes, and its squared distance."""
     left, right = np.flatnonzero(piece == a), np.flatnonzero(piece == b)
     i = left[_nearest(X[left], X[right].mean(axis=0))]
     best = np.inf
@@ -121,7 +129,7 @@ def _bridge(X: Floats, piece: Ints, a: int, b: int) -> tuple[int, int]:
         i = left[_nearest(X[left], X[j])]
         gap = float(((X[i] - X[j]) ** 2).sum())
         if gap >= best:
-            return int(i), int(j)
+            return gap, int(i), int(j)
         best = gap
 
 
