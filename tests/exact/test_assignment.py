@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluewise.exact import _relaxation, assignment, highs
+from cluewise.exact import assignment, highs
 from cluewise.exact import program as programs
 from cluewise.exact.assignment import cheapest
-from cluewise.exact.coloring import Decision
+from cluewise.exact.feasibility import Decision
 from cluewise.exact.network import Network
 from cluewise.exceptions import Infeasible, Undecided
 
@@ -86,8 +86,8 @@ def test_it_is_optimal_or_infeasible_by_enumeration(problem):
 @pytest.mark.parametrize("merge", [-1, 20_000])
 @pytest.mark.parametrize("seed", range(30))
 def test_so_it_is_when_integer_programming_does_the_work(seed, merge, monkeypatch):
-    monkeypatch.setattr(_relaxation, "BRANCHES", 1)
-    monkeypatch.setattr(_relaxation, "ROUNDS", seed % 2)
+    monkeypatch.setattr(assignment, "BRANCHES", 1)
+    monkeypatch.setattr(assignment, "ROUNDS", seed % 2)
     monkeypatch.setattr(programs, "MERGE", merge)
     rng = np.random.default_rng(seed)
     pairs = {p for p in combinations(range(7), 2) if rng.random() < 0.6}

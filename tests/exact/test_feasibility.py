@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluewise.exact import coloring
+from cluewise.exact import feasibility
 from cluewise.exact._certificates import grow_clique, two_coloring
-from cluewise.exact.coloring import color
-from cluewise.exact.feasibility import decide, reduce
+from cluewise.exact.feasibility import color, decide, reduce
 from cluewise.exact.network import Network
 from cluewise.exact.sizes import sizes_feasible
 
@@ -250,7 +249,7 @@ def test_a_witness_says_when_it_may_be_larger_than_needed():
 
 def test_a_clique_among_pairs_is_found_before_the_search(monkeypatch):
     """Even in a component that is too hard to colour."""
-    monkeypatch.setattr(coloring, "TRY", 1)
+    monkeypatch.setattr(feasibility, "TRY", 1)
     graph = nx.gnm_random_graph(1500, 3600, seed=0)
     graph.add_edges_from(combinations(range(100, 104), 2))
     found = decide(from_networkx(graph), 3)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cluewise.exact import _searches
+from cluewise.exact import searches
 from cluewise.exact.network import Network
 from cluewise.kernels import branching, coloring
 from twins import branching as reference_branching
@@ -239,7 +239,7 @@ def test_tabu_is_its_twin_and_repairs(seed, budget):
     costs[0, (truth[0] + 1) % 3] = np.inf
     begin = rng.integers(0, 3, 30)
     begin[0] = truth[0]
-    ours, plain = (_searches.start_repair(csr, costs, begin) for _ in range(2))
+    ours, plain = (searches.start_repair(csr, costs, begin) for _ in range(2))
     all_the_way(coloring.tabu, *ours, budget=budget)
     assert reference_coloring.tabu(*plain, 0)
     assert ours.labels.tolist() == plain.labels.tolist()
@@ -256,7 +256,7 @@ def test_tabu_is_its_twin_and_repairs(seed, budget):
 
 def test_tabu_goes_on_when_every_move_is_forbidden():
     csr = pairs_to_csr(3, [(0, 1), (0, 2), (1, 2)])
-    repair = _searches.start_repair(csr, np.zeros((3, 2)), np.array([0, 0, 1]))
+    repair = searches.start_repair(csr, np.zeros((3, 2)), np.array([0, 0, 1]))
     assert not repair.mend(3000)  # a triangle has no two colours
     assert repair.state[0] > 100
     assert repair.state[1] == repair.state[2] == 1
@@ -272,7 +272,7 @@ def test_branch_is_its_twin(data):
     costs = np.zeros((net.size, k)) if symmetric else prices(data.draw, net.size, k)
     limit = data.draw(st.sampled_from([1, 3, 10**6]))
     csr = net.indptr, net.indices
-    ours, plain = (_searches.plant(csr, costs, starts, symmetric=symmetric, limit=limit) for _ in range(2))
+    ours, plain = (searches.plant(csr, costs, starts, symmetric=symmetric, limit=limit) for _ in range(2))
     all_the_way(branching.branch, *ours, budget=data.draw(st.sampled_from([1, 20, 10**6])))
     assert reference_branching.branch(*plain, 0)
     for name in ("best", "value", "lower", "nodes"):
@@ -284,10 +284,10 @@ def test_branch_starts_from_what_is_known():
     net = Network.build(pairs_to_csr(2, [(0, 1)]), NONE)
     costs = np.array([[0.0, 2.0], [0.0, 1.0]])
     csr, starts = (net.indptr, net.indices), np.array([0, 2])
-    better = _searches.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]))
+    better = searches.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]))
     assert better.grow(1000)
     assert better.best.tolist() == [0, 1]
     assert better.value.tolist() == better.lower.tolist() == [1.0]
-    kept = _searches.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]), tolerance=1.5)
+    kept = searches.plant(csr, costs, starts, best=np.array([1, 0]), value=np.array([2.0]), tolerance=1.5)
     assert kept.grow(1000)
     assert kept.best.tolist() == [1, 0]

@@ -6,11 +6,11 @@ everything (and for a witness when they cannot); COPKMeans, PCCC and the mixture
 ================ ========================================================================================
 `network`        `Network`, the one type of conflict graph, and whatever takes linear time: components,
                  smallest-last order, a greedy pass, which labels are broken
-`coloring`       are k clusters enough? Certificates first, then a search with limits, on the k-core alone
-`feasibility`    the same, and a witness that is as small as can be: nodes and edges that prove a "no"
+`feasibility`    are k clusters enough? Certificates first, then a search with limits, on the k-core alone; if
+                 not, nodes and edges that prove it, as few as can be
 `sizes`          can clusters of given sizes hold components of given sizes?
 `assignment`     the cheapest valid labels, with a proved lower bound: `cheapest`
-`local`          cheaper labels by swaps along Kempe chains
+`searches`       branch and bound, tabu search, swaps along Kempe chains
 `program`        one hard component as an integer program; `highs` runs it so that Ctrl-C works
 ================ ========================================================================================
 
@@ -20,7 +20,6 @@ meets methods of growing cost, each of which may settle it: certificates, a gree
 with tabu search, integer programming. All of them take a deadline. Labels found by then are valid, and a bound says how
 far they may be from the optimum.
 
-Modules with a leading underscore serve this package alone: `_certificates` (two clusters, odd cycles, cliques),
-`_searches` (branch and bound, tabu search: states that can be left and entered again), `_relaxation` (conflicts are
-added only where they matter). The compiled loops are in `kernels.coloring` and `kernels.branching`.
+`_certificates` (two clusters, odd cycles, cliques) serves this package alone. The compiled loops are in
+`kernels.coloring` and `kernels.branching`.
 """

@@ -3,9 +3,9 @@
 A node (must-link component) costs ``costs[i, c]`` in cluster c; nodes that exclude each other must not share one. Only
 connected components that the cheapest labels break need work, and of those only what the conflicts reach:
 
-1. valid labels: greedily in smallest-last order, where that fails by search (``coloring``), made cheaper by swaps along
-   Kempe chains (``local``);
-2. a relaxation (``_relaxation``) that only knows the conflicts of nodes seen in trouble so far. Its optimum is a lower
+1. valid labels: greedily in smallest-last order, where that fails by search (``feasibility``), made cheaper by swaps
+   along Kempe chains;
+2. a relaxation that only knows the conflicts of nodes seen in trouble so far. Its optimum is a lower
    bound, and it is the answer as soon as it breaks nothing; otherwise the nodes in trouble are added. Its components
    are mostly trees, settled exactly by folding leaves into their neighbors; the rest is left to branch and bound, and
    what that leaves open to integer programming (``program``).
@@ -18,20 +18,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cluewise._typing import UNASSIGNED, Floats, Ints
+from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.exact import program
 from cluewise.exact._certificates import two_coloring
-from cluewise.exact._relaxation import relax
-from cluewise.exact.coloring import Decision, color
-from cluewise.exact.feasibility import Witness, reduce
-from cluewise.exact.local import improve, keep_cheaper
+from cluewise.exact.feasibility import Decision, Witness, color, reduce
 from cluewise.exact.network import Network
+from cluewise.exact.searches import SLICE, improve, keep_cheaper, plant, rounding, start_repair, total
 from cluewise.exceptions import Infeasible, Undecided
+from cluewise.kernels import coloring
 
 __all__ = ["Assignment", "cheapest"]
 
 FAR = 2**31  # branches, more than there is time for
 PROOF = 5.0  # seconds to make a witness small
+BRANCHES, WORK = 20_000, 20_000_000  # branch and bound per component: branches, and branches × nodes
+ROUNDS = 30  # after so many rounds the relaxation gets all conflicts at once
 
 
 class Assignment(NamedTuple):
@@ -96,13 +97,10 @@ def cheapest(
         labels[nodes], low = _settle(costs[nodes], net.restrict(nodes), nodes, old, deadline, gap)
         bound[nodes] = 0.0
         bound[nodes[0]] = low
-    return _result(labels, float(costs[rows, labels].sum()), float(bound.sum()), gap)
-
-
-def _result(labels: Ints, cost: float, bound: float, gap: float) -> Assignment:
-    bound = min(bound, cost)  # both are sums, rounded
-    relative = 0.0 if cost == bound else (cost - bound) / max(abs(cost), 1e-300)
-    return Assignment(labels, cost, bound, relative, "optimal" if relative <= gap else "feasible")
+    cost = float(costs[rows, labels].sum())
+    low = min(float(bound.sum()), cost)  # both are sums, rounded
+    relative = 0.0 if cost == low else (cost - low) / max(abs(cost), 1e-300)
+    return Assignment(labels, cost, low, relative, "optimal" if relative <= gap else "feasible")
 
 
 def _settle(
@@ -113,27 +111,113 @@ def _settle(
     if k == 2:
         labels = two_coloring(net, net.explore(), costs)
         if labels is not None and (labels != UNASSIGNED).all():
-            return labels, float(costs[np.arange(len(costs)), labels].sum())
+            return labels, total(costs, labels)
     if k == 2 or len(net.largest_clique()) > k:
         _require(costs, net, names, deadline)  # raises
-    csr = net.plain()
-    start = improve(costs, csr, _valid(costs, net, names, incumbent, deadline), deadline)
-    if incumbent is not None:
-        start = keep_cheaper(costs, net.explore().component, incumbent, start)
-    return relax(costs, net, csr, start, deadline, gap)
-
-
-def _valid(costs: Floats, net: Network, names: Ints, incumbent: Ints | None, deadline: float) -> Ints:
-    """Labels that break nothing: greedy, or the incumbent, or by search."""
+    # 1. Valid labels: an upper bound, and the answer when time runs out.
     labels = np.full(net.size, UNASSIGNED, np.int32)
-    if net.greedy(net.smallest_last(costs.shape[1]), costs, labels) == 0:
-        return labels
-    nodes = net.around(labels == UNASSIGNED)
+    if net.greedy(net.smallest_last(k), costs, labels):
+        stuck = net.around(labels == UNASSIGNED)
+        if incumbent is not None:
+            labels[stuck] = incumbent[stuck]
+        else:
+            labels[stuck] = _require(costs[stuck], net.restrict(stuck), names[stuck], deadline)
+    csr, part = net.plain(), net.explore().component
+    best = improve(costs, csr, labels, deadline)
     if incumbent is not None:
-        labels[nodes] = incumbent[nodes]
-    else:
-        labels[nodes] = _require(costs[nodes], net.restrict(nodes), names[nodes], deadline)
-    return labels
+        best = keep_cheaper(costs, part, incumbent, best)
+    # 2. A relaxation that knows the conflicts of active nodes only. Labels that break something break it between two
+    # nodes that are not active yet, so every round adds some and there is an end.
+    labels = costs.argmin(axis=1).astype(np.int32)
+    lower = costs.min(axis=1)  # by node; that of a solved component is kept at one of its nodes
+    active = np.zeros(net.size, bool)
+    rounds = 0
+    while (hot := net.broken(labels)).any():
+        best = keep_cheaper(costs, part, best, _repair(costs, net, csr, labels, hot, best, deadline))
+        slack = gap * abs(total(costs, best))
+        if total(costs, best) - lower.sum() <= slack or monotonic() > deadline:
+            return best, float(lower.sum())
+        rounds += 1
+        active |= hot | (rounds > ROUNDS)
+        known = net.touching(active)
+        nodes = known.around(hot)
+        parts = known.restrict(nodes), net.restrict(nodes)
+        labels[nodes], lower[nodes] = _solve(costs[nodes], *parts, best[nodes], lower[nodes], deadline, slack)
+    return keep_cheaper(costs, part, best, labels), float(lower.sum())
+
+
+def _repair(
+    costs: Floats, net: Network, csr: tuple[Ints, Ints], labels: Ints, hot: Bools, best: Ints, deadline: float
+) -> Ints:
+    """Valid labels near ``labels``: greedy for the nodes in trouble, tabu search for those still stuck, or ``best``."""
+    near: Ints = np.where(hot, UNASSIGNED, labels).astype(np.int32)
+    if net.greedy(np.flatnonzero(hot).astype(np.int32), costs, near):
+        repair = start_repair(csr, costs, np.where(near == UNASSIGNED, labels, near))
+        if not repair.mend(SLICE):
+            return best
+        near = repair.labels
+    return improve(costs, csr, near, deadline)
+
+
+def _solve(
+    costs: Floats, net: Network, full: Network, best: Ints, known: Floats, deadline: float, slack: float
+) -> tuple[Ints, Floats]:
+    """Cheapest labels of every component, and lower bounds (by node, like those ``known`` from the round before).
+
+    Integer programs, which are slow anyway, get all conflicts between their nodes (from ``full``) at once.
+    """
+    # Nodes with one neighbor left are leaves of a tree: folded into that neighbor, they need no search.
+    order, _ = net.peel(floor=2, cap=2)
+    csr = net.plain()
+    folded, removed = costs.copy(), np.zeros(net.size, bool)
+    rows = max(1, SLICE // (2 * costs.shape[1]))
+    for at in range(0, len(order), rows):
+        coloring.fold(*csr, order, at, min(at + rows, len(order)), folded, removed)
+    labels = np.where(removed, UNASSIGNED, best).astype(np.int32)
+    loose: list[tuple[Ints, float]] = []
+    if len(order) < net.size:
+        core = np.flatnonzero(~removed)
+        parts = net.restrict(core), full.restrict(core)
+        labels[core], loose = _solve_cores(folded[core], *parts, best[core], deadline, slack)
+        loose = [(core[nodes], bound) for nodes, bound in loose]
+    net.greedy(order[::-1].copy(), folded, labels)
+    lower = costs[np.arange(net.size), labels]
+    if loose:
+        component = net.explore().component
+        for nodes, bound in loose:
+            whole = component == component[nodes[0]]
+            lower[whole] = 0.0
+            lower[nodes[0]] = max(bound, float(known[whole].sum()))
+    return labels, lower
+
+
+def _solve_cores(
+    costs: Floats, net: Network, full: Network, best: Ints, deadline: float, slack: float
+) -> tuple[Ints, list[tuple[Ints, float]]]:
+    """Branch and bound on every component, integer programming on those it leaves open.
+
+    Returns labels and, of components whose labels are not proved to be the cheapest, nodes and lower bound.
+    """
+    nodes, starts, net = net.blocks()
+    costs, best = costs[nodes], best[nodes]
+    value = np.add.reduceat(costs[np.arange(len(costs)), best], starts[:-1])
+    limit = np.clip(WORK // np.diff(starts), 100, BRANCHES)
+    tree = plant(net.plain(), costs, starts, best=best, value=value, tolerance=rounding(costs), limit=limit)
+    tree.run(deadline)
+    unsolved = np.flatnonzero(~tree.solved)
+    loose = []
+    for i in unsolved[np.argsort(np.diff(starts)[unsolved], kind="stable")]:
+        part = np.arange(starts[i], starts[i + 1])
+        whole = full.restrict(nodes[part])
+        found = program.solve(costs[part], whole, tree.best[part], deadline, slack / len(unsolved))
+        if found.labels is not None and total(costs[part], found.labels) < tree.value[i]:
+            tree.best[part] = found.labels
+        bound = max(found.bound, float(tree.lower[i]))
+        if bound < total(costs[part], tree.best[part]):
+            loose.append((nodes[part], bound))
+    labels = np.empty(len(nodes), np.int32)
+    labels[nodes] = tree.best
+    return labels, loose
 
 
 def _require(costs: Floats, net: Network, names: Ints, deadline: float) -> Ints:

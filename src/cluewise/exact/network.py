@@ -57,12 +57,13 @@ class Network(NamedTuple):
         if (size < 3).any():
             pairs = members[np.repeat(size == 2, size)].reshape(-1, 2)
             if len(pairs):
-                indptr, indices = _csr(m, _distinct(m, np.vstack([_upper(indptr, indices), pairs])))
+                known = np.column_stack([np.repeat(np.arange(m), np.diff(indptr)), indices])
+                indptr, indices = _csr(m, np.vstack([known, pairs]))
             members = members[np.repeat(size > 2, size)]
             size = size[size > 2]
-            clique_indptr = _pointers(size)
+            clique_indptr = np.append(0, np.cumsum(size))
         owner = np.repeat(np.arange(len(size)), size)
-        node_indptr = _pointers(np.bincount(members, minlength=m))
+        node_indptr = np.append(0, np.cumsum(np.bincount(members, minlength=m)))
         node_cliques = owner[np.argsort(members, kind="stable")]
         # One signature per kernel: writeable, contiguous, fixed types.
         wide = (np.require(a, np.int64, ["C", "W"]) for a in (indptr, clique_indptr, node_indptr))
@@ -79,7 +80,8 @@ class Network(NamedTuple):
         >>> Network.of_pairs(3, np.array([[0, 1], [1, 2]])).indices.tolist()
         [1, 0, 2, 1]
         """
-        return cls.build(_csr(m, pairs), cliques)
+        first, second = np.ascontiguousarray(pairs.T, dtype=np.int64)
+        return cls.build(graphs.adjacency(m, first, second, np.empty(len(first), np.int8)), cliques)
 
     @property
     def size(self) -> int:
@@ -94,7 +96,9 @@ class Network(NamedTuple):
     @property
     def edges(self) -> Ints:
         """Pairs (low, high) of nodes that exclude each other directly, cliques left out."""
-        return _upper(self.indptr, self.indices)
+        rows = np.repeat(np.arange(self.size), np.diff(self.indptr))
+        kept = rows < self.indices
+        return np.column_stack([rows[kept], self.indices[kept]])
 
     def largest_clique(self) -> Ints:
         """Members of the largest clique that was given as such; none where there is no clique."""
@@ -110,6 +114,8 @@ class Network(NamedTuple):
         Only for hard cores: there no clique has more than k members (else there is nothing to search), so this costs
         each member at most k entries per clique, no more than its row of costs.
         """
+        if not len(self.clique_members):
+            return self.indptr, self.indices
         found = [self.edges]
         size = np.diff(self.clique_indptr)
         for s in np.unique(size):
@@ -117,9 +123,7 @@ class Network(NamedTuple):
             members = self.clique_members[first[:, None] + np.arange(s)]
             a, b = np.triu_indices(s, 1)
             found.append(np.column_stack([members[:, a].ravel(), members[:, b].ravel()]))
-        if len(found) == 1:
-            return self.indptr, self.indices
-        return _csr(self.size, _distinct(self.size, np.vstack(found)))
+        return _csr(self.size, np.vstack(found))
 
     def restrict(self, nodes: Ints) -> Network:
         """The network among ``nodes``, which are numbered in the order given."""
@@ -129,13 +133,14 @@ class Network(NamedTuple):
         members = number[self.clique_members]
         inside = members >= 0
         size = np.bincount(self._owner()[inside], minlength=len(self.clique_indptr) - 1)
-        return Network.of_pairs(len(nodes), pairs[(pairs >= 0).all(axis=1)], (_pointers(size), members[inside]))
+        cliques = np.append(0, np.cumsum(size)), members[inside]
+        return Network.of_pairs(len(nodes), pairs[(pairs >= 0).all(axis=1)], cliques)
 
     def touching(self, active: Bools) -> Network:
         """Only the pairs and cliques with an active node."""
         pairs, size, owner = self.edges, np.diff(self.clique_indptr), self._owner()
         kept = np.bincount(owner, active[self.clique_members], len(size)) > 0
-        cliques = _pointers(size[kept]), self.clique_members[kept[owner]]
+        cliques = np.append(0, np.cumsum(size[kept])), self.clique_members[kept[owner]]
         return Network.of_pairs(self.size, pairs[active[pairs].any(axis=1)], cliques)
 
     def peel(self, floor: int, cap: int, extra: Ints | int = 0) -> tuple[Ints, int]:
@@ -148,7 +153,7 @@ class Network(NamedTuple):
         m = self.size
         alive = np.diff(self.clique_indptr)
         owner = np.minimum(alive - 1, cap)[self.node_cliques]
-        per_node = _pointers(owner)[self.node_indptr]
+        per_node = np.append(0, np.cumsum(owner))[self.node_indptr]
         degree = (np.diff(self.indptr) + np.diff(per_node) + extra).astype(np.int64)
         heap = np.sort((degree << coloring.SHIFT) + np.arange(m))
         position = np.empty(m, np.int32)
@@ -183,7 +188,7 @@ class Network(NamedTuple):
         """Nodes sorted by component, where each component starts among them, and the network in that order."""
         component = self.explore().component
         nodes = np.argsort(component, kind="stable")
-        return nodes, _pointers(np.bincount(component)), self.restrict(nodes)
+        return nodes, np.append(0, np.cumsum(np.bincount(component))), self.restrict(nodes)
 
     def greedy(self, order: Ints, costs: Floats, labels: Ints) -> int:
         """Label ``order`` greedily, in place; the number of nodes that found no cluster."""
@@ -228,22 +233,7 @@ def busy(graph: Csr, cliques: Csr) -> tuple[Ints, Network]:
 
 
 def _csr(m: int, pairs: Ints) -> tuple[Ints, Ints]:
-    """Symmetric CSR of distinct pairs of nodes."""
-    first, second = np.ascontiguousarray(pairs.T, dtype=np.int64)
-    indptr, indices, _ = graphs.adjacency(m, first, second, np.empty(len(first), np.int8))
-    return indptr, indices
-
-
-def _distinct(m: int, pairs: Ints) -> Ints:
+    """Symmetric CSR of pairs of nodes, each of which may be listed several times and either way round."""
     key = np.unique(pairs.min(axis=1).astype(np.int64) * m + pairs.max(axis=1))
-    return np.column_stack([key // m, key % m])
-
-
-def _upper(indptr: Ints, indices: Ints) -> Ints:
-    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    kept = rows < indices
-    return np.column_stack([rows[kept], indices[kept]])
-
-
-def _pointers(size: Ints) -> Ints:
-    return np.concatenate([[0], np.cumsum(size)])
+    indptr, indices, _ = graphs.adjacency(m, key // m, key % m, np.empty(len(key), np.int8))
+    return indptr, indices

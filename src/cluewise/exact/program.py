@@ -8,8 +8,8 @@ import numpy as np
 
 from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.exact import highs
-from cluewise.exact.local import Shaker, total
 from cluewise.exact.network import Network
+from cluewise.exact.searches import Shaker, total
 
 __all__ = ["Solution", "cover", "solve"]
 

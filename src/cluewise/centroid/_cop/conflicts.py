@@ -10,8 +10,8 @@ from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.clues.diagnosis import infeasible
 from cluewise.exact.assignment import cheapest
-from cluewise.exact.local import keep_cheaper
 from cluewise.exact.network import Network, busy
+from cluewise.exact.searches import keep_cheaper
 from cluewise.exceptions import Infeasible
 
 __all__ = ["Conflicts", "Placement", "conflicts_of", "place"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.centroid._pccc.bonds import Bonds, find_parts
-from cluewise.exact.local import improve, rounding
+from cluewise.exact.searches import improve, rounding
 from cluewise.kernels import bonds as kernel
 
 __all__ = ["Moves", "move_costs", "node_costs"]
