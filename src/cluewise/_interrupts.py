@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 __all__ = ["deferred"]
-
-
-def _replaced(handler: Callable[[int, Any], None]) -> bool:
-    """Answer Ctrl-C in another way, if this is the thread that hears it; Python alone knows which one that is."""
-    try:
-        signal.signal(signal.SIGINT, handler)
-    except ValueError:
-        return False
-    return True
 
 
 @contextmanager
@@ -28,12 +19,15 @@ def deferred() -> Iterator[None]:
     """
     heard: list[tuple[int, Any]] = []
     handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler) or not _replaced(lambda number, frame: heard.append((number, frame))):
-        yield
-        return
+    if callable(handler):
+        try:
+            signal.signal(signal.SIGINT, lambda number, frame: heard.append((number, frame)))
+        except ValueError:  # not the thread that hears signals; Python alone knows which one that is
+            handler = None
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
-        if heard:
-            handler(*heard[0])
+        if callable(handler):
+            signal.signal(signal.SIGINT, handler)
+            if heard:
+                handler(*heard[0])

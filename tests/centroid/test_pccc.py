@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from cluewise import Clues
 from cluewise.centroid._pccc import pccc as _pccc
 from cluewise.centroid._pccc.pccc import PCCC
-from cluewise.core.price import LOG_ODDS
+from cluewise.core.centers import LOG_ODDS
 from cluewise.exceptions import ClueError, Contradiction, Infeasible, SoftClueWarning, Undecided, UnusedClueWarning
 from cluewise.metrics import ari
 from strategies import PAIR_KINDS, cases

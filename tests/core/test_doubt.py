@@ -14,9 +14,9 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import roc_auc_score
 
 from cluewise import PCCC, Clues, RDPMeans, TVClust
-from cluewise.core.price import effective_dimension
+from cluewise.core.centers import effective_dimension
 from cluewise.core.probability import doubt as module
-from cluewise.core.probability.doubt import Reports, doubts, doubts_by, linked_rows
+from cluewise.core.probability.doubt import doubts, doubts_by, linked_rows
 from cluewise.core.rows import rows_of
 from cluewise.datasets import load
 
@@ -79,7 +79,7 @@ def test_links_of_one_row_are_judged_as_enumeration_judges_them(seed, k, leaves)
     alone = rng.dirichlet(np.ones(k), size=leaves + 1)
     is_must = rng.random(leaves) < 0.5
     odds = rng.uniform(0.01, 1, leaves)
-    reports = Reports(np.zeros(leaves, int), np.arange(1, leaves + 1), is_must, np.full(leaves, np.nan), 1.0)
+    ends = np.zeros(leaves, int), np.arange(1, leaves + 1)
     expected = []
     for left_out in range(leaves):
         total = np.zeros(2)
@@ -90,7 +90,7 @@ def test_links_of_one_row_are_judged_as_enumeration_judges_them(seed, k, leaves)
                 p *= 1 if j == left_out or right else odds[j]
             total[int(z[0] == z[left_out + 1])] += p
         expected.append(total[1] / total.sum())
-    np.testing.assert_allclose(module._together(alone, reports, odds), expected, rtol=1e-9)
+    np.testing.assert_allclose(module._together(alone, *ends, is_must, odds), expected, rtol=1e-9)
 
 
 def test_shares_of_wrong_links_are_those_of_the_doubts():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import ortho_group
 
-from cluewise.core import centers, price
+from cluewise.core import centers
 from cluewise.core.rows import rows_of
 
 
@@ -20,7 +20,7 @@ def prices(X, labels, weight=None):
     tally = centers.tally(rows, labels, k)
     means = centers.means(tally, np.zeros((k, rows.d)))
     within = centers.within(centers.scatter(rows), tally)
-    return price.effective_dimension(rows, means, labels), price.typical_price(rows, means, labels, within)
+    return centers.effective_dimension(rows, means, labels), centers.typical_price(rows, means, labels, within)
 
 
 def expected(X, labels, weight=None):
@@ -105,7 +105,7 @@ def test_one_when_nothing_varies(dtype, sparse):
 
 def test_rounding_is_no_variation():
     rows = rows_of(np.repeat([[0.1, 0.2], [0.3, 0.4]], 3, axis=0))
-    assert price.typical_price(rows, np.zeros((1, 2)), np.zeros(6, np.int32), 1e-15, rounding=1e-12) == 1
+    assert centers.typical_price(rows, np.zeros((1, 2)), np.zeros(6, np.int32), 1e-15, rounding=1e-12) == 1
 
 
 def test_single_precision_is_enough():
@@ -119,7 +119,7 @@ def test_from_inner_products_of_rows(cloud, weighted, sparse):
     X, labels, weight = cloud
     weight = weight.astype(float) if weighted else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(price, "COLUMNS", 0)
+        patch.setattr(centers, "COLUMNS", 0)
         found = prices(csr_array(X) if sparse else X, labels, weight)
     assert found == pytest.approx(expected(X, labels, weight), rel=1e-6)
 
@@ -127,9 +127,9 @@ def test_from_inner_products_of_rows(cloud, weighted, sparse):
 def test_of_many_rows_with_many_columns_some_are_looked_at(monkeypatch):
     X = np.random.default_rng(0).normal(size=(20, 3))
     rows, labels, center = rows_of(X), np.zeros(20, np.int32), np.zeros((1, 3))
-    monkeypatch.setattr(price, "COLUMNS", 2)
-    monkeypatch.setattr(price, "ROWS", 7)
-    found = price.effective_dimension(rows, center - rows.shift, labels)
+    monkeypatch.setattr(centers, "COLUMNS", 2)
+    monkeypatch.setattr(centers, "ROWS", 7)
+    found = centers.effective_dimension(rows, center - rows.shift, labels)
     values = np.linalg.eigvalsh(X[::3].T @ X[::3])  # rows 0, 3, … 18
     assert found == pytest.approx(values.sum() ** 2 / (values**2).sum())
 

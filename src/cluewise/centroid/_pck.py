@@ -12,7 +12,7 @@ from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._starts import neighborhood_centers
 from cluewise.core import assign, centers, loop
 from cluewise.core.assign import others, visiting_order
-from cluewise.core.price import typical_price
+from cluewise.core.centers import typical_price
 from cluewise.core.rows import Rows
 from cluewise.core.views import Forces, broken_weight, build_forces, count_members
 

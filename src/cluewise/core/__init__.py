@@ -3,8 +3,8 @@
 What one family alone uses lives in that family; everything here serves at least two packages, and a test says so.
 
 ================= =======================================================================================
-for everybody     `loop`, `progress`, `threads`, `rows` (blocks of X), `order`
-k-means           `seeding`, `assign`, `centers`, `lloyd`, `objective`, `price` of a broken link
+for everybody     `loop` and the progress that callbacks see, `threads`, `rows` (blocks of X)
+k-means           `seeding`, `assign`, `centers` (with the price of a broken link), `lloyd`
 clues as arrays   `views`: pairs, forces, groups and components, one for each way to use clues
 `distances`       `metric` (Mahalanobis), `distance_matrix`
 `probability`     `gaussians`, `doubt` about links

@@ -44,13 +44,13 @@ class Rows:
         self.weight = weight
         self.shift = coarse_mean(X) if shift is None else shift
         self._width = self.d  # numbers per row of a block
-        self._moved = self._kept() if isinstance(X, np.ndarray) else None
-
-    def _kept(self) -> Floats | None:
-        """X relative to the shift, where that costs little memory or none."""
-        if not self.shift.any() and self.X.flags.c_contiguous and self.X.flags.writeable:
-            return self.X
-        return np.subtract(self.X, self.shift, order="C") if self.X.nbytes <= SMALL else None
+        # X relative to the shift, where that costs little memory or none. One signature per kernel: writeable arrays.
+        self._moved: Floats | None = None
+        if isinstance(X, np.ndarray):
+            if not self.shift.any() and X.flags.c_contiguous and X.flags.writeable:
+                self._moved = X
+            elif X.nbytes <= SMALL:
+                self._moved = np.subtract(X, self.shift, order="C")
 
     @property
     def mass(self) -> float:
@@ -77,9 +77,8 @@ class Rows:
         x = np.take(self.X, block, axis=0)
         return np.subtract(x, self.shift, out=x)
 
-    def dense(self, block: Any) -> Floats:
-        """Some rows as a dense array, for the few places that need one."""
-        return self.take(block)
+    dense = take
+    """Some rows as a dense array, for the few places that need one."""
 
     def weights(self, block: Any) -> Floats:
         """Sample weights of some rows; an empty array stands for weight 1."""
@@ -103,12 +102,11 @@ class Rows:
 
     def squared(self, x: Any, table: Table) -> Floats:
         """(k, rows) array of squared distances."""
-        if self.d > DIRECT:
-            squared = 2 * (self.scores(x, table) + table.offset[:, None]) + self._norms(x)
-            return np.maximum(squared, 0, out=squared)
-        squared = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype)
-        assignment.half_distances(x, table.centers, squared)
-        return np.multiply(squared, 2, out=squared)
+        scores = self.scores(x, table)
+        if self.d <= DIRECT:
+            return np.multiply(scores, 2, out=scores)
+        squared = 2 * (scores + table.offset[:, None]) + self._norms(x)
+        return np.maximum(squared, 0, out=squared)  # rounding may leave a little less than nothing
 
     def _norms(self, x: Any) -> Floats:
         return np.einsum("ij,ij->i", x, x)
@@ -211,17 +209,13 @@ def _close_to_origin(X: Array, mean: Floats) -> bool:
 def squared_distances(rows: Rows, centers: Floats, which: Ints) -> Floats:
     """(rows, k) squared distances of some rows to the centers, in double precision throughout."""
     out = np.empty((len(which), len(centers)))
-    double, table = _double(rows, centers)
+    # No rows, but the methods and the precision that the blocks need.
+    nothing = rows.X[:0].astype(np.float64)
+    double = SparseRows(nothing) if isinstance(rows, SparseRows) else Rows(nothing, None, np.zeros(rows.d))
+    table = double.table(centers)
     start = 0
     for block in rows.blocks(2 * len(centers), which):
         x = rows.take(block).astype(np.float64, copy=False)
         out[start : start + len(block)] = double.squared(x, table).T
         start += len(block)
     return out
-
-
-def _double(rows: Rows, centers: Floats) -> tuple[Rows, Any]:
-    """What scores rows of the kind of ``rows``, in double precision."""
-    nothing = rows.X[:0].astype(np.float64)
-    double = SparseRows(nothing) if isinstance(rows, SparseRows) else Rows(nothing, None, np.zeros(rows.d))
-    return double, double.table(centers)

@@ -9,7 +9,7 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.centroid._hmrf.distortions import BrokenLinks, Distortion, Metric, Sums, find_broken, none_broken
 from cluewise.clues import Clues
-from cluewise.core.price import LOG_ODDS, effective_dimension
+from cluewise.core.centers import LOG_ODDS, effective_dimension
 from cluewise.core.threads import map_blocks
 from cluewise.core.views import Forces, PairGraph, broken_weight, count_members
 from cluewise.kernels import assignment, hmrf

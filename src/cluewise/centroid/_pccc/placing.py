@@ -14,8 +14,7 @@ from cluewise.centroid._pccc.mixed import settle
 from cluewise.clues import Clues
 from cluewise.clues.diagnosis import infeasible
 from cluewise.core import assign, centers
-from cluewise.core.centers import Tally
-from cluewise.core.price import typical_price
+from cluewise.core.centers import Tally, typical_price
 from cluewise.core.rows import Rows
 from cluewise.core.views import Nodes
 from cluewise.exact.feasibility import Witness

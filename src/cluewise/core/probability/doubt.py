@@ -1,7 +1,7 @@
 """Doubt: how likely each link is wrong, from what keeping it costs at a result.
 
 In a mixture of spherical Gaussians of variance s², half a squared distance divided by s² is minus a log-likelihood
-(see `core.price`). All else fixed at the result, a row is in cluster h with probability ∝ size(h)·exp(−cost(h)), and
+(see `core.centers`). All else fixed at the result, a row is in cluster h with probability ∝ size(h)·exp(−cost(h)), and
 both rows of a pair are together with probability S = Σ_h p_i(h)·p_j(h): the soft form of the cheapest way to put them
 together against the cheapest way to put them apart. A must-link is reported r times as often of rows that are apart as
 of rows that are together, so it is wrong with probability r(1 − S)/(r(1 − S) + S); a cannot-link likewise. What a link
@@ -15,22 +15,19 @@ contradicts the clusters need not be wrong. So what a model says is calibrated b
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import expit, logit, softmax
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core.centers import distortion
-from cluewise.core.price import effective_dimension
+from cluewise.core.centers import distortion, effective_dimension
 from cluewise.core.rows import Rows, squared_distances
 
 __all__ = ["calibrated", "doubts", "doubts_by", "linked_rows"]
 
 PRIOR = (1.0, 9.0)
-"""Wrong and right links that each kind is taken to have had before: nine out of ten are right, as in `core.price`."""
+"""Wrong and right links that each kind is taken to have had before: nine out of ten are right, as in `core.centers`."""
 
 ROUNDS = 30
 """Most steps of EM; they mostly end after five to ten."""
@@ -71,16 +68,28 @@ def doubts_by(table: Floats, scale: float, labels: Ints, clues: Clues, weight: F
     """The same from any divergences: ``table[t, h]`` of the t-th linked row from center h, worth ``scale`` per nat."""
     which = linked_rows(clues)
     size: Floats = np.bincount(labels, weights=weight, minlength=table.shape[1]).astype(np.float64)
-    reports = _reports_of(clues, which, size / size.sum())
-    wrong = np.full(2, PRIOR[0] / sum(PRIOR))
+    first, second = np.searchsorted(which, np.concatenate([clues.must, clues.cannot])).T
+    is_must = np.arange(len(first)) < len(clues.must)
+    confidence = np.concatenate([clues.must_confidence, clues.cannot_confidence])
+    unsure = np.isnan(confidence)
+    wrong = np.full(2, PRIOR[0] / sum(PRIOR))  # share of the must-links, and of the cannot-links
     if np.count_nonzero(size) < 2:  # one cluster says nothing about who is apart
-        return reports.before(wrong)
+        return np.where(unsure, wrong[0], 1 - confidence)
     left = size[labels[which]] - (1.0 if weight is None else weight[which])
     alone = softmax(-_costs(table, scale, labels[which], size, left, len(labels)), axis=1)
+    # Odds that two rows are together, before anything is known about them.
+    met = float(np.clip((size / size.sum()) @ (size / size.sum()), 1e-6, 1 - 1e-6))
+    chance = met / (1 - met)
     for _ in range(ROUNDS):
-        odds = reports.odds(wrong)
-        doubt = reports.doubt(wrong, _together(alone, reports, odds))
-        before, wrong = wrong, reports.shares(doubt)
+        # How much less often a link is reported of rows for which it is wrong; never more than equally often.
+        prior = np.clip(np.where(unsure, np.where(is_must, *wrong), 1 - confidence), 1e-4, 1 - 1e-4)
+        odds = np.minimum(prior / (1 - prior) * np.where(is_must, chance, 1 / chance), 1.0)
+        together = _together(alone, first, second, is_must, odds)
+        right = np.where(is_must, together, 1 - together)
+        against = odds * np.where(is_must, 1 - together, together)
+        doubt = against / (against + right)  # Bayes' rule
+        kinds = [doubt[unsure & kind] for kind in (is_must, ~is_must)]
+        before, wrong = wrong, np.array([(PRIOR[0] + d.sum()) / (sum(PRIOR) + len(d)) for d in kinds])
         if np.abs(wrong - before).max() < 1e-3:
             break
     return calibrated(doubt, odds, clues)
@@ -112,8 +121,8 @@ def calibrated(raw: Floats, odds: Floats, clues: Clues, weight: Floats | None = 
         together = np.clip((share - w) / (1 - 2 * w), 0.01, 0.99)  # share of the pairs
         base = np.where(is_must[block], together, 1 - together)
         less = np.maximum((w / (1 - w)) ** weight[block], tiny)
-        told = np.clip(1 / confidence[block] - 1, 1e-4, 1) * base / (1 - base)
-        less = np.where(np.isnan(told), less, np.minimum(told, 1))
+        stated = np.clip(1 / confidence[block] - 1, 1e-4, 1) * base / (1 - base)
+        less = np.where(np.isnan(stated), less, np.minimum(stated, 1))
         held = (1 - e) * right[block] + e * base
         wrong = less * (1 - held)
         return np.log(wrong / held), (held + wrong) / (1 + less)
@@ -124,49 +133,6 @@ def calibrated(raw: Floats, odds: Floats, clues: Clues, weight: Floats | None = 
     likely = belief > 1e-4 * belief.max()
     belief = CAUTION * belief[likely] / belief[likely].sum()
     return expit(np.concatenate([belief @ judge(cases[likely], block)[0] for block in blocks]))
-
-
-class Reports(NamedTuple):
-    """Must-links, then cannot-links, between places among the linked rows."""
-
-    first: Ints
-    second: Ints
-    is_must: Bools
-    confidence: Floats  # nan where none was given
-    chance: float  # odds that two rows are together, before anything is known about them
-
-    def before(self, wrong: Floats) -> Floats:
-        """Probability that each link is wrong before its rows are looked at."""
-        share = np.where(self.is_must, wrong[0], wrong[1])
-        return np.where(np.isnan(self.confidence), share, 1 - self.confidence)
-
-    def odds(self, wrong: Floats) -> Floats:
-        """How much less often each link is reported of rows for which it is wrong; never more than equally often."""
-        share = np.clip(self.before(wrong), 1e-4, 1 - 1e-4)
-        return np.minimum(share / (1 - share) * np.where(self.is_must, self.chance, 1 / self.chance), 1.0)
-
-    def doubt(self, wrong: Floats, together: Floats) -> Floats:
-        """Bayes' rule."""
-        against = self.odds(wrong) * np.where(self.is_must, 1 - together, together)
-        return against / (against + np.where(self.is_must, together, 1 - together))
-
-    def shares(self, doubt: Floats) -> Floats:
-        """Share of wrong must-links and of wrong cannot-links."""
-        known = np.isnan(self.confidence)
-        found = [doubt[known & kind] for kind in (self.is_must, ~self.is_must)]
-        return np.array([(PRIOR[0] + d.sum()) / (sum(PRIOR) + len(d)) for d in found])
-
-
-def _reports_of(clues: Clues, which: Ints, share: Floats) -> Reports:
-    ends = np.searchsorted(which, np.concatenate([clues.must, clues.cannot]))
-    together = float(np.clip(share @ share, 1e-6, 1 - 1e-6))
-    return Reports(
-        ends[:, 0],
-        ends[:, 1],
-        np.arange(len(ends)) < len(clues.must),
-        np.concatenate([clues.must_confidence, clues.cannot_confidence]),
-        together / (1 - together),
-    )
 
 
 def _costs(table: Floats, scale: float, own: Ints, size: Floats, left: Floats, n: int) -> Floats:
@@ -188,27 +154,27 @@ def _costs(table: Floats, scale: float, own: Ints, size: Floats, left: Floats, n
     return cost
 
 
-def _together(alone: Floats, reports: Reports, odds: Floats) -> Floats:
+def _together(alone: Floats, first: Ints, second: Ints, is_must: Bools, odds: Floats) -> Floats:
     """Probability that both rows of each pair are together, from their costs and the other links of both.
 
     A link tells row i about cluster h: it is reported p_j(h) + odds·(1 − p_j(h)) as often (must; cannot: the reverse).
     """
-    slope = np.where(reports.is_must, 1 / odds - 1, odds - 1)[:, None]
+    slope = np.where(is_must, 1 / odds - 1, odds - 1)[:, None]
     size = max(BLOCK // alone.shape[1], 1)
     blocks = [slice(start, start + size) for start in range(0, len(odds), size)]
 
-    def told(by: Ints, block: slice) -> Floats:
+    def evidence(by: Ints, block: slice) -> Floats:
         return np.log1p(slope[block] * alone[by[block]])
 
     belief = np.log(np.maximum(alone, np.finfo(float).tiny))
     for block in blocks:
-        for to, by in ((reports.first, reports.second), (reports.second, reports.first)):
+        for to, by in ((first, second), (second, first)):
             count = len(to[block])
             spot = (np.ones(count), (to[block], np.arange(count)))
-            belief += csr_array(spot, shape=(len(alone), count)) @ told(by, block)
+            belief += csr_array(spot, shape=(len(alone), count)) @ evidence(by, block)
     out = np.empty(len(odds))
     for block in blocks:
-        one = softmax(belief[reports.first[block]] - told(reports.second, block), axis=1)
-        other = softmax(belief[reports.second[block]] - told(reports.first, block), axis=1)
+        one = softmax(belief[first[block]] - evidence(second, block), axis=1)
+        other = softmax(belief[second[block]] - evidence(first, block), axis=1)
         out[block] = np.einsum("ph,ph->p", one, other)
     return np.minimum(out, 1.0)
