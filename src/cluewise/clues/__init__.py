@@ -1,8 +1,7 @@
 """What people know about their data before it is clustered."""
 
-from cluewise.clues._closure import Cliques, Graph
+from cluewise.clues._closure import Cliques, Conflict, Graph
 from cluewise.clues._clues import Clues
-from cluewise.clues._conflicts import Conflict
 from cluewise.clues._distance import check_epsilon, repair_epsilon
 from cluewise.clues._groups import Groups
 from cluewise.clues._pairs import Pairs

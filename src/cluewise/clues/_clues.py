@@ -11,7 +11,7 @@ import numpy as np
 
 from cluewise._lazy import lazy
 from cluewise._typing import Array, ArrayLike, Ints
-from cluewise.clues import _closure, _conflicts
+from cluewise.clues import _closure
 from cluewise.clues._groups import code_list, codes_of, columns_of, compact, expand
 from cluewise.clues._pairs import Pairs
 from cluewise.clues._record import Record
@@ -360,21 +360,17 @@ class Clues(Record):
     # --- what follows from it -----------------------------------------------------------------------------
 
     @lazy
-    def _joined(self) -> tuple[Ints, int]:
-        return _closure.components(self.n, self._must, list(self.together), self.labels)
-
-    @property
     def components(self) -> Ints:
         """Component of every row under must-links, together groups and equal labels.
 
         Numbered by smallest member.
         """
-        return self._joined[0]
+        return _closure.join_rows(self.n, self._must, self.together, self.labels)
 
-    @property
+    @lazy
     def n_components(self) -> int:
         """Number of components, single rows included."""
-        return self._joined[1]
+        return int(self.components.max(initial=-1)) + 1
 
     @lazy
     def graph(self) -> _closure.Graph:
@@ -387,9 +383,9 @@ class Clues(Record):
         return _closure.lift_cliques(self.apart, self.labels, self.components)
 
     @lazy
-    def contradictions(self) -> tuple[_conflicts.Conflict, ...]:
+    def contradictions(self) -> tuple[_closure.Conflict, ...]:
         """Rows that must be together and apart, each with the chain that proves it."""
-        return _conflicts.find_conflicts(self)
+        return _closure.find_conflicts(self)
 
     @lazy
     def tied(self) -> Ints:

@@ -24,6 +24,12 @@ from cluewise.exceptions import ClueError
 
 __all__ = ["Record"]
 
+FIELDS = (
+    *("n", "labels", "classes_", "label_source", "_must", "_cannot"),
+    *("together", "apart", "partitions", "sizes", "size_unit", "avoid"),
+)
+"""What clues store, and what a pickle of them holds; everything else follows from it."""
+
 
 class Record:
     """An immutable record of everything that was said about n rows; what follows from it is `Clues`' business."""
@@ -40,6 +46,10 @@ class Record:
     avoid: tuple[Ints, ...]
     _must: Links
     _cannot: Links
+    must: Ints  # (m, 2), first < second, sorted; these four are arrays of the two above
+    must_weight: Floats
+    cannot: Ints
+    cannot_weight: Floats
 
     def _set(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -47,19 +57,14 @@ class Record:
                 if isinstance(part, np.ndarray):
                     part.flags.writeable = False
             self.__dict__[name] = value
+        must, cannot = fields["_must"], fields["_cannot"]
+        self.__dict__.update(must=must.pairs, must_weight=must.weight, cannot=cannot.pairs, cannot_weight=cannot.weight)
 
     def _with(self, **changes: Any) -> Self:
         """The same clues with some fields replaced; what was derived from the old ones is forgotten."""
-        fields = {name: self.__dict__[name] for name in self._fields()}
         other = object.__new__(type(self))
-        other._set(**(fields | changes))
+        other._set(**({name: self.__dict__[name] for name in FIELDS} | changes))
         return other
-
-    @staticmethod
-    def _fields() -> tuple[str, ...]:
-        links = ("_must", "_cannot")
-        rest = ("together", "apart", "partitions", "sizes", "size_unit", "avoid")
-        return ("n", "labels", "classes_", "label_source", *links, *rest)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"Clues are immutable; build new ones instead of setting {name!r}.")
@@ -68,22 +73,12 @@ class Record:
         raise AttributeError(f"Clues are immutable; {name!r} cannot be deleted.")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in self._fields()}
+        return {name: self.__dict__[name] for name in FIELDS}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set(**state)
 
     # --- what is there ------------------------------------------------------------------------------------
-
-    @property
-    def must(self) -> Ints:
-        """Must-links, (m, 2), first < second, sorted."""
-        return self._must.pairs
-
-    @property
-    def must_weight(self) -> Floats:
-        """Weight of every must-link."""
-        return self._must.weight
 
     @property
     def must_confidence(self) -> Floats:
@@ -94,16 +89,6 @@ class Record:
     def must_source(self) -> Array:
         """Source of every must-link."""
         return self._must.sources
-
-    @property
-    def cannot(self) -> Ints:
-        """Cannot-links, (m, 2), first < second, sorted."""
-        return self._cannot.pairs
-
-    @property
-    def cannot_weight(self) -> Floats:
-        """Weight of every cannot-link."""
-        return self._cannot.weight
 
     @property
     def cannot_confidence(self) -> Floats:
@@ -243,23 +228,19 @@ class Record:
         >>> Clues(4, must=[(0, 1), (2, 3)], cannot=[(0, 2)]).subset(must=[True, False])
         Clues(4 rows: 1 must-link)
         """
-        none = np.zeros(self.n, dtype=bool)
-
-        def mask(given: Any, size: int) -> Bools:
-            return np.zeros(size, dtype=bool) if given is None else np.asarray(given, dtype=bool)
-
-        def groups(columns: tuple[Groups, ...], masks: Any) -> tuple[Groups, ...]:
-            taken = [] if masks is None else [g.take(np.asarray(m)) for g, m in zip(columns, masks)]
-            return in_order(taken)
-
+        if labels is None:
+            labels = np.zeros(self.n, dtype=bool)
+        links = []
+        for stored, mask in ((self._must, must), (self._cannot, cannot)):
+            links.append(stored.take(np.zeros(len(stored.pairs), bool) if mask is None else np.asarray(mask, bool)))
         missing = [p.dtype.type(np.iinfo(p.dtype).max) for p in self.partitions]
         kept = [np.where(m, p, gap) for p, m, gap in zip(self.partitions, partitions or [], missing) if np.any(m)]
         return self._with(
-            labels=np.where(none if labels is None else labels, self.labels, -1).astype(np.int32),
-            _must=self._must.take(mask(must, len(self.must))),
-            _cannot=self._cannot.take(mask(cannot, len(self.cannot))),
-            together=groups(self.together, together),
-            apart=groups(self.apart, apart),
+            labels=np.where(labels, self.labels, -1).astype(np.int32),
+            _must=links[0],
+            _cannot=links[1],
+            together=self.together and in_order(g.take(np.asarray(m)) for g, m in zip(self.together, together or [])),
+            apart=self.apart and in_order(g.take(np.asarray(m)) for g, m in zip(self.apart, apart or [])),
             partitions=tuple(kept),
             sizes=self.sizes if sizes else None,
             avoid=self.avoid if avoid else (),
@@ -288,3 +269,34 @@ class Record:
             sizes="sizes" in kinds,
             avoid="avoid" in kinds,
         )
+
+    def divide(self, *, every: bool) -> tuple[Self, Self]:
+        """Hard clues and soft ones.
+
+        Labels and sizes are hard; links and groups are when ``every`` is set or their weight is ∞. Soft clues of weight
+        0 say nothing and are left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from cluewise import Clues
+        >>> clues = Clues(4, must=[(0, 1), (1, 2), (2, 3)], must_weight=[np.inf, 0.5, 0.0])
+        >>> clues.divide(every=False)
+        (Clues(4 rows: 1 must-link), Clues(4 rows: 1 must-link))
+        """
+        weights = self.must_weight, self.cannot_weight, *(g.weights for g in (*self.together, *self.apart))
+        certain = [np.isinf(weight) | every for weight in weights]
+        doubtful = [~sure & (weight > 0) for sure, weight in zip(certain, weights)]
+        split = 2 + len(self.together)
+        hard, soft = (
+            self.subset(
+                must=kept[0],
+                cannot=kept[1],
+                together=kept[2:split],
+                apart=kept[split:],
+                labels=np.full(self.n, kept is certain),
+                sizes=kept is certain,
+            )
+            for kept in (certain, doubtful)
+        )
+        return hard, soft

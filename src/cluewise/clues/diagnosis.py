@@ -8,7 +8,7 @@ import numpy as np
 
 from cluewise._typing import Ints
 from cluewise.clues.words import in_words, inventory, plural
-from cluewise.exact.feasibility import Decision, decide
+from cluewise.exact.feasibility import decide
 from cluewise.exact.network import busy
 from cluewise.exact.sizes import sizes_feasible
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
@@ -33,7 +33,8 @@ def require(clues: Clues, k: int) -> None:
         more = f" ({len(others)} more like this)" if others else ""
         raise Contradiction(f"{first}{more}.", clues.contradictions)
     _check_sizes(clues, k)
-    names, found = _decide(clues, k)
+    names, net = busy(clues.graph, clues.cliques)  # the components that exclude others
+    found = decide(net, k)
     if found.status == "infeasible":
         raise infeasible(clues, k, names[found.nodes], names[found.edges])
 
@@ -82,12 +83,6 @@ def _check_sizes(clues: Clues, k: int) -> None:
             raise Infeasible(f"{why}.")
 
 
-def _decide(clues: Clues, k: int) -> tuple[Ints, Decision]:
-    """The components that exclude others, and whether they can be spread over ``k`` clusters."""
-    names, net = busy(clues.graph, clues.cliques)
-    return names, decide(net, k)
-
-
 def feasible(clues: Clues, k: int) -> bool | None:
     """True, False, or None when a short search cannot tell."""
     if clues.contradictions:
@@ -96,7 +91,8 @@ def feasible(clues: Clues, k: int) -> bool | None:
         _check_sizes(clues, k)
     except Infeasible:
         return False
-    names, found = _decide(clues, k)
+    names, net = busy(clues.graph, clues.cliques)  # the components that exclude others
+    found = decide(net, k)
     if found.colors is None:
         return False if found.status == "infeasible" else None
     if clues.sizes is None:

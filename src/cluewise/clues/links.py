@@ -106,13 +106,13 @@ class Links:
         links = cls(rows, weights, certain, source)
         same = rows[:, 0] == rows[:, 1]
         if not same.any():
-            return links._canonical(n)
+            return links._sort(n)
         if kind == "cannot":
             p = int(np.flatnonzero(same)[0])
             raise ClueError(f"{kind}-link {p} links row {rows[p, 0]} to itself.")
-        return replace(links._picked(~same)._canonical(n), truisms=int(same.sum()))
+        return replace(links._pick(~same)._sort(n), truisms=int(same.sum()))
 
-    def _canonical(self, n: int) -> Links:
+    def _sort(self, n: int) -> Links:
         low = np.minimum(self.pairs[:, 0], self.pairs[:, 1])
         high = np.maximum(self.pairs[:, 0], self.pairs[:, 1])
         order = graphs.sort_pairs(low, high, n)
@@ -120,7 +120,7 @@ class Links:
         rows[:, 0], rows[:, 1] = low[order], high[order]
         confidence = None if self.confidence is None else self.confidence[order]
         source = self.source if isinstance(self.source, str) else self.source[order]
-        return Links(rows, self.weight[order], confidence, source)._merged()
+        return Links(rows, self.weight[order], confidence, source)._merge()
 
     def _first_reports(self) -> Bools:
         """Which entries of a sorted list are about another pair than the one before."""
@@ -129,11 +129,11 @@ class Links:
         new[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
         return new
 
-    def _merged(self) -> Links:
+    def _merge(self) -> Links:
         """One entry per pair of a sorted list: the largest weight of each source, summed over sources."""
         new = self._first_reports()
         if new.all():
-            return self._frozen()
+            return self._freeze()
         pair = np.cumsum(new)
         reporter = name = np.zeros(len(self), dtype=np.int64)
         if not isinstance(self.source, str):
@@ -143,26 +143,26 @@ class Links:
         order = np.lexsort((-name, self.weight, reporter, pair))
         largest = np.ones(len(self), dtype=bool)
         largest[:-1] = (np.diff(pair[order]) > 0) | (np.diff(reporter[order]) != 0)
-        reports = self._picked(order[largest])
+        reports = self._pick(order[largest])
         start = np.flatnonzero(reports._first_reports())
         if len(start) == len(reports):
-            return reports._frozen()
+            return reports._freeze()
         several = np.diff(start, append=len(reports)) > 1
-        merged = reports._picked(start)
+        merged = reports._pick(start)
         np.copyto(merged.weight, np.add.reduceat(reports.weight, start))
         for p in np.flatnonzero(several):
             end = start[p + 1] if p + 1 < len(start) else len(reports)
             merged.source[p] = " + ".join(reports.source[start[p] : end])  # type: ignore[index]
         if merged.confidence is not None:  # it stands for the weight only where a single report made it
             merged.confidence[several] = np.nan
-        return replace(merged, reports=reports._frozen())._frozen()
+        return replace(merged, reports=reports._freeze())._freeze()
 
-    def _picked(self, positions: Array) -> Links:
+    def _pick(self, positions: Array) -> Links:
         confidence = None if self.confidence is None else self.confidence[positions]
         source = self.source if isinstance(self.source, str) else self.source[positions]
         return Links(self.pairs[positions], self.weight[positions], confidence, source)
 
-    def _frozen(self) -> Links:
+    def _freeze(self) -> Links:
         for array in (self.pairs, self.weight, self.confidence, self.source):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
@@ -170,7 +170,7 @@ class Links:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)  # arrays come back from a pickle writeable
-        self._frozen()
+        self._freeze()
 
     @property
     def by_source(self) -> Links:
@@ -180,16 +180,16 @@ class Links:
     def take(self, mask: Bools) -> Links:
         """Links picked by a mask."""
         if self.reports is None:
-            return self._picked(mask)._frozen()
+            return self._pick(mask)._freeze()
         pair = np.cumsum(self.reports._first_reports()) - 1
-        return self.reports._picked(np.flatnonzero(mask[pair]))._merged()
+        return self.reports._pick(np.flatnonzero(mask[pair]))._merge()
 
     def among(self, new_row: Ints, n: int) -> Links:
         """Links whose two ends survive; ``new_row`` maps old rows to new ones, −1 = gone."""
         reports = self.by_source
         stays = new_row[reports.pairs] >= 0
-        kept = reports._picked(stays[:, 0] & stays[:, 1])
-        return replace(kept, pairs=new_row[kept.pairs])._canonical(n)
+        kept = reports._pick(stays[:, 0] & stays[:, 1])
+        return replace(kept, pairs=new_row[kept.pairs])._sort(n)
 
     def join(self, other: Links, n: int) -> Links:
         """All links of both."""
@@ -206,7 +206,7 @@ class Links:
         if a.confidence is not None or b.confidence is not None:
             confidence = np.concatenate([a.confidences, b.confidences])
         pairs, weight = np.concatenate([a.pairs, b.pairs]), np.concatenate([a.weight, b.weight])
-        return replace(Links(pairs, weight, confidence, source)._canonical(n), truisms=truisms)
+        return replace(Links(pairs, weight, confidence, source)._sort(n), truisms=truisms)
 
 
 def _pairs(kind: str, n: int, pairs: ArrayLike | None) -> Ints:

@@ -102,11 +102,12 @@ class Rows:
 
     def squared(self, x: Any, table: Table) -> Floats:
         """(k, rows) array of squared distances."""
-        scores = self.scores(x, table)
-        if self.d <= DIRECT:
-            return np.multiply(scores, 2, out=scores)
-        squared = 2 * (scores + table.offset[:, None]) + self._norms(x)
-        return np.maximum(squared, 0, out=squared)  # rounding may leave a little less than nothing
+        if self.d > DIRECT:
+            squared = 2 * (self.scores(x, table) + table.offset[:, None]) + self._norms(x)
+            return np.maximum(squared, 0, out=squared)  # rounding may leave a little less than nothing
+        squared = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype)
+        assignment.half_distances(x, table.centers, squared)
+        return np.multiply(squared, 2, out=squared)
 
     def _norms(self, x: Any) -> Floats:
         return np.einsum("ij,ij->i", x, x)

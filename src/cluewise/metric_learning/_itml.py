@@ -14,7 +14,6 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, MetricLearner, generator
 from cluewise.clues import Clues
-from cluewise.clues.certainty import divide
 from cluewise.core import loop
 from cluewise.core.distances import metric
 from cluewise.kernels.metric import project_pairs
@@ -217,7 +216,7 @@ class ITML(MetricLearner):
 
     def _learn(self, X: Floats, clues: Clues) -> Attributes:
         # Labels have weight 1 here, and clues with slack may contradict each other.
-        divide(clues.only(clues.kinds - {"labels"}), every=False)[0].require(clues.n)
+        clues.only(clues.kinds - {"labels"}).divide(every=False)[0].require(clues.n)
         A = self._first_matrix(X.shape[1])
         rng = generator(self.random_state)
         links = sample_pairs(clues, self.max_pairs, rng)

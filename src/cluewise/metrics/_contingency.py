@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cluewise._typing import UNASSIGNED, ArrayLike, Ints
+from cluewise._typing import ArrayLike, Ints
 
-__all__ = ["Table", "best_matching", "codes_of", "contingency", "paired_codes", "separate_noise"]
+__all__ = ["Table", "best_matching", "codes_of", "contingency", "paired_codes"]
 
 
 class Table(NamedTuple):
@@ -43,16 +43,6 @@ def paired_codes(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Ints, Ints]:
     if len(truth) == 0:
         raise ValueError("there are no labels to compare.")
     return truth, found
-
-
-def separate_noise(labels: Ints) -> Ints:
-    """Cluster codes in which every noise row is a cluster of its own."""
-    noise = labels == UNASSIGNED
-    if not noise.any() and labels.min(initial=0) == 0:
-        return labels  # codes already; sorting a million labels would take more memory than all the rest
-    found, codes = np.unique(labels, return_inverse=True)
-    codes[noise] = len(found) + np.arange(np.count_nonzero(noise))
-    return codes
 
 
 def contingency(rows: Ints, columns: Ints) -> Table:

@@ -26,14 +26,14 @@ import numpy as np
 from cluewise._docs import documented
 from cluewise._typing import UNASSIGNED, ArrayLike, Bools, Floats, Ints
 from cluewise.exceptions import ClueError
-from cluewise.metrics._contingency import best_matching, contingency, separate_noise
+from cluewise.metrics._contingency import best_matching, contingency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cluewise.clues import Clues
 
-__all__ = ["broken", "informativeness", "satisfaction"]
+__all__ = ["broken", "informativeness", "satisfaction", "separate_noise"]
 
 
 @documented
@@ -133,7 +133,11 @@ def _mark_broken(
     sample_weight: ArrayLike | None,
 ) -> dict[str, Any]:
     """Masks of the broken clues by kind, aligned with the arrays of `Clues`; of sizes, one mask over the clusters."""
-    raw = _check_labels(labels, clues.n)
+    raw: Ints = np.asarray(labels)
+    if raw.ndim != 1 or raw.dtype.kind not in "iu":
+        raise ValueError(f"labels must be integers, one per row; they are {raw.dtype} in shape {raw.shape}.")
+    if len(raw) != clues.n:
+        raise ClueError(f"the clues are about {clues.n} rows, but there are {len(raw)} labels.")
     codes = separate_noise(raw)
     sides = [clues.partition_codes(t) for t in range(len(clues.partitions))]
     return {
@@ -147,13 +151,14 @@ def _mark_broken(
     }
 
 
-def _check_labels(labels: ArrayLike, n: int) -> Ints:
-    array = np.asarray(labels)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError(f"labels must be integers, one per row; they are {array.dtype} in shape {array.shape}.")
-    if len(array) != n:
-        raise ClueError(f"the clues are about {n} rows, but there are {len(array)} labels.")
-    return array
+def separate_noise(labels: Ints) -> Ints:
+    """Cluster codes in which every noise row is a cluster of its own."""
+    noise = labels == UNASSIGNED
+    if not noise.any() and labels.min(initial=0) == 0:
+        return labels  # codes already; sorting a million labels would take more memory than all the rest
+    found, codes = np.unique(labels, return_inverse=True)
+    codes[noise] = len(found) + np.arange(np.count_nonzero(noise))
+    return codes
 
 
 def _mark_strays(raw: Ints, codes: Ints, clues: Clues, clusters_of_classes: ArrayLike | None) -> Bools:

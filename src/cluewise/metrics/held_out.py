@@ -14,8 +14,7 @@ import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues, Groups
-from cluewise.metrics._contingency import separate_noise
-from cluewise.metrics._satisfaction import broken, satisfaction
+from cluewise.metrics._satisfaction import broken, satisfaction, separate_noise
 
 __all__ = [
     "Estimate",

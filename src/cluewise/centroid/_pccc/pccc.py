@@ -17,7 +17,6 @@ from cluewise.centroid._pccc.bonds import bonds_of, price_of, set_price
 from cluewise.centroid._pccc.filling import limits_of
 from cluewise.centroid._pccc.placing import Frame, choose_price, move_center, place
 from cluewise.clues import Clues
-from cluewise.clues.certainty import divide
 from cluewise.core import centers, loop, seeding
 from cluewise.core.loop import Progress
 from cluewise.core.probability.doubt import doubts
@@ -215,7 +214,7 @@ class PCCC(CentroidClusterer):
 
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
-        divide(known, every=self.hard == "all")[0].require(self.n_clusters)
+        known.divide(every=self.hard == "all")[0].require(self.n_clusters)
         return known
 
     def _check_weights(self, known: Clues) -> None:
@@ -224,7 +223,7 @@ class PCCC(CentroidClusterer):
 
     def _prepare(self, problem: Problem) -> Shared:
         rows, clues = problem.rows, problem.clues
-        hard, soft = divide(clues, every=self.hard == "all")
+        hard, soft = clues.divide(every=self.hard == "all")
         limits = limits_of(clues, problem.k, rows)
         nodes = contract(rows, hard, soft)
         if limits is not None:  # bounds on sizes make all nodes depend on each other
@@ -277,7 +276,7 @@ class PCCC(CentroidClusterer):
         return best
 
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
-        soft = divide(problem.clues, every=self.hard == "all")[1]
+        soft = problem.clues.divide(every=self.hard == "all")[1]
         cost = state.penalty * broken_weight(soft, state.labels)
         spread = centers.distortion(problem.rows, state.centers, state.labels)
         return {"objective_": spread + cost, "broken_cost_": cost}
