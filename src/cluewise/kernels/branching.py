@@ -79,6 +79,7 @@ def _assign(v: int, c: int, search: tuple[Any, ...]) -> float:
     for e in range(indptr[v], indptr[v + 1]):
         u = indices[e]
         blocked[u, c] += 1
+        # Another neighbor has blocked it before; the count says when the last of them has gone.
         if blocked[u, c] > 1:
             continue
         left[u] -= 1
@@ -102,6 +103,8 @@ def _release(v: int, search: tuple[Any, ...]) -> None:
             continue
         left[u] += 1
         if labels[u] < 0:
+            # The cluster that is open again is the new pick if it is cheaper; ties go to the lower number, as in
+            # `_cheapest`.
             p = pick[u]
             if p < 0 or costs[u, c] < costs[u, p] or (costs[u, c] == costs[u, p] and c < p):
                 _repick(indptr, indices, pick, clash, u, c)
@@ -116,6 +119,8 @@ def _choose(lo: int, hi: int, labels: Ints, left: Ints, clash: Ints) -> int:
     best = -1
     any_clash = False
     for v in range(lo, hi):
+        # A node that clashes with nobody can keep its pick. One that has a single cluster left may be assigned at once:
+        # it is no branch, and it tells its neighbors earlier that the cluster is gone.
         if labels[v] >= 0 or (clash[v] == 0 and left[v] > 1):
             continue
         any_clash = any_clash or clash[v] > 0
@@ -218,6 +223,7 @@ def branch(
                 if depth >= 0:
                     _release(stack[lo + depth], search)
                     state[1] = NEXT
+        # Searched to the end: nothing better is left, so the best value is also the bound.
         if depth < 0:
             lower[i] = value[i]
         elif nodes[i] >= limit[i]:

@@ -230,6 +230,8 @@ def assign_closures(
                 continue
             hits[h] += 1
             load[h] += pull[j] * mass[j]
+            # By how much the share c·b of neighbor j (count times burden) grows when i joins it:
+            # (c + 1)(b + more) − c·b = b + (c + 1)·more; where i is already in it, c·b − (c − 1)(b − more).
             more = pull[j] * mass[i]
             if one:
                 rise[h] += more
@@ -242,6 +244,7 @@ def assign_closures(
             if h >= 0:
                 share = load[h] if one else hits[h] * load[h]
                 fee[h] = penalty * (share + rise[h] if exact else share)
+        # Starting from the old cluster with a strict comparison below makes a node stay on ties.
         best = old
         lowest = costs[r, old] + fee[old] if old >= 0 else np.inf
         for h in range(k):
@@ -264,6 +267,7 @@ def assign_closures(
                 elif best != old and h == best:
                     count[j] += 1
                     burden[j] += pull[j] * mass[i]
+                # Only what this node has touched is cleared: O(degree), not O(k) or O(m).
                 hits[h] = 0
                 load[h] = rise[h] = fee[h] = 0.0
             pull[j] = 0.0

@@ -101,6 +101,7 @@ def peel(
         for e in range(node_indptr[v], node_indptr[v + 1]):
             q = node_cliques[e]
             alive[q] -= 1
+            # The clique still counts for `cap` at every member: no degree changes, so no member is visited.
             if alive[q] > cap:
                 continue
             budget -= clique_indptr[q + 1] - clique_indptr[q]
@@ -158,6 +159,7 @@ def explore(
                 tail += 1
         for e in range(node_indptr[v], node_indptr[v + 1]):
             q = node_cliques[e]
+            # The first member that is visited reaches all others: a clique costs its size, not its square.
             if opened[q]:
                 continue
             opened[q] = True
@@ -233,6 +235,7 @@ def fold(indptr: Ints, indices: Ints, order: Ints, start: int, stop: int, costs:
                 continue
             first = second = np.inf
             where = -1
+            # The two cheapest clusters of the leaf are all that its neighbor can ask for.
             for c in range(k):
                 if costs[v, c] < first:
                     first, second, where = costs[v, c], first, c
@@ -269,6 +272,9 @@ def kempe(
             return v
         budget -= k
         for c in range(k):
+            # A Kempe chain: the nodes of clusters a and c that v reaches through nodes of a and c. Swapping a and c on
+            # all of it keeps every pair apart, because each neighbor outside of the chain is in neither of the two.
+            # Only starts that gain themselves are tried; a chain that gains has such a node somewhere.
             a = labels[v]
             if costs[v, c] >= costs[v, a]:
                 continue
@@ -288,6 +294,7 @@ def kempe(
                         mark[w] = state[0]
                         queue[tail] = w
                         tail += 1
+            # head < tail: the chain was cut short, and swapping a part of it would break a pair.
             if head == tail and change < -tolerance:
                 state[1] += 1
                 for i in range(tail):
@@ -334,6 +341,7 @@ def tabu(
                 change = near[v, c] - near[v, labels[v]]
                 if c == labels[v] or change > best or costs[v, c] == np.inf:
                     continue
+                # Aspiration: a forbidden move is allowed when it leads to fewer broken pairs than ever before.
                 if until[v, c] < step or state[1] + change < state[2]:
                     ties = 1 if change < best else ties + 1
                     if ties == 1 or _lottery(state) % ties == 0:
@@ -343,6 +351,8 @@ def tabu(
             continue
         old = labels[node]
         labels[node] = move
+        # 0.6 · (nodes in trouble) + a number below 10: the tenure that Galinier and Hao found to work for TabuCol.
+        # It has to grow with the trouble, or the search runs in circles among many equal moves.
         until[node, old] = step + state[4] * 3 // 5 + _lottery(state) % 10
         state[1] += best
         state[2] = min(state[2], state[1])
@@ -363,6 +373,7 @@ def _enlist(wrong: Ints, place: Ints, state: Ints, v: int, listed: bool) -> None
         place[v] = state[4]
         wrong[state[4]] = v
         state[4] += 1
+    # The last entry takes the place of v, so that both ways take constant time.
     elif not listed and place[v] >= 0:
         state[4] -= 1
         last = wrong[state[4]]

@@ -29,6 +29,7 @@ def near_pairs(
     m, k = products.shape
     count = np.zeros(m, np.int64)
     total = 0
+    # First count, so that the lists can be allocated once: a bound without a branch that the compiler vectorizes.
     for i in range(m):
         bound = 1 + slack - norms[i]
         found = 0
@@ -109,6 +110,7 @@ def _add(
     for p in range(clique_start[c], clique_start[c + 1]):
         if taken[cliques[p]] == cluster:
             return tail
+    # Marks carry the number of the cluster, so that nothing has to be cleared when the next one starts.
     for p in range(foe_start[c], foe_start[c + 1]):
         barred[foes[p]] = cluster
     for p in range(clique_start[c], clique_start[c + 1]):
@@ -151,6 +153,7 @@ def grow(
         if head < tail:
             s = queue[head]
             head += 1
+            # A border row belongs to the cluster, but the cluster does not grow through it.
             if not core[s]:
                 continue
             steps -= indptr[s + 1] - indptr[s]
@@ -231,6 +234,7 @@ def span(
                 source[j] = me
             best = min(best, reach[j])
         place = 0
+        # The loop above keeps the least value, not its place, so that it vectorizes. The first place wins ties.
         while reach[place] > best:
             place += 1
         edge = n - 1 - left
@@ -238,6 +242,7 @@ def span(
         edges[edge, 1] = rows[place]
         heights[edge] = best
         left -= 1
+        # The new row moves behind the others, so that the next pass runs over one contiguous piece.
         for c in range(d):
             columns[c, place], columns[c, left] = columns[c, left], columns[c, place]
         core[place], core[left] = core[left], core[place]
@@ -317,6 +322,7 @@ def condense(edges: Ints, heights: Floats, least: int, parent: Ints, born: Float
             r = group[g]
             whole = _root(joined, r)
             goal = target[whole]
+            # Too small to be a cluster yet: remember the rows, they get a home when their group has become one.
             if goal < 0:
                 if r != whole:
                     following[last[whole]] = r

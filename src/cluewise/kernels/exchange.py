@@ -70,6 +70,8 @@ def propose(
                 held[base + place] = held[base + ((place - 1) >> 1)]
                 place = (place - 1) >> 1
             held[base + place] = row
+        # Deferred acceptance (Gale and Shapley): a full center gives up its farthest row for a nearer one. A row that
+        # is turned down stays on the list of those who wait and asks its next center in the next step.
         elif quota[h] > 0 and _worse(costs, h, held[base], row):
             waiting[state[0] - 1] = held[base]  # the farthest one has to ask elsewhere
             place = 0
@@ -109,6 +111,8 @@ def _cycle(tops: Floats, least: float, after: Ints) -> bool:
     distance = np.zeros(k)
     before = np.full(k, -1)
     last = -1
+    # Clusters are the nodes, and moving the top row from a to b is an arc of length tops[a, b]. A negative cycle
+    # moves one row along each arc: sizes stay, the cost falls. All distances start at 0, so any cycle is found.
     for _ in range(k):
         last = -1
         for a in range(k):
@@ -163,6 +167,7 @@ def exchange(
             work += k * k * k
             if not _cycle(tops, least, after):
                 return DONE
+        # All rows are read before any of them moves: moving one changes the tops of lanes.
         for a in range(k):
             b = after[a]
             if b >= 0:
@@ -180,6 +185,7 @@ def exchange(
                 count[b] += 1
                 _enter(costs, moving[a], b, start, capacity, sizes, keys, items, tops)
                 work += 16 * k
+        # Rows that have left are taken off only where they are on top; deeper ones wait until they get there.
         for a in range(k):
             if after[a] >= 0:
                 _clean(labels, a, start, capacity, sizes, keys, items, tops)

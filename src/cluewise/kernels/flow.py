@@ -105,6 +105,8 @@ def _shortest(tops: Floats, flow: Ints, lower: Ints, upper: Ints, excess: Ints, 
     Nodes are the clusters and, last, what the bounds leave open. Prices are lowered so that no arc gains by them.
     """
     k = len(flow)
+    # Arc lengths minus the differences of prices (Johnson's potentials) are never negative on a cheapest flow, so
+    # Dijkstra's algorithm works although tops may be negative. max(…, 0) takes rounding away.
     distance = np.full(k + 1, np.inf)
     settled = np.zeros(k + 1, np.bool_)
     for v in range(k + 1):
@@ -139,6 +141,7 @@ def _shortest(tops: Floats, flow: Ints, lower: Ints, upper: Ints, excess: Ints, 
             if flow[u] < upper[u] and way < distance[k] and not settled[k]:
                 distance[k] = way
                 parent[k] = u
+    # Nodes beyond the target keep their prices, as if their distance were that of the target.
     for v in range(k + 1):
         if settled[v]:
             price[v] += distance[v] - distance[target]
@@ -230,6 +233,7 @@ def augment(
                         return FULL
                 moving[v] = items[start[u] + v * capacity[u]]
             v = u
+        # v is now the start of the path. Shifting along a cheapest path keeps the assignment optimal.
         excess[v] -= 1
         excess[target] += 1
         state[1] += 1

@@ -38,6 +38,7 @@ def draw(
         slot = labels[neighbor[e]]
         if slot >= 0:
             score[slot] += pull[report[e]]
+    # Before exp the largest score is taken off all of them: the probabilities are the same, and none overflows.
     highest = score.max()
     total = 0.0
     for k in range(score.shape[0]):
@@ -142,6 +143,7 @@ def choose_side(
         if place >= 0:
             score[place] += pull[report[e]]
             score[2] += pull[report[e]]
+    # The proposal is a choice between the two sides alone; score[2], one cluster for all, only measures the gain.
     highest = max(score[0], score[1])
     total = math.exp(score[0] - highest) + math.exp(score[1] - highest)
     chosen = wanted

@@ -84,6 +84,7 @@ def visit_counts(
             totals[own] -= lengths[i]
             for c in range(begin, end):
                 words[own, cells[1][c]] -= cells[2][c]
+        # A slot that was used before may hold dust of rounding from weights that are not whole numbers.
         if counts[target] == 0:
             words[target] = 0.0
             totals[target] = 0.0
@@ -135,9 +136,11 @@ def split_counts(
         asked, uniform = (r + 2, 0.0) if r < 0 else (wanted[r], uniforms[r])
         chosen, chance, more = choose_side(i, asked, uniform, side, indptr, neighbor, report, pull, score)
         gain += more
+        # The seeds are put on their sides without a draw, so they are no part of the proposal's probability.
         if r >= 0:
             log_chance += chance
         side[i] = chosen
+        # Place 2 collects all rows: the one cluster that the split is compared with.
         for k in (chosen, 2):
             counts[k] += 1
             totals[k] += lengths[i]

@@ -162,6 +162,7 @@ def visit_normal(
     slots, d = means.shape
     score = np.empty(slots + 1)
     away, mean, upper = np.empty(d), np.empty(d), np.empty((d, d))
+    # Padded to whole lanes: the compiler then needs no separate loop for the last few clusters.
     columns = (slots + LANES - 1) // LANES * LANES
     centers, factors = np.zeros((d, columns)), np.zeros((d, d, columns))
     white, distances = np.empty((d, columns)), np.empty(columns)
@@ -186,6 +187,8 @@ def visit_normal(
             squared, half = distances[k], half_log_det[k]
             if k == own:
                 grown = (kappa + 1) / kappa
+                # Without the row Ψ becomes Ψ − vvᵀ, v = √grown·(x − m): its determinant is |Ψ|(1 − vᵀΨ⁻¹v), and the
+                # distance is divided by the same share. Near 0 the share has lost its digits: sum up the other rows.
                 share = 1 - grown * squared  # of |Ψ|, what is left without the row
                 gathered = not share > THIN
                 if gathered:
@@ -201,6 +204,7 @@ def visit_normal(
         if target == own:
             continue
         if own >= 0:
+            # A cluster of this row alone is simply left empty; the next row to use the slot resets it to the prior.
             if counts[own] > 1:
                 if not gathered:
                     mean[:] = means[own]
@@ -266,9 +270,11 @@ def split_normal(
         asked, uniform = (r + 2, 0.0) if r < 0 else (wanted[r], uniforms[r])
         chosen, chance, more = choose_side(i, asked, uniform, side, indptr, neighbor, report, pull, score)
         gain += more
+        # The seeds are put on their sides without a draw, so they are no part of the proposal's probability.
         if r >= 0:
             log_chance += chance
         side[i] = chosen
+        # Place 2 collects all rows: the one cluster that the split is compared with.
         for k in (chosen, 2):
             _join(X[i], counts[k], prior[2], means[k], uppers[k], away)
             counts[k] += 1

@@ -40,6 +40,7 @@ def visit_linked(
             cost[h] = alone[t, h]
         for s in range(indptr[t], indptr[t + 1]):
             e = incident[s]
+            # The sum of both ends minus this one is the other one.
             q = labels[ends[e, 0] + ends[e, 1] - t]
             if shared:
                 # What a must-link costs everywhere but in q is left out everywhere.

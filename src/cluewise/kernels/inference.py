@@ -150,7 +150,7 @@ def _softmax(score: Floats) -> None:
 
 @kernel
 def _exclude(score: Floats, weight: float, terms: Floats, out: Floats) -> None:
-    """What `core._potts.exclude` does, for one row; ``terms`` is scratch space."""
+    """What `mixture._potts.exclude` does, for one row; ``terms`` is scratch space."""
     k = len(score)
     top = score.argmax()
     first, total = score[top], 0.0

@@ -60,6 +60,8 @@ def chain_pairs(
         if depth > 1:  # on a tie the chain turns back, or it would go in circles
             y = chain[depth - 2]
             best = table[_start(min(x, y), m) + max(x, y)]
+        # Follow nearest neighbors until two are nearest to each other. No later union can come closer to either of them
+        # (the rules are reducible), so they may be joined now, although closer pairs may exist elsewhere.
         split = np.searchsorted(active[:count], x)
         for p in range(split):
             v = table[_start(active[p], m) + x]
@@ -82,6 +84,7 @@ def chain_pairs(
             u = at[2]
             left[u], right[u], height[u] = a, gone, best
             at[2] = u + 1
+            # Lance and Williams: the distance to a union follows from the distances to its two parts.
             share = size[a] / (size[a] + size[gone])
             for p in range(count):
                 i = active[p]
@@ -170,6 +173,7 @@ def _unite(a: int, b: int, bits: Array, bound: Ints, owner: Ints) -> None:
         bits[r, w] |= word
         for c in range(WORD):
             if (word >> np.uint64(c)) & one:
+                # Everybody who excluded b now excludes a: the matrix of bits stays symmetric.
                 other = bits[w * WORD + c]
                 other[r // WORD] |= one << np.uint64(r % WORD)
                 other[s // WORD] &= ~(one << np.uint64(s % WORD))
@@ -246,6 +250,7 @@ def chain_means(
             chain[depth] = name[r]
             at[1] = depth + 1
             continue
+        # Columns stay dense, so that distances are computed over one contiguous run; the order does not matter.
         last = count - 1
         place[name[last]] = gone
         place[name[gone]] = -1

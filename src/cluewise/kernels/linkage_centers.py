@@ -130,6 +130,8 @@ def closest_means(
             if gap[q] == np.inf or gap[q] > reach * reach:
                 at[0] = 0
                 break
+        # No candidate yet, or it is gone: search, then look again for the least bound. Centers may come closer when
+        # clusters join (the rule is not reducible), so a chain of nearest neighbors would go wrong here.
         if near[q] < 0:
             done = _measure(means, q, q + 1, count, pivot, low, high, reach, room)
             _exclude(name[q], bits, bound, owner, place, room)
@@ -162,6 +164,7 @@ def closest_means(
         high[r // length] = max(high[r // length], pivot[r])
         at[5] += _measure(means, r, 0, count, pivot, low, high, reach, room)
         _exclude(kept, bits, bound, owner, place, room)
+        # Only columns before r can have it as a candidate. One whose candidate is gone keeps its gap as a lower bound.
         for c in range(r):
             if size[c] > 0.0:
                 if room[c] < gap[c]:
@@ -172,6 +175,7 @@ def closest_means(
         _nearest_later(r, count, name, room, near, gap)
         work += count
         at[2] -= 1
+        # A quarter of the columns is empty: closing up then costs less than it saves.
         if 4 * at[2] < 3 * count:
             at[1] = at[4] = _close_up(means, size, name, place, near, gap, pivot)
             _span(pivot, size, at[1], low, high)

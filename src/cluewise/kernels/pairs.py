@@ -197,6 +197,8 @@ def relax_links(
             value = first[h] + second[h] + v * min(exits[a, h], exits[b, h])
             if value < lowest - eps:
                 lowest, i, j = value, h, h
+        # Now the ends in different clusters. What does not depend on the pair of clusters goes into first and second,
+        # and a lower bound of the second spares most of the k² combinations.
         least = np.inf
         for h in range(k):
             first[h] += w * reach[b, h]

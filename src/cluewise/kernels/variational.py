@@ -34,6 +34,8 @@ def update_rows(
             j, gain = neighbor[at], pull[report[at]]
             for t in range(k):
                 logs[t] += gain * membership[j, t]
+        # The rows after this one see its new memberships. If all were updated from the old ones, the bound could
+        # fall: linked rows may swap clusters in every round.
         top = logs.max()
         total = 0.0
         for t in range(k):
