@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cluewise import Clues, tables
 from cluewise.clues import Groups, files
-from cluewise.clues.files._values import Names, spell, values_of
+from cluewise.clues.files._lines import Names, spell, values_of
 from cluewise.exceptions import ClueError
 
 IDS = ["a17", "b3", "c", "d", "e", "f"]

@@ -147,7 +147,9 @@ def _mark_broken(
         "together": [_mark_split(group.codes, len(group.weights), codes) for group in clues.together],
         "apart": [_mark_crowded(group.codes, len(group.weights), codes) for group in clues.apart],
         "partitions": [_mark_minority(side, codes) for side in sides],
-        "sizes": _mark_out_of_bounds(raw, clues, n_clusters, sample_weight),
+        "sizes": _mark_out_of_bounds(raw, clues, clues.sizes, n_clusters, sample_weight)
+        if clues.sizes is not None
+        else np.zeros(0, dtype=bool),
     }
 
 
@@ -209,17 +211,17 @@ def _mark_minority(side: Ints, codes: Ints) -> Bools:
     return marks
 
 
-def _mark_out_of_bounds(raw: Ints, clues: Clues, n_clusters: int | None, sample_weight: ArrayLike | None) -> Bools:
-    """Mark clusters that are smaller or larger than allowed; empty if there are no bounds."""
-    if clues.sizes is None:
-        return np.zeros(0, dtype=bool)
+def _mark_out_of_bounds(
+    raw: Ints, clues: Clues, sizes: Floats, n_clusters: int | None, sample_weight: ArrayLike | None
+) -> Bools:
+    """Mark clusters that are smaller or larger than allowed."""
     inside = raw >= 0
     weight, slack = np.ones(np.count_nonzero(inside)), 0.0
     if clues.size_unit == "weight" and sample_weight is not None:
         weight = np.asarray(sample_weight, dtype=np.float64)[inside]
         slack = 1e-9 * float(weight.sum())  # sums of weights are not exact
-    bounds = np.atleast_2d(clues.sizes)
-    if clues.sizes.ndim == 1:  # one pair of bounds for all clusters, whatever their numbers
+    bounds = np.atleast_2d(sizes)
+    if sizes.ndim == 1:  # one pair of bounds for all clusters, whatever their numbers
         size = np.bincount(np.unique(raw[inside], return_inverse=True)[1], weights=weight)
         size = np.append(size, np.zeros(max(0, (n_clusters or 0) - len(size))))
         return (size < bounds[0, 0] - slack) | (size > bounds[0, 1] + slack)

@@ -18,9 +18,8 @@ Names of rows and classes are text. Class and group names that are all whole num
 True and False come back as such; text that only looks like one is written in quotes (``"1"``).
 """
 
-from cluewise.clues.files._lines import FIELDS, split_kind
+from cluewise.clues.files._lines import FIELDS, Names, split_kind
 from cluewise.clues.files._parse import parse, parse_clues, read
-from cluewise.clues.files._values import Names
 from cluewise.clues.files._write import tabulate, write
 
 __all__ = ["FIELDS", "Names", "parse", "parse_clues", "read", "split_kind", "tabulate", "write"]

@@ -10,7 +10,7 @@ from reprlib import repr  # a short one: a value may be long or deep
 from typing import Any
 
 from cluewise import tables
-from cluewise.clues.files._values import Names, spell
+from cluewise.clues.files._lines import Names, spell
 from cluewise.exceptions import ClueError
 
 __all__ = ["is_table", "unfold"]
@@ -47,7 +47,7 @@ def unfold(value: Any, names: Names, name: str) -> tuple[tables.Table, int | Non
     Examples
     --------
     >>> from cluewise.clues.files._json import unfold
-    >>> from cluewise.clues.files._values import Names
+    >>> from cluewise.clues.files._lines import Names
     >>> known = {"labels": {"a17": "red"}, "must": [["a17", "b3"]]}
     >>> table, n = unfold(known, Names(["a17", "b3"]), "clues.json")
     >>> table.columns["kind"].tolist(), table.sources()

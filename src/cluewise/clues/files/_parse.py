@@ -14,8 +14,7 @@ from cluewise import tables
 from cluewise._typing import Array, Ints
 from cluewise.clues._groups import Groups, codes_of
 from cluewise.clues.files._json import is_table, unfold
-from cluewise.clues.files._lines import FIELDS, Lines, split_kind
-from cluewise.clues.files._values import Names, factorize, values_of
+from cluewise.clues.files._lines import FIELDS, Lines, Names, factorize, split_kind, values_of
 from cluewise.exceptions import ClueError
 
 __all__ = ["parse", "parse_clues", "read"]

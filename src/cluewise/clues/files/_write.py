@@ -11,7 +11,7 @@ import numpy as np
 from cluewise import tables
 from cluewise._typing import Array, Floats
 from cluewise.clues._groups import Groups, expand
-from cluewise.clues.files._values import Names, spell
+from cluewise.clues.files._lines import Names, spell
 from cluewise.clues.links import GIVEN
 
 if TYPE_CHECKING:
