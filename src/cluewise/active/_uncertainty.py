@@ -19,7 +19,7 @@ from cluewise.active._state import State
 from cluewise.active._strategy import Scene, StrategyCard
 from cluewise.centroid import PCKMeans
 from cluewise.clues import Clues
-from cluewise.core.partitions.given import told
+from cluewise.core.partitions.given import clone_with
 
 __all__ = ["NeighborhoodUncertainty"]
 
@@ -188,7 +188,7 @@ class NeighborhoodUncertainty(PlacingStrategy):
         ready: _Ready = scene.ready
         base = PCKMeans(penalty="auto", n_init=1) if self.estimator is None else self.estimator
         k = max(self.n_clusters or 2, len(hoods.sets))
-        model = told(base, min(k, scene.n), ready.seed)
+        model = clone_with(base, min(k, scene.n), ready.seed)
         with catch_warnings():  # people who answer questions can do nothing about an empty cluster
             simplefilter("ignore", ConvergenceWarning)
             model.fit(scene.X, clues=_clues(scene, hoods))

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.assign import nearest, nobody
-from cluewise.core.partitions.given import told
+from cluewise.core.partitions.given import clone_with
 from cluewise.core.rows import rows_of
 
 __all__ = ["Local", "codes_of", "groups_of", "local_clustering"]
@@ -63,7 +63,7 @@ def groups_of(known: Sequence[Array], key: Floats, k: int = 2) -> list[Ints]:
 
 def local_clustering(base: Any, X: Any, rows: Ints, k: int, seed: int) -> Local:
     """A clone of ``base`` with k clusters, fitted to some rows and extended to all by its rule (E36, E37)."""
-    model = told(base, min(k, len(rows)), seed)
+    model = clone_with(base, min(k, len(rows)), seed)
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):  # same result for any number of threads
         warnings.simplefilter("ignore", ConvergenceWarning)  # a group may have fewer distinct rows than clusters
         model.fit(X[rows])

@@ -471,7 +471,7 @@ class Clues(Record):
     def closed(self, *, limit: int = 10**6) -> Clues:
         """The same clues with everything that follows from them: entailed must-links, cannot-links and labels.
 
-        Methods that price each link by itself make more of clues when what follows is written out. An entailed link
+        Methods that price each link separately use clues better when what follows is written out. An entailed link
         weighs as much as the weakest link of the components that it joins or parts; its source is "entailed". Rows
         that must be together and apart entail nothing more.
 

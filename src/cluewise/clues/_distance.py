@@ -1,6 +1,6 @@
 """Clues that distances entail: a minimum separation of clusters (delta), a maximum gap inside them (epsilon).
 
-Pairs of close rows are looked at in blocks and never stored: there may be as many as n².
+Pairs of close rows are visited in blocks and never stored: there may be as many as n².
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cluewise.exceptions import ClueError
 __all__ = ["check_epsilon", "clues_of", "repair_epsilon"]
 
 MOST_PAIRS = 10**6
-"""Cannot-links that `clues_of` is willing to write out."""
+"""Most cannot-links that `clues_of` writes out."""
 
 
 def clues_of(X: ArrayLike, *, delta: float | None, epsilon: float | None) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _close(X: Floats, delta: float) -> Ints:
             waiting[rows] = False
             chunk = min(2 * chunk, 2**14)
         elif left.any():
-            # Rows of a crowd have too many neighbors to look at; what matters is which rows are near the crowd.
+            # Rows of a crowd have too many neighbors to visit; what matters is which rows are near the crowd.
             rows = np.flatnonzero(component == component[np.argmax(left)])
             i, j, distance = search.outside(rows, delta)
             near = distance < delta

@@ -48,7 +48,7 @@ def expand(clues: Clues, limit: int) -> tuple[Links, Links]:
 
 
 def _links(rows: Ints, group: Ints, weights: Floats, source: str) -> Links:
-    # A source of its own, which no user has: what a group says comes on top of what links say.
+    # A source of its own, which no user has, so that weights of groups are added to those of links.
     return Links(rows, weights[group], None, f"\0{source}")
 
 

@@ -1,6 +1,6 @@
 """Which rows are near which: by a k-d tree, or by comparing with all rows where there are many columns.
 
-Pairs are looked at in blocks and never stored: there may be as many as n².
+Pairs are visited in blocks and never stored: there may be as many as n².
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ FIELDS = (
 
 
 class Record:
-    """An immutable record of everything that was said about n rows; what follows from it is `Clues`' business."""
+    """An immutable record of what is known about n rows; `Clues` derives what follows from it."""
 
     n: int
     labels: Ints

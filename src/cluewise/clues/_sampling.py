@@ -37,7 +37,7 @@ def draw(
     if profile not in PROFILES:
         raise ClueError(f"profile is {profile!r}; it must be 'clean' or 'ordered'.")
     if confidence is not None and noise:
-        raise ClueError("give noise or confidence, not both: a confidence says itself how often a pair is wrong.")
+        raise ClueError("give noise or confidence, not both: a confidence already implies how often a pair is wrong.")
     wrong_labels, wrong_pairs = _share("label_noise", label_noise), _share("noise", noise)
     sure = _range(confidence)
     rng = _generator(random_state)
@@ -60,7 +60,7 @@ def draw(
     return drawn
 
 
-# --- what was asked for -----------------------------------------------------------------------------------
+# --- requested amounts -----------------------------------------------------------------------------------
 
 
 def _truth(y_true: ArrayLike) -> tuple[Ints, Array]:

@@ -1,4 +1,4 @@
-"""Check what a user hands to `Clues`: counts, sources, size bounds, rows."""
+"""Check the arguments of `Clues`: counts, sources, size bounds, rows."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 
 def in_words(rows: Any) -> str:
-    """Row numbers as people say them: "3, 5 and 8"."""
+    """Row numbers in words: "3, 5 and 8"."""
     shown = [str(int(r)) for r in rows]
     if len(shown) > 12:
         shown = [*shown[:10], f"{len(shown) - 10} more"]

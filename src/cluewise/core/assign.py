@@ -192,7 +192,7 @@ def lead(rows: Rows, centers: Floats, labels: Ints) -> Floats:
 
 
 def visiting_order(order: Any, rows: Ints, n: int, rng: np.random.Generator) -> Ints:
-    """Positions in ``rows`` in the order of visit: by index, at random, or as a permutation of all n rows says."""
+    """Positions in ``rows`` in the order of visit: by index, at random, or by a permutation of all n rows."""
     if isinstance(order, str):
         return rng.permutation(len(rows)) if order == "random" else np.arange(len(rows))
     rank = np.empty(n, dtype=np.int64)

@@ -155,8 +155,8 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Array 
     """Move the worst free rows into the empty clusters; this can only lower the squared error.
 
     ``centers`` are those that the rows were just assigned to; ``free`` rows (a list or a mask; None: all) may be moved,
-    because no clue speaks of them. A cluster stays empty when no free row lies off its center in a cluster of its own.
-    Returns the new tally and the number of rows moved; ``labels`` is changed in place.
+    because no clue mentions them. A cluster stays empty when every free row lies on its center or is alone in its
+    cluster. Returns the new tally and the number of rows moved; ``labels`` is changed in place.
     """
     vacant = np.flatnonzero(found.mass == 0)
     if not len(vacant):

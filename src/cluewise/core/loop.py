@@ -22,14 +22,14 @@ S = TypeVar("S")
 
 
 class Info(NamedTuple):
-    """What a reader wants to know about one iteration."""
+    """Objective and moves of one iteration."""
 
     objective: float  # after the iteration
     moved: int  # rows that changed their cluster
 
 
 class Watch(Protocol):
-    """Told of every complete iteration; says whether to stop."""
+    """Called after every complete iteration; true to stop."""
 
     def __call__(self, state: Any, trace: list[float]) -> bool:
         """True to stop here."""
@@ -37,7 +37,7 @@ class Watch(Protocol):
 
 
 def unwatched(state: Any, trace: list[float]) -> bool:
-    """The watch of a run that only makes a start: no iteration that anybody waits for."""
+    """The watch of a run that only makes a start: callbacks do not see its iterations."""
     return False
 
 
@@ -102,7 +102,7 @@ class Task:
 
 
 class Progress:
-    """Tells callbacks about a fit and keeps the best complete state, in case somebody presses Ctrl-C.
+    """Tells callbacks about a fit and keeps the best complete state, in case the user presses Ctrl-C.
 
     Used as a context: ``setup`` on entry, ``teardown`` on exit, whatever happens in between.
     """
@@ -142,7 +142,7 @@ class Progress:
         self._call("on_fit_task_begin", self.start)
 
     def end_start(self) -> bool:
-        """A start has ended; true when a callback wants no more of them."""
+        """A start has ended; true when a callback asks to stop."""
         assert self.start is not None
         return self._call("on_fit_task_end", self.start)
 
@@ -164,7 +164,7 @@ class Progress:
         self._call("on_fit_task_end", whole)
 
     def __call__(self, state: Any, trace: list[float]) -> bool:
-        """An iteration is complete; true when a callback wants to stop here."""
+        """An iteration is complete; true when a callback asks to stop."""
         # The newest state of this start, unless an earlier start has ended better.
         earlier = self.earlier
         self.last = earlier if earlier is not None and earlier[1][-1] < trace[-1] else (state, trace)

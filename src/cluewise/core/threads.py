@@ -106,7 +106,7 @@ def map_blocks(work: Callable[[T], R], blocks: Sequence[T], spare: int = 3) -> I
 
 
 class _Run(Generic[T, R]):
-    """The blocks of one `map_blocks`; helpers refer to it weakly, so they skip the blocks of a run nobody reads.
+    """The blocks of one `map_blocks`; helpers refer to it weakly, so they skip the blocks of a run that was dropped.
 
     The queues are those written in C: a wait for a `threading.Condition` now and then turns a KeyboardInterrupt into
     a RuntimeError.
@@ -144,7 +144,7 @@ class _Run(Generic[T, R]):
             del found  # its traceback refers to this frame
 
     def stop(self) -> None:
-        """Start nothing new; what runs, for milliseconds, has ended when the caller hears of the exception."""
+        """Start nothing new, and wait the few milliseconds until running blocks have ended."""
         self.stopped = True
         while self.running:
             sleep(0.001)
@@ -176,7 +176,7 @@ _helps: ContextVar[bool] = ContextVar("cluewise_helps", default=False)
 
 
 def _help(calls: _Calls) -> None:
-    """What a helper does until the process ends."""
+    """The loop of a helper thread, until the process ends."""
     _helps.set(True)
     while (call := calls.get()) is not None:
         run = call[0]()
@@ -233,14 +233,14 @@ class _Process:
 
     def __init__(self) -> None:
         self.helpers: dict[int, tuple[_Calls, list[Thread]]] = {}
-        self.limited = 0  # how many want BLAS at one thread
+        self.limited = 0  # fits that need BLAS at one thread
         self.limit: Any = None
         self.renew()
 
     def renew(self) -> None:
-        """Begin anew in a process that was forked: it has no other thread, whatever they held or counted.
+        """Start over in a forked process: the other threads are gone, with all that they held or counted.
 
-        BLAS is still limited if it was; the first one out restores what was there before.
+        BLAS is still limited if it was; the first fit that ends restores the old limit.
         """
         self.lock = Lock()
         self.helpers = {}

@@ -1,4 +1,4 @@
-"""Views: what clues look like to an algorithm. Each method asks for the one that it needs.
+"""Views: what clues look like to an algorithm. Each method takes the one that it needs.
 
 ============================== ============================= ===========================================================
 view                           made by                       for methods that
@@ -316,7 +316,7 @@ class Nodes(NamedTuple):
 
     @property
     def of_row(self) -> Ints:
-        """Node of every row, −1 for free rows; made anew each time, because most rows are free."""
+        """Node of every row, −1 for free rows; built on each access, because most rows are free."""
         node = np.full(self.n, -1, dtype=np.int32)
         node[self.tied] = self.of_tied
         return node

@@ -14,7 +14,7 @@ from cluewise._docs import documented
 from cluewise._typing import Array, Floats, Ints
 from cluewise.base import generator
 from cluewise.core.loop import Progress
-from cluewise.core.partitions.given import size_name, told
+from cluewise.core.partitions.given import clone_with, size_name
 from cluewise.core.threads import map_blocks, one_blas_thread, threads
 from cluewise.ensemble._aligned import unsigned
 from cluewise.kernels import consensus
@@ -252,7 +252,7 @@ def label_rows(estimator: Any, rows: Any, by_column: Any, plans: list[Plan], see
     """Label all rows by one clone for each plan; ``by_column`` holds the same rows, in a format that slices columns."""
 
     def learn(p: int) -> Any:
-        model = told(estimator, len(plans[p].quantiles), seeds[p])
+        model = clone_with(estimator, len(plans[p].quantiles), seeds[p])
         x = _select(by_column, plans[p])
         with threads(1), one_blas_thread():
             model.fit(x.tocsr() if hasattr(x, "tocsr") else np.ascontiguousarray(x))

@@ -96,7 +96,7 @@ def color(net: Network, k: int, allowed: Bools | None, node_limit: int, deadline
         failed = _search_core(net, core, costs, colors, allowed is None, node_limit, deadline)
         if failed is not None:
             return failed
-    # Backwards, each node meets fewer than k colored neighbors: one color is left for it.
+    # In reverse order each node has fewer than k colored neighbors, so a color is left for it.
     net.greedy(order[::-1].copy(), costs, colors)
     return Decision("feasible", reason, colors)
 

@@ -23,7 +23,7 @@ Csr: TypeAlias = tuple[Array, ...]
 
 NO_CLIQUES: Csr = (np.zeros(1, np.int64), np.empty(0, np.int32))
 
-SLICE = 500_000  # kernel steps (some ten milliseconds) between two looks at Ctrl-C
+SLICE = 500_000  # kernel steps (some ten milliseconds) between two checks of Ctrl-C
 
 
 class Tour(NamedTuple):
@@ -220,7 +220,7 @@ class Network(NamedTuple):
 def busy(graph: Csr, cliques: Csr) -> tuple[Ints, Network]:
     """The nodes that exclude any other, and the network among these alone.
 
-    Most nodes are rows that no clue mentions: without them, time and memory depend on the clues alone.
+    Most nodes are rows that no clue mentions: without them, time and memory depend only on the clues.
     """
     indptr, indices = graph[0], graph[1]
     mask = indptr[1:] > indptr[:-1]

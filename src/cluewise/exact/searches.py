@@ -26,7 +26,7 @@ __all__ = [
     "total",
 ]
 
-SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two looks at the clock and at Ctrl-C
+SLICE = 2_000_000  # kernel steps (some ten milliseconds) between two checks of the clock and of Ctrl-C
 SWAPS = 500_000  # the same for Kempe chains, whose steps take longer
 CHAIN = 500  # nodes of the longest Kempe chain
 TURN = 0.1  # seconds that one shake may take
@@ -55,7 +55,7 @@ class Tree(NamedTuple):
     best: Ints  # (m,) best labels so far
     value: Floats  # their cost, per component; ∞ = none
     lower: Floats  # proved bound, per component
-    nodes: Ints  # branches looked at, per component; negative: stopped by the limit
+    nodes: Ints  # branches visited, per component; negative: stopped by the limit
     state: Ints
 
     @property
@@ -64,7 +64,7 @@ class Tree(NamedTuple):
         return (self.nodes >= 0) & (np.arange(len(self.nodes)) < self.state[0])
 
     def grow(self, budget: int) -> bool:
-        """Search on for ``budget`` steps; True when every component is solved or has used up its limit."""
+        """Search on for ``budget`` steps; True when every component is solved or has reached its limit."""
         return branching.branch(*self, budget)
 
     def run(self, deadline: float) -> None:

@@ -16,7 +16,7 @@ def sizes_feasible(sizes: Array, k: int, n: float, component_sizes: Array) -> st
 
     ``sizes`` is (lower, upper) for all clusters or one such row for each of the ``k`` clusters;
     ``component_sizes``, with sum ``n``, are whole numbers of points, or weights. Exact when all components are
-    single points or few are not; otherwise (packing is NP-hard) None is no proof.
+    single points or few are not; otherwise (packing is NP-hard) None proves nothing.
 
     Examples
     --------

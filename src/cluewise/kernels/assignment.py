@@ -159,7 +159,7 @@ def assign_penalized(
                     lowest = value
                     best = h
         else:
-            # The nearest cluster repels nobody, so it beats every cluster that no clue speaks of.
+            # No clue speaks against the nearest cluster, so it beats every cluster without linked rows.
             for c in range(-1, met):
                 h = near if c < 0 else touched[c]
                 value = penalty * cost[h] + w * (scores[h, column] + offset[h])

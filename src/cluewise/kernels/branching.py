@@ -119,8 +119,8 @@ def _choose(lo: int, hi: int, labels: Ints, left: Ints, clash: Ints) -> int:
     best = -1
     any_clash = False
     for v in range(lo, hi):
-        # A node that clashes with nobody can keep its pick. One that has a single cluster left may be assigned at once:
-        # it is no branch, and it tells its neighbors earlier that the cluster is gone.
+        # A node without a clash can keep its pick. One that has a single cluster left may be assigned at once:
+        # this adds no branch, and its neighbors lose the cluster earlier.
         if labels[v] >= 0 or (clash[v] == 0 and left[v] > 1):
             continue
         any_clash = any_clash or clash[v] > 0
@@ -171,7 +171,7 @@ def branch(
     """Solve the components ``starts[i]:starts[i+1]`` of a network one after the other; False when the budget ended.
 
     In and out: ``best`` labels of cost ``value[i]`` (∞: none known); only labels cheaper by more than
-    ``tolerance`` replace them. Out: ``nodes[i]``, branches looked at, negative when ``limit[i]`` stopped the
+    ``tolerance`` replace them. Out: ``nodes[i]``, branches visited, negative when ``limit[i]`` stopped the
     search, and ``lower[i]``, the value when the search ended, else the bound at its root. ``symmetric`` says that
     clusters are interchangeable, so only one unused cluster is tried. ``state``: component, what to do, depth;
     the rest is scratch.
@@ -206,7 +206,7 @@ def branch(
                     best[lo:hi] = pick[lo:hi]
             elif state[1] == NEXT:
                 v = stack[at]
-                # Clusters that nobody uses yet are alike when they are interchangeable: one of them is enough.
+                # Unused clusters are equivalent when clusters are interchangeable: one of them is enough.
                 c = _next(costs, blocked, v, tried[at], min(k, used[at] + 1) if symmetric else k)
                 state[1] = BACK
                 if c < 0 or bounds[at] + costs[v, c] - costs[v, pick[v]] >= value[i] - tolerance:

@@ -12,7 +12,7 @@ __all__ = ["downdate", "solve", "update"]
 
 @kernel
 def update(upper: Floats, vector: Floats) -> None:
-    """Factor of UᵀU + vvᵀ, in place, by rotations; the vector is used up."""
+    """Factor of UᵀU + vvᵀ, in place, by rotations; the vector is overwritten."""
     d = vector.shape[0]
     for j in range(d):
         old = upper[j, j]
@@ -27,7 +27,7 @@ def update(upper: Floats, vector: Floats) -> None:
 
 @kernel
 def downdate(upper: Floats, vector: Floats) -> bool:
-    """Factor of UᵀU − vvᵀ, in place; the vector is used up. False, with U spoiled, if that is not positive definite."""
+    """Factor of UᵀU − vvᵀ, in place; v is overwritten. False, with U invalid, if it is not positive definite."""
     d = vector.shape[0]
     for j in range(d):
         old = upper[j, j]

@@ -1,9 +1,10 @@
 """Compiled loops over must-link components (closures) and the cannot-links between them.
 
-Nine flat arrays tell who excludes whom: ``indptr, indices, weights`` are pairs (symmetric CSR); ``node_indptr,
-node_cliques, node_pull`` are the cliques of each node, and ``clique_indptr, members, shares`` the members of each
-clique. Nodes i and j exclude each other with the sum of the weights of their pair and of ``node_pull·shares`` in every
-clique that holds both. All of these are positive. Cliques are never written out, so memory is linear.
+Nine flat arrays describe which nodes exclude each other: ``indptr, indices, weights`` are pairs (symmetric CSR);
+``node_indptr, node_cliques, node_pull`` are the cliques of each node, and ``clique_indptr, members, shares`` the
+members of each clique. Nodes i and j exclude each other with the sum of the weights of their pair and of
+``node_pull·shares`` in every clique that holds both. All of these are positive. Cliques are never written
+out, so memory is linear.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def peel_extended(
 
     ``heap`` holds the nodes sorted by (value, number), ``position`` their places in it and −1 for all others;
     ``order`` receives the nodes as they go. ``state`` is (nodes left in the heap, nodes removed). Returns whether
-    all are gone; otherwise ``budget`` steps are used up and the next call goes on.
+    all are gone; otherwise the budget of steps is spent and the next call continues.
     """
     net = (indptr, indices, weights, node_indptr, node_cliques, node_pull, clique_indptr, members, shares)
     m = indptr.shape[0] - 1
@@ -263,7 +264,7 @@ def assign_closures(
             if h >= 0:
                 if best != old and h == old:
                     count[j] -= 1
-                    burden[j] = burden[j] - pull[j] * mass[i] if count[j] > 0 else 0.0  # no dust of rounding
+                    burden[j] = burden[j] - pull[j] * mass[i] if count[j] > 0 else 0.0  # no rounding error remains
                 elif best != old and h == best:
                     count[j] += 1
                     burden[j] += pull[j] * mass[i]

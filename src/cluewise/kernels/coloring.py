@@ -2,7 +2,7 @@
 
 A network is six flat arrays. ``indptr, indices``: pairs of nodes that exclude each other, symmetric CSR.
 ``clique_indptr, clique_members``: sets of which no two members may share a cluster, and ``node_indptr,
-node_cliques``: the cliques of each node. ``peel``, ``explore`` and ``greedy`` look at whole inputs and never
+node_cliques``: the cliques of each node. ``peel``, ``explore`` and ``greedy`` work on whole inputs and never
 expand a clique; the others work on hard cores, where no clique has more than k members, and take plain pairs.
 
 A cost of infinity forbids a cluster. Calls that may be long stop after ``budget`` steps (10⁶ take some
@@ -235,7 +235,7 @@ def fold(indptr: Ints, indices: Ints, order: Ints, start: int, stop: int, costs:
                 continue
             first = second = np.inf
             where = -1
-            # The two cheapest clusters of the leaf are all that its neighbor can ask for.
+            # The two cheapest clusters of the leaf are all that can matter to its neighbor.
             for c in range(k):
                 if costs[v, c] < first:
                     first, second, where = costs[v, c], first, c

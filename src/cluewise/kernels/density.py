@@ -143,8 +143,8 @@ def grow(
 ) -> None:
     """Grow clusters from core rows, first come first served, for about so many ``steps``.
 
-    ``at`` holds the next row to start from, head and tail of the queue, and the last cluster; a call goes on where
-    the one before it stopped, until the first is n and the queue is empty.
+    ``at`` holds the next row to start from, head and tail of the queue, and the last cluster; a call continues where
+    the last one stopped, until the first is n and the queue is empty.
     """
     x, head, tail, cluster = at[0], at[1], at[2], at[3]
     n = labels.shape[0]
@@ -264,9 +264,9 @@ def _root(parent: Ints, a: int) -> int:
 def condense(edges: Ints, heights: Floats, least: int, parent: Ints, born: Floats, home: Ints, left: Floats) -> int:
     """Clusters of at least ``least`` rows in a spanning tree with sorted edges, from the leaves to the root.
 
-    Edges of one height act at once. Groups that they join become one cluster: a new one above the clusters among
-    them when these are several, the one cluster itself when there is but one, and a new leaf when there is none and
-    the rows are many enough. ``parent`` and ``born`` (the height where a cluster becomes a part of its parent) are
+    Edges of the same height are handled together. Groups that they join become one cluster: a new one above the
+    clusters among them when these are several, the cluster itself when there is only one, and a new leaf when there is
+    none and the rows are many enough. ``parent`` and ``born`` (the height where a cluster joins its parent) are
     filled in for each cluster, ``home`` and ``left`` (the cluster that a row leaves last on the way down, and where)
     for each row; −1 stands for none. Returns the number of clusters, of which the last is the root.
     """

@@ -71,7 +71,7 @@ def propose(
                 place = (place - 1) >> 1
             held[base + place] = row
         # Deferred acceptance (Gale and Shapley): a full center gives up its farthest row for a nearer one. A row that
-        # is turned down stays on the list of those who wait and asks its next center in the next step.
+        # is turned down stays on the waiting list and asks its next center in the next step.
         elif quota[h] > 0 and _worse(costs, h, held[base], row):
             waiting[state[0] - 1] = held[base]  # the farthest one has to ask elsewhere
             place = 0

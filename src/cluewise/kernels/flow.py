@@ -17,7 +17,7 @@ from cluewise.kernels._jit import kernel
 __all__ = ["augment", "fill"]
 
 DONE, MORE, FULL, STUCK = 0, 1, 2, 3
-"""What `augment` says: nothing left to do, call again, make room in the lanes of ``state[0]``, no way out."""
+"""Results of `augment`: nothing left to do, call again, make room in the lanes of ``state[0]``, no path."""
 
 
 @kernel

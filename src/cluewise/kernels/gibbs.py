@@ -1,4 +1,4 @@
-"""Compiled visits of a Gibbs sampler: each row leaves its cluster and draws one anew, its clues weighing in.
+"""Compiled visits of a Gibbs sampler: each row leaves its cluster and draws a new one, given its clues.
 
 Clusters live in *slots*; a slot with count 0 is free, and labels are slots (−1: the row is in no cluster yet). All
 random numbers are passed in. The clues of row i are the entries ``indptr[i]`` to ``indptr[i + 1]``: the other row, and

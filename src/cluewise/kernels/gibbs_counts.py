@@ -48,7 +48,7 @@ def visit_counts(
     together: Floats,
     limit: int,
 ) -> int:
-    """Visit ``rows[start:]``, parameters integrated out; returns the first place not visited, for want of a slot.
+    """Visit ``rows[start:]``, parameters integrated out; returns the first place not visited because no slot is free.
 
     ``cells`` is the matrix of counts in CSR form; ``words[k]`` sums the rows of slot k and ``totals[k]`` all of that.
     ``fresh[i]`` is the score of row i in a new cluster.
@@ -84,7 +84,7 @@ def visit_counts(
             totals[own] -= lengths[i]
             for c in range(begin, end):
                 words[own, cells[1][c]] -= cells[2][c]
-        # A slot that was used before may hold dust of rounding from weights that are not whole numbers.
+        # A slot that was used before may hold rounding errors of counts that are not whole numbers.
         if counts[target] == 0:
             words[target] = 0.0
             totals[target] = 0.0
@@ -136,7 +136,7 @@ def split_counts(
         asked, uniform = (r + 2, 0.0) if r < 0 else (wanted[r], uniforms[r])
         chosen, chance, more = choose_side(i, asked, uniform, side, indptr, neighbor, report, pull, score)
         gain += more
-        # The seeds are put on their sides without a draw, so they are no part of the proposal's probability.
+        # The seeds are put on their sides without a draw, so they do not enter the proposal's probability.
         if r >= 0:
             log_chance += chance
         side[i] = chosen

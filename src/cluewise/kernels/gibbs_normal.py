@@ -17,7 +17,7 @@ from cluewise.kernels.gibbs import choose_side, draw, vacancy
 __all__ = ["gather_normal", "split_normal", "visit_normal"]
 
 THIN = 1e-6
-"""A determinant that falls below this share when a row leaves is not trusted: the cluster is gathered anew."""
+"""A determinant that falls below this share when a row leaves is not trusted: the cluster is summed up again."""
 
 LANES = 4
 """Clusters are compared with a row so many at a time."""
@@ -37,7 +37,7 @@ def _join(x: Floats, count: int, strength: float, mean: Floats, upper: Floats, a
 
 @kernel
 def _leave(x: Floats, count: int, strength: float, mean: Floats, upper: Floats, away: Floats) -> bool:
-    """One row less, of ``count`` before it leaves; false when rounding has eaten the determinant."""
+    """One row less, of ``count`` before it leaves; false when rounding leaves no positive determinant."""
     kappa = strength + count - 1
     factor = math.sqrt((kappa + 1) / kappa)
     for j in range(x.shape[0]):
@@ -153,7 +153,7 @@ def visit_normal(
     together: Floats,
     limit: int,
 ) -> int:
-    """Visit ``rows[start:]``, parameters integrated out; returns the first place not visited, for want of a slot.
+    """Visit ``rows[start:]``, parameters integrated out; returns the first place not visited because no slot is free.
 
     ``height[n]`` is log n plus the part of the Student-t log-density that depends on n only, ``fresh[i]`` the score of
     row i in a new cluster. A row that stays costs no update: |Ψ| and the distance without it follow from those with it
@@ -270,7 +270,7 @@ def split_normal(
         asked, uniform = (r + 2, 0.0) if r < 0 else (wanted[r], uniforms[r])
         chosen, chance, more = choose_side(i, asked, uniform, side, indptr, neighbor, report, pull, score)
         gain += more
-        # The seeds are put on their sides without a draw, so they are no part of the proposal's probability.
+        # The seeds are put on their sides without a draw, so they do not enter the proposal's probability.
         if r >= 0:
             log_chance += chance
         side[i] = chosen

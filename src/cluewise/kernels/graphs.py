@@ -106,7 +106,7 @@ def number_roots(parent: Ints) -> tuple[Array, int]:
         a = parent[i]
         while parent[a] != a:
             a = parent[a]
-        # The root is the smallest member, so it has been numbered before any other member comes by.
+        # The root is the smallest member, so it is numbered before any other member is visited.
         parent[i] = a
         if a == i:
             component[i] = count

@@ -100,10 +100,10 @@ def pass_messages(
     start: int,
     stop: int,
 ) -> None:
-    """Sum-product: each node tells its neighbors what it has heard from the others.
+    """Sum-product: each node sends each neighbor a message that combines those of all other neighbors.
 
-    ``messages[p]`` is what the node that link p belongs to has heard through it; ``back[p]`` is the same link as the
-    neighbor has it. The largest change of what a node says is written into ``change``.
+    ``messages[p]`` is the message that the owner of link p has received through it; ``back[p]`` is the same link in the
+    list of the neighbor. The largest change of the messages sent by each node is written into ``change``.
     """
     k = unary.shape[1]
     belief, cavity, terms, said = np.empty(k), np.empty(k), np.empty(k), np.empty(k)

@@ -1,12 +1,12 @@
 """Compiled loops that build trees by chains of nearest neighbors; `linkage_centers` has the one that needs no chain.
 
 Clusters are named by numbers below m; a union keeps the smaller of two names. ``left``, ``right`` and ``height`` take
-one entry per union. Every kernel goes on from where its arrays, and the few counters in ``at``, say that the last call
-has stopped, and returns after about ``budget`` distances; ``at[0]`` is 0 when no two clusters can be joined any more.
+one entry per union. Every kernel continues from the state that the last call has left in its arrays and in the counters
+``at``, and returns after about ``budget`` distances; ``at[0]`` is 0 when no two clusters can be joined any more.
 
-Who must not share a cluster is written as infinity into a table of distances, or, where there is none, into the
+Clusters that must not be joined have an infinite distance in the table. Where there is no table, they are in the
 rows of ``bits``: bit c of row r says that the clusters ``owner[r]`` and ``owner[c]`` exclude each other, ``bound`` is
-the row of each cluster (−1: it excludes nobody).
+the row of each cluster (−1: it excludes none).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def chain_pairs(
                 best = v
                 y = active[p]
         work += count
-        if y < 0:  # nobody may join it, now or later
+        if y < 0:  # no cluster may join it, now or later
             gone = x
             depth = 0
         elif depth > 1 and y == chain[depth - 2]:
@@ -140,7 +140,7 @@ def _squared(means: Floats, q: int, start: int, stop: int, out: Floats) -> None:
 
 @kernel
 def _exclude(x: int, bits: Array, bound: Ints, owner: Ints, place: Ints, out: Floats) -> None:
-    """Infinity for everybody who must not share a cluster with x."""
+    """Set the distance to every cluster that x excludes to infinity."""
     if bound[x] < 0:
         return
     row = bits[bound[x]]
@@ -157,7 +157,7 @@ def _exclude(x: int, bits: Array, bound: Ints, owner: Ints, place: Ints, out: Fl
 
 @kernel
 def _unite(a: int, b: int, bits: Array, bound: Ints, owner: Ints) -> None:
-    """Cluster a takes over whom b excludes."""
+    """Cluster a takes over the exclusions of b."""
     r, s = bound[a], bound[b]
     if s < 0:
         return
@@ -173,7 +173,7 @@ def _unite(a: int, b: int, bits: Array, bound: Ints, owner: Ints) -> None:
         bits[r, w] |= word
         for c in range(WORD):
             if (word >> np.uint64(c)) & one:
-                # Everybody who excluded b now excludes a: the matrix of bits stays symmetric.
+                # Clusters that excluded b now exclude a: the matrix of bits stays symmetric.
                 other = bits[w * WORD + c]
                 other[r // WORD] |= one << np.uint64(r % WORD)
                 other[s // WORD] &= ~(one << np.uint64(s % WORD))
@@ -229,7 +229,7 @@ def chain_means(
             if room[c] < best:
                 best = room[c]
                 r = c
-        if r < 0:  # nobody may join it, now or later
+        if r < 0:  # no cluster may join it, now or later
             gone = q
             depth = 0
         elif depth > 1 and name[r] == chain[depth - 2]:

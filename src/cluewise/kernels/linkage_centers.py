@@ -108,8 +108,8 @@ def closest_means(
     """Join the two clusters with the closest means, as long as they are within ``reach``; heights are squared.
 
     Each column keeps a candidate among the columns after it: ``near`` and ``gap``, a lower bound of the squared
-    distance. A candidate that is gone (−1) is searched anew only when its bound is the least of all. ``pivot`` are the
-    distances of the means from ``center``, ``low`` and ``high`` their ranges in blocks of columns. Counters: 1 as
+    distance. A new candidate for one that is gone (−1) is searched when its bound is the least of all. ``pivot`` are
+    the distances of the means from ``center``, ``low`` and ``high`` their ranges in blocks of columns. Counters: 1 as
     long as there is something to do, columns, clusters, unions, columns that have had a candidate, distances computed.
     """
     work = 0
@@ -148,7 +148,7 @@ def closest_means(
         around = 0.0
         for j in range(means.shape[0]):
             means[j, r] += share * (means[j, q] - means[j, r])
-            means[j, q] = np.inf  # infinitely far from everybody
+            means[j, q] = np.inf  # infinitely far from all others
             around += (means[j, r] - center[j]) ** 2
         size[r] += size[q]
         size[q] = 0.0

@@ -1,4 +1,4 @@
-"""Compiled loops of metric learning: cyclic projections of a matrix onto what pairs of rows ask for."""
+"""Compiled loops of metric learning: cyclic projections of a matrix onto the constraints of pairs of rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def project_pairs(
 
     ``off`` holds the differences of the pairs, ``sign`` +1 for a must-link and −1 for a cannot-link, ``give`` 1/γ (0:
     the bound is hard). A, the multipliers λ and the bounds ξ are changed in place; ``turned`` is room for d numbers.
-    A pair without distance in the metric of the moment asks for nothing that a metric could give.
+    A pair at distance 0 in the current metric is skipped: no projection can change its distance.
     """
     m, d = off.shape
     moved = 0.0

@@ -114,7 +114,7 @@ def nearest_exactly(X: Floats, rows: Ints, near: Ints, squared: Floats) -> None:
             for c in range(d):
                 gap = np.float64(x[c]) - np.float64(X[j, c])
                 total += gap * gap
-            # Rows come by rising number, so that an equal one never comes first.
+            # Rows come in ascending order, so an equal one never comes first.
             if count < k or total < found[k - 1]:
                 place = min(count, k - 1)
                 count += 1

@@ -14,7 +14,7 @@ from cluewise.kernels._jit import kernel
 __all__ = ["divergences", "divergences_to_own", "sweep"]
 
 TINY = 1e-300
-"""Weight of a row that does not count: it still goes to the nearest of the clusters that clues do not tell apart."""
+"""Weight of a row that does not count: among clusters that clues leave equal it still goes to the nearest."""
 
 
 @kernel

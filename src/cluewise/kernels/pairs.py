@@ -84,7 +84,7 @@ def _move(
     costs: Floats,
     lead: Floats,
 ) -> None:
-    """Put row t into cluster ``new`` and tell the rows that it is linked to; their leads are no longer known."""
+    """Put row t into cluster ``new`` and update the costs of linked rows; their leads are no longer known."""
     old = labels[t]
     if new == old:
         return
@@ -190,7 +190,7 @@ def relax_links(
         _without(e, b, a, p, must, cannot, between, reach, exits, costs, second)
         lowest = first[p] + second[q] + _price(e, a, p, b, q, must, cannot, between, reach, exits)
         # With equal weights exact ties are common: a row that must break one of two links may pay the same for both.
-        # Rounding shall not decide them.
+        # Rounding must not decide them.
         eps = 1e-12 * abs(lowest)
         i, j = p, q
         for h in range(k):
@@ -228,7 +228,7 @@ def repair_all(
 ) -> None:
     """Visit every must-link, then every cannot-link, and choose the best of all k² places for its two ends.
 
-    Each link is looked at alone, so a later link may undo an earlier one; ``exits[h]`` is the cost of a broken
+    Each link is handled alone, so a later link may undo an earlier one; ``exits[h]`` is the cost of a broken
     cannot-link in cluster h. Ties go to the lower cluster number.
     """
     k = between.shape[0]
@@ -350,7 +350,7 @@ def count_broken(ends: Ints, must: Floats, cannot: Floats, labels: Ints, split: 
 
 @kernel
 def two_nearest(squared: Floats, nearest: Ints, runner_up: Ints) -> None:
-    """The nearest and the second nearest center of each row; the lower number on ties, 0 when there is but one."""
+    """The nearest and the second nearest center of each row; the lower number on ties, 0 when there is only one."""
     for t in range(squared.shape[0]):
         first, second = 0, -1
         for h in range(1, squared.shape[1]):
@@ -375,7 +375,7 @@ def half_prices(
     """Fill in for the rows ``which`` what they cost alone, to reach another's center, and to leave their cluster.
 
     Half of weight times squared distance (an empty ``weight`` stands for 1), a quarter of the squared distance, and
-    half of that to the nearest center but one, for every one; 0 if there is no other.
+    half of that to the nearest other center, for every cluster; 0 if there is no other.
     """
     k = squared.shape[1]
     for i in range(which.shape[0]):

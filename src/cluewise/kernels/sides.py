@@ -16,5 +16,5 @@ def add_prices(scores: Floats, rows: Ints, start: int, codes: Ints, prices: Floa
     for h in range(scores.shape[0]):
         own, price = scores[h], prices[h]
         for r in range(rows.shape[0]):
-            # Unsigned: a signed index would be asked each time whether it counts from the end.
+            # Unsigned: a signed index would be checked each time for counting from the end.
             own[np.uint64(rows[r] - start)] += price[np.uint64(codes[r])]

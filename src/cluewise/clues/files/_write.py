@@ -122,7 +122,7 @@ class _Page:
         self.confidence.append(blank if confidence is None else confidence)
 
     def table(self) -> tables.Table:
-        """All lines; the columns for weights and confidences only where one says something."""
+        """All lines; the columns for weights and confidences only where there are any."""
         columns: dict[str, Any] = {key: self.text[key] for key in ("a", "b", "kind")}
         weight, confidence = np.concatenate(self.weight), np.concatenate(self.confidence)
         if not np.isin(weight[~np.isnan(weight)], 1.0).all():

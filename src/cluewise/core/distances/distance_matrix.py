@@ -1,4 +1,4 @@
-"""Matrices of distances: those that users hand over, how much memory one may take, and how long all pairs take."""
+"""Matrices of distances: checks of those given by users, and limits of memory and time for all pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cluewise._typing import Bools, Floats
 __all__ = ["require_distances", "require_memory", "warn_of_time"]
 
 ROWS = 256
-"""Rows checked at once."""
+"""Rows per block of the check."""
 
 ROUNDING = 1e-6
 """Share of the largest distance by which the two halves may differ: less than single precision loses."""
@@ -24,7 +24,7 @@ PATIENCE = 1.0
 
 
 def require_distances(D: Floats) -> None:
-    """Refuse what is no matrix of distances: square, not negative, symmetric, with zeros on its diagonal."""
+    """Check that X is a matrix of distances: square, not negative, symmetric, with zeros on its diagonal."""
     if D.shape[0] != D.shape[1]:
         raise ValueError(f"metric='precomputed' needs a square matrix of distances; X has shape {D.shape}.")
     slack = ROUNDING * float(np.abs(D).max())
@@ -38,7 +38,7 @@ def require_distances(D: Floats) -> None:
 def _refuse(bad: Bools, start: int, why: str) -> None:
     if bad.any():
         i, j = np.argwhere(bad)[0]
-        raise ValueError(f"X is no matrix of distances: the entry in row {i + start}, column {j} {why}.")
+        raise ValueError(f"X is not a matrix of distances: the entry in row {i + start}, column {j} {why}.")
 
 
 def require_memory(needed: int, limit: float, what: str, instead: str) -> None:

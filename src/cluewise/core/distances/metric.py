@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 BLOCK_BYTES = 2**22
-"""Pair differences that are in memory at once."""
+"""Pair differences per block."""
 
 LEAST = 64
 """Pairs in a block at least."""
@@ -173,7 +173,7 @@ def eigen(M: Floats, rank: float = RANK) -> Spectrum:
 
 
 def signed(vectors: Floats) -> Floats:
-    """Eigenvectors are known up to their sign only; the same matrix shall give the same ones everywhere."""
+    """Fix the signs of eigenvectors, so that the same matrix gives the same ones on every machine."""
     if not vectors.size:  # rows that are all zero have none worth having
         return vectors
     top = np.abs(vectors).argmax(axis=0)

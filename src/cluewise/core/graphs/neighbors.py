@@ -1,7 +1,7 @@
 """Neighbors: the exact nearest rows of every row, by a tree in few columns and by blocks of products in many.
 
-Products are taken in single precision, which is fast and not exact; a few candidates more than asked for are kept,
-their distances are computed anew in double precision, and rows whose neighbors these might miss are searched plainly.
+Products are taken in single precision, which is fast and not exact; a few more candidates than requested are kept,
+their distances are computed again in double precision, and rows whose neighbors these might miss are searched plainly.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ LINES, COLUMNS = 256, 2048
 """Shape of a block of scores: two megabytes, which the caches hold."""
 
 SPARE = 8
-"""Candidates beyond the neighbors that are asked for."""
+"""Candidates beyond the requested neighbors."""
 
 SLICE = 2**23
-"""Distances per call of the plain search, so that Ctrl-C is heard."""
+"""Distances per call of the plain search, so that Ctrl-C is answered."""
 
 
 class Neighbors(NamedTuple):

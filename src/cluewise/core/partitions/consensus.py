@@ -76,7 +76,7 @@ def refill(labels: Ints, paid: Floats, place: Floats, known: Bools, k: int) -> N
 
 
 def _shares(held: Floats, before: Floats) -> Floats:
-    """Label frequencies; a cluster without a covered row keeps those that it had, which cost nobody anything."""
+    """Label frequencies; a cluster without a covered row keeps its old ones, which adds nothing to the objective."""
     mass = held.sum(axis=1, keepdims=True)
     return np.where(mass > 0, held / np.maximum(mass, 1), before)
 
@@ -84,7 +84,7 @@ def _shares(held: Floats, before: Floats) -> Floats:
 def basis_of(
     lines: list[Array], weights: Floats, utility: Utility, normalized: bool, rng: np.random.Generator
 ) -> Basis:
-    """Partitions, each with its weight; normalized, the weight is divided by what could be told about it."""
+    """Partitions, each with its weight; normalized, the weight is divided by the largest utility that is possible."""
     labelings = labelings_of(lines, weights)
     scale = np.ones(len(lines))
     if normalized:

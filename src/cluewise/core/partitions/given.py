@@ -1,4 +1,4 @@
-"""Clusterers that somebody gives: how many clusters they shall find, and from which seed."""
+"""Clusterers given by the user: their number of clusters and their seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-__all__ = ["size_name", "told"]
+__all__ = ["clone_with", "size_name"]
 
 SIZES = ("n_clusters", "n_components")
 """What clusterers call their number of clusters."""
@@ -16,9 +16,9 @@ _INNER = tuple(f"__{name}" for name in SIZES)
 
 
 def size_name(estimator: Any) -> str | None:
-    """The parameter that says how many clusters there shall be; None: it decides for itself.
+    """The parameter for the number of clusters; None when the estimator finds that number.
 
-    A clusterer inside of another estimator is refused: which of the numbers there would count is not known.
+    A clusterer inside another estimator is refused: it is not known which of the inner parameters counts.
     """
     own = estimator.get_params(deep=False)
     name = next((name for name in SIZES if name in own), None)
@@ -35,8 +35,8 @@ def size_name(estimator: Any) -> str | None:
     return None
 
 
-def told(estimator: Any, k: int, seed: int) -> Any:
-    """A copy with k clusters and a seed, where it has such parameters."""
+def clone_with(estimator: Any, k: int, seed: int) -> Any:
+    """A clone with k clusters and a seed, where it has such parameters."""
     model, name = clone(estimator), size_name(estimator)
     seeds = [own for own in model.get_params() if own == "random_state" or own.endswith("__random_state")]
     return model.set_params(**({} if name is None else {name: k}), **dict.fromkeys(sorted(seeds), seed))

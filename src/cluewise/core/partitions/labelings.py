@@ -1,6 +1,6 @@
 """Labelings: several partitions of the same rows, some of them partial, as one table of codes.
 
-The one-hot rows that consensus methods speak of are never written out: clusters are described by the *shares* of the
+The one-hot rows of the papers on consensus are never written out: clusters are described by the *shares* of the
 labels of each partition among their rows, and what a row pays in a cluster is looked up, one number per label.
 """
 
@@ -19,13 +19,13 @@ from cluewise.kernels import labelings as kernel
 __all__ = ["Labelings", "costs_in", "distinct_rows", "held_by", "labelings_of", "lined_up"]
 
 BLOCK = 2**12
-"""Rows looked at at once."""
+"""Rows per block."""
 
 
 class Labelings(NamedTuple):
     """m partitions of n rows."""
 
-    codes: list[Array]  # per partition (n,) of one unsigned type; a code of ``sizes`` or more is no label
+    codes: list[Array]  # per partition (n,) of one unsigned type; a code of ``sizes`` or more means no label
     sizes: list[int]  # labels of each partition
     weights: Floats  # (m,) what each partition counts
     overall: list[Floats]  # per partition, the shares of its labels among the rows that it covers
@@ -42,7 +42,7 @@ class Labelings(NamedTuple):
 
 
 def labelings_of(lines: list[Array], weights: Floats) -> Labelings:
-    """Labelings from lines of whole numbers; negative ones, and the largest of an unsigned type, are no labels.
+    """Labelings from lines of whole numbers; negative ones, and the largest of an unsigned type, mean no label.
 
     Lines of an unsigned type are not copied, unless their labels are larger than the number of rows.
     """

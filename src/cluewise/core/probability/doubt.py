@@ -73,7 +73,7 @@ def doubts_by(table: Floats, scale: float, labels: Ints, clues: Clues, weight: F
     confidence = np.concatenate([clues.must_confidence, clues.cannot_confidence])
     unsure = np.isnan(confidence)
     wrong = np.full(2, PRIOR[0] / sum(PRIOR))  # share of the must-links, and of the cannot-links
-    if np.count_nonzero(size) < 2:  # one cluster says nothing about who is apart
+    if np.count_nonzero(size) < 2:  # a single cluster separates nothing
         return np.where(unsure, wrong[0], 1 - confidence)
     left = size[labels[which]] - (1.0 if weight is None else weight[which])
     alone = softmax(-_costs(table, scale, labels[which], size, left, len(labels)), axis=1)
@@ -136,11 +136,11 @@ def calibrated(raw: Floats, odds: Floats, clues: Clues, weight: Floats | None = 
 
 
 def _costs(table: Floats, scale: float, own: Ints, size: Floats, left: Floats, n: int) -> Floats:
-    """Minus log of size times likelihood, up to a constant; a row does not speak for the center that it made itself.
+    """Minus log of size times likelihood, up to a constant; a row does not count for its own center.
 
     Without row i the center of its cluster lies n_h/(n_h − 1) times as far from it; a cluster of one row is gone.
     """
-    share = max(n - int(np.count_nonzero(size)), 1) / n  # of the spread; the centers took the rest away
+    share = max(n - int(np.count_nonzero(size)), 1) / n  # of the spread; the rest went into the centers
     cost = table * (share / scale) if scale > 0 else np.where(table > 0, np.inf, 0.0)
     each = np.arange(len(own))
     others = np.tile(size, (len(own), 1))
@@ -157,7 +157,8 @@ def _costs(table: Floats, scale: float, own: Ints, size: Floats, left: Floats, n
 def _together(alone: Floats, first: Ints, second: Ints, is_must: Bools, odds: Floats) -> Floats:
     """Probability that both rows of each pair are together, from their costs and the other links of both.
 
-    A link tells row i about cluster h: it is reported p_j(h) + odds·(1 − p_j(h)) as often (must; cannot: the reverse).
+    A must-link of rows i and j is evidence for row i in cluster h: it is reported p_j(h) + odds·(1 − p_j(h)) as often.
+    For a cannot-link it is the reverse.
     """
     slope = np.where(is_must, 1 / odds - 1, odds - 1)[:, None]
     size = max(BLOCK // alone.shape[1], 1)

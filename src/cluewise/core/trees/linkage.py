@@ -25,7 +25,7 @@ class Merges(NamedTuple):
 
 
 Watch: TypeAlias = Callable[[Merges], bool]
-"""Told of the unions made so far, every now and then; says whether to stop."""
+"""Called with the unions made so far from time to time; true to stop."""
 
 
 class Tree(NamedTuple):
@@ -42,7 +42,7 @@ class Tree(NamedTuple):
 
     @property
     def forbidden(self) -> Bools:
-        """Mask of the rows of ``Z`` that are no unions: they only complete the tree."""
+        """Mask of the rows of ``Z`` that are not unions: they only complete the tree."""
         return np.arange(self.n - 1) > self.n - 1 - self.k_min
 
     @property

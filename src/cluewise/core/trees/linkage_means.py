@@ -14,14 +14,14 @@ from cluewise.kernels import linkage, linkage_centers
 __all__ = ["Means", "joined_by_center", "joined_by_ward", "means_bytes", "means_of"]
 
 BUDGET = 5 * 10**7
-"""Coordinates looked at (some tens of milliseconds) between two looks at Ctrl-C."""
+"""Coordinates (some tens of milliseconds) between two checks for Ctrl-C."""
 
 BLOCK = 64
 """Centers that the triangle inequality screens at once."""
 
 
 class Means(NamedTuple):
-    """Must-link components as means, and who excludes whom as bits; all of it is overwritten by the kernels."""
+    """Must-link components as means, and a bit matrix of those that exclude each other; the kernels overwrite both."""
 
     means: Floats  # (d, m)
     size: Floats  # (m,)
@@ -138,7 +138,7 @@ def joined_by_center(given: Means, reach: float, watch: Watch) -> Merges:
 
 
 def _columns(given: Means, reach: float) -> tuple[Any, ...]:
-    """What `closest_means` wants: with a finite reach the columns are sorted by their distance from a pivot."""
+    """The input of `closest_means`: with a finite reach the columns are sorted by their distance from a pivot."""
     m = len(given.size)
     means, size, name = given.means, given.size, np.arange(m)
     center: Floats = means[:, 0].copy()

@@ -47,13 +47,13 @@ ROUNDING = 1e-6
 """Share of the largest distance by which the two ways between rows may differ."""
 
 BLOCK = 2**18
-"""Distances computed at once."""
+"""Distances per block."""
 
 WIDE = 48
 """With more columns than these a table of Ward's distances pays."""
 
 BUDGET = 3 * 10**6
-"""Distances looked at (some tens of milliseconds) between two looks at Ctrl-C."""
+"""Distances (some tens of milliseconds) between two checks for Ctrl-C."""
 
 
 def table_bytes(m: int) -> int:
@@ -155,7 +155,7 @@ def _condensed(distance: Callable[[Ints, Ints], Floats], component: Ints, m: int
             table[_begin(i, m) + i + 1 : _begin(i, m) + m] = found[i - piece.start, i - piece.start + 1 :]
 
     for _ in map_blocks(work, pieces(size, some)):
-        continue  # between two blocks Ctrl-C is heard
+        continue  # Ctrl-C is answered between two blocks
     return table
 
 
