@@ -2,7 +2,7 @@
 
 A docstring asks for an entry by a line of its own: ``{labels_}``, or ``{max_iter 100}`` where the entry has a default.
 Lines that follow with a deeper indent continue the entry.
-`Informed` and `Strategy` fill in the docstrings of their subclasses; other classes and functions use `documented`.
+`ClueEstimator` and `Strategy` fill in the docstrings of their subclasses; other classes and functions use `documented`.
 """
 
 from __future__ import annotations

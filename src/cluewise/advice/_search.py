@@ -17,7 +17,7 @@ from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise.advice._candidates import choose_counts, describe_demands, list_candidates, name_estimators
 from cluewise.advice._runner import Runner, describe_error, get_labels
 from cluewise.advice._trials import Trial, pick, warn_of_chance
-from cluewise.base import Informed, as_clues, generator
+from cluewise.base import ClueEstimator, as_clues, generator
 from cluewise.clues import Clues
 from cluewise.core.loop import Progress
 from cluewise.exceptions import ClueError
@@ -38,7 +38,7 @@ def _best_has(name: str) -> Any:
     return has
 
 
-class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, Informed):
+class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, ClueEstimator):
     r"""Choose method, parameters and number of clusters by how well held-out clues are predicted.
 
     That a method keeps the clues it was fitted with proves little. So the clues are split into folds; every candidate
@@ -293,7 +293,7 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, Informed):
         return self.fit(X, clues=clues, sample_weight=sample_weight).transform(X)
 
     def __sklearn_tags__(self) -> Any:
-        tags = super(Informed, self).__sklearn_tags__()
+        tags = super(ClueEstimator, self).__sklearn_tags__()
         tags.estimator_type = "clusterer"
         inside = [get_tags(estimator) for estimator in name_estimators(self.estimators).values()]
         tags.input_tags.sparse = all(one.input_tags.sparse for one in inside)

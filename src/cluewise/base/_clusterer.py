@@ -24,7 +24,7 @@ from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError, SoftClueWarning, Undecided, UnusedClueWarning
 from cluewise.metrics import broken
 
-__all__ = ["Attributes", "Clusterer", "Informed", "Problem", "fit_predict"]
+__all__ = ["Attributes", "Clusterer", "ClueEstimator", "Problem", "fit_predict"]
 
 Attributes = dict[str, Any]
 """What a fit publishes: attributes, whose names end in an underscore, and their values."""
@@ -35,7 +35,7 @@ HEAVIEST = 1e12
 ABOUT_COLUMNS = ("n_features_in_", "feature_names_in_")
 
 
-class Informed(BaseEstimator):
+class ClueEstimator(BaseEstimator):
     """Base of all estimators that accept clues; a subclass has a ``card``, and its ``fit`` begins with these checks."""
 
     card: ClassVar[Card]
@@ -181,13 +181,13 @@ def fit_predict(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Ints:
     return self.fit(X, y, **kwargs).labels_
 
 
-class Clusterer(ClusterMixin, Informed):
+class Clusterer(ClusterMixin, ClueEstimator):
     """Base of all clusterers.
 
     An iterative method has a ``card`` and implements ``_solve(problem)``, which runs one start. It extends
     ``_state_attributes`` (the results that an interrupted fit publishes, too) and ``_attributes`` (all results); only
     `fit` writes them. A method that does not iterate has a ``fit`` of its own, which begins with the checks of
-    `Informed`.
+    `ClueEstimator`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats
-from cluewise.base._clusterer import Attributes, Informed
+from cluewise.base._clusterer import Attributes, ClueEstimator
 from cluewise.base._input import checked_data
 from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
@@ -36,7 +36,7 @@ def from_trace(trace: list[float]) -> Attributes:
     return {"n_iter_": len(trace), "trace_": np.array(trace), "objective_": trace[-1]}
 
 
-class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator):
     """Base of the transformers that learn a Mahalanobis metric from clues.
 
     A subclass has a ``card`` and implements ``_learn(X, clues)``, which returns what is published. An iterative one has

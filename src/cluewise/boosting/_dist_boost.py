@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
-from cluewise.base import Attributes, Card, Informed, MetricThen, checked_data, generator
+from cluewise.base import Attributes, Card, ClueEstimator, MetricThen, checked_data, generator
 from cluewise.boosting import _rounds as boosting
 from cluewise.boosting._rounds import SignedPairs, Weights
 from cluewise.clues import Clues
@@ -90,7 +90,7 @@ def step(state: State, *, task: Task) -> tuple[State, loop.Info]:
     return state, loop.Info(boosting.pair_loss(pairs, task.first, state.votes), 0)
 
 
-class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Informed):
+class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator):
     r"""Learn a distance from pairs: Gaussian mixtures vote on whether two rows belong together.
 
     Use it in front of a method that takes a table of distances, such as average linkage or spectral clustering, when

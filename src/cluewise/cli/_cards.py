@@ -13,7 +13,7 @@ from cluewise._homes import FAMILIES, homes
 __all__ = ["Entry", "read_cards"]
 
 
-_OTHER_BASES = {"Informed", "MetricLearner"}  # of methods that have a card and do not cluster
+_OTHER_BASES = {"ClueEstimator", "MetricLearner"}  # of methods that have a card and do not cluster
 
 
 class Entry(NamedTuple):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import ArrayLike, Floats, Ints
-from cluewise.base import Attributes, Card, Informed, checked_data
+from cluewise.base import Attributes, Card, ClueEstimator, checked_data
 from cluewise.core.distances.distance_matrix import require_distances, require_memory
 from cluewise.core.trees.linkage_pairs import METRICS, paired, pairwise
 from cluewise.exceptions import ClueWarning
@@ -22,7 +22,7 @@ from cluewise.metric_learning._propagation_radius import guarded_radius
 __all__ = ["PropagatedDistances"]
 
 
-class PropagatedDistances(TransformerMixin, Informed):
+class PropagatedDistances(TransformerMixin, ClueEstimator):
     r"""Distances in which clues also act on neighbors of their rows.
 
     Use it before any method that takes precomputed distances. A must-link sets the distance of its two rows to zero, so
