@@ -53,7 +53,8 @@ def __getattr__(name: str) -> Any:
     if name in ROOMS:
         return import_module(f"cluewise.{name}")
     if name in homes():
-        return getattr(import_module(homes()[name]), name)
+        # Kept, so that the next use is a plain attribute.
+        return globals().setdefault(name, getattr(import_module(homes()[name]), name))
     raise AttributeError(f"module 'cluewise' has no attribute {name!r}")
 
 
