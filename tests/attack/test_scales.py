@@ -83,7 +83,7 @@ REFUSED = re.compile(
 )
 # Where rows do not differ there may be nothing to cluster or to learn.
 NOTHING = re.compile(
-    "n_clusters=3 is too many|X has only zeros|no mixture of n_clusters=3 puts|DistBoost learns from pairs|"
+    "n_clusters=3 is too many|X has only zeros|no mixture of n_clusters=3 gets|DistBoost learns from pairs|"
     "n_components=2 is larger"
 )
 

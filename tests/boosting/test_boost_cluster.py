@@ -152,7 +152,7 @@ def test_projection_is_that_of_the_whole_problem(d, generalized):
     seen, axes = boosting.frame(rows.dense(links.rows) - mean, back)
     assert seen.shape[1] <= len(links.rows)
     found = boosting.directions(seen, links.ends, force, 2)
-    view = boosting.projected(rows, mean, found if axes is None else axes @ found)
+    view = boosting.project(rows, mean, found if axes is None else axes @ found)
     centered = X - X.mean(axis=0)
     T = np.zeros((n, n))
     T[tuple(links.rows[links.ends].T)] = force
@@ -432,14 +432,14 @@ def test_noise_among_other_names():
 
 def test_labels_that_are_none():
     X, _, clues = problem(3)
-    with pytest.raises(ValueError, match=r"Named gives row \d+ no label, but nan"):
+    with pytest.raises(ValueError, match=r"Named returned nan as the label of row \d+"):
         BoostCluster(clusterer=Named([0, np.nan]), random_state=0).fit(X, clues=clues)
 
     class Short(Named):
         def fit_predict(self, X, y=None):
             return super().fit_predict(X)[1:]
 
-    with pytest.raises(ValueError, match=r"Short gives labels of shape \(29,\) for 30 rows"):
+    with pytest.raises(ValueError, match=r"Short returned labels of shape \(29,\) for 30 rows"):
         BoostCluster(clusterer=Short([0, 1]), random_state=0).fit(X, clues=clues)
 
 

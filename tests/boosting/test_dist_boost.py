@@ -54,7 +54,7 @@ def test_worked_round():
     weights = boosting.begin(pairs, np.ones(4))
     np.testing.assert_allclose(table(pairs, weights), 1 / 16)
     labels, strengths = boosting.strength(POSTERIORS)
-    everybody = boosting.paired((labels[:, None], strengths[:, None]), (labels, strengths))
+    everybody = boosting.weak_similarity((labels[:, None], strengths[:, None]), (labels, strengths))
     np.testing.assert_allclose(
         everybody,
         [
@@ -70,7 +70,7 @@ def test_worked_round():
     assert edge == pytest.approx(0.21, abs=2e-6)
     alpha = np.arctanh(edge)
     assert alpha == pytest.approx(0.213171, abs=2e-6)
-    new = boosting.reweighted(pairs, weights, found, alpha, 10.0)
+    new = boosting.reweight(pairs, weights, found, alpha, 10.0)
     wanted = [
         [0.014258, 0.103084, 0.014258, 0.10016],
         [0.103084, 0.014258, 0.135424, 0.014258],
@@ -101,13 +101,13 @@ def test_weights_are_those_of_all_pairs(seed):
         np.testing.assert_allclose(boosting.row_weights(pairs, weights), n * W.sum(axis=1))
         labels, strengths = rng.integers(2, size=n), rng.uniform(0.5, 1, size=n)
         i, j = pairs.rows[pairs.ends].T
-        found = boosting.paired((labels[i], strengths[i]), (labels[j], strengths[j]))
+        found = boosting.weak_similarity((labels[i], strengths[i]), (labels[j], strengths[j]))
         edge = boosting.edge(pairs, weights, found)
         assert abs(edge) <= 1
         if edge <= 0:
             continue
         alpha = np.arctanh(min(edge, boosting.CLIP))
-        new = boosting.reweighted(pairs, weights, found, alpha, 10.0)
+        new = boosting.reweight(pairs, weights, found, alpha, 10.0)
         right = pairs.sign * found > 0
         if right.any() and not right.all():  # wrong pairs gain on right ones
             gain = new.linked / weights.linked
@@ -242,7 +242,7 @@ def test_weights_that_differ_are_used_without_a_warning():
 def test_pairs_are_needed():
     X, _, _ = problem()
     for nothing in (None, np.full(60, -1), Clues(60, labels=[1] + [-1] * 59)):
-        with pytest.raises(ClueError, match="the clues about n_samples=60 rows make none"):
+        with pytest.raises(ClueError, match="the clues about n_samples=60 rows imply none"):
             DistBoost(3).fit(X, clues=nothing)
 
 
@@ -254,7 +254,7 @@ def test_pairs_need_some_weight():
 
 def test_pairs_that_cancel_out():
     X, _, _ = problem()
-    with pytest.raises(ClueError, match="puts more of the 2 pairs right than wrong"):
+    with pytest.raises(ClueError, match="gets more of the 2 pairs right than wrong"):
         DistBoost(3, links="must", random_state=0).fit(X, clues=Clues(60, must=[(0, 1)], cannot=[(0, 1)]))
 
 

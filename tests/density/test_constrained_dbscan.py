@@ -86,11 +86,11 @@ def test_worked_examples(eps, links, expected):
 def test_worked_examples_are_those_of_the_specification(spec_folder):
     import json
 
-    told = json.loads((spec_folder / "survey-worked-examples.json").read_text())["examples"]["constrained_dbscan"]
+    example = json.loads((spec_folder / "survey-worked-examples.json").read_text())["examples"]["constrained_dbscan"]
     clues = Clues(8, must=[(3, 7)], cannot=[(0, 3)])
-    assert fitted(A8, clues, eps=2.2, min_samples=told["minPts"]).labels_.tolist() == told["eps_2_2_ML37_CL03"]
+    assert fitted(A8, clues, eps=2.2, min_samples=example["minPts"]).labels_.tolist() == example["eps_2_2_ML37_CL03"]
     clues = Clues(8, must=[(3, 7)], cannot=[(1, 3)])
-    assert fitted(A8, clues, eps=1.6, min_samples=told["minPts"]).labels_.tolist() == told["eps_1_6_ML37_CL13"]
+    assert fitted(A8, clues, eps=1.6, min_samples=example["minPts"]).labels_.tolist() == example["eps_1_6_ML37_CL13"]
 
 
 def test_a_closure_does_not_bring_in_what_the_cluster_excludes():
@@ -298,7 +298,7 @@ def test_parameters_are_checked(params, message):
         ((2, 2, 1.0), "row 2, column 2 is the distance of a row from itself"),
     ],
 )
-def test_what_is_no_matrix_of_distances(kind, entry, words):
+def test_invalid_distance_matrices_are_refused(kind, entry, words):
     distances = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
     assert fitted(kind(distances), eps=1, min_samples=2, metric="precomputed").n_clusters_ == 1
     distances[entry[:2]] = entry[2]
@@ -365,7 +365,7 @@ def test_golden_number_and_what_clues_cannot_mend():
     """Labels join a moon that was cut in two; at a radius that joins both moons they part few rows."""
     X, y = make_moons(200, noise=0.1, random_state=1)
     known = np.where(np.arange(200) % 10 == 0, y, -1)
-    plain, told = fitted(X, eps=0.2), fitted(X, known, eps=0.2)
-    assert (plain.n_clusters_, told.n_clusters_) == (3, 2)
-    assert ari(y, told.labels_) == pytest.approx(0.990050, abs=1e-6)
+    plain, with_clues = fitted(X, eps=0.2), fitted(X, known, eps=0.2)
+    assert (plain.n_clusters_, with_clues.n_clusters_) == (3, 2)
+    assert ari(y, with_clues.labels_) == pytest.approx(0.990050, abs=1e-6)
     assert ari(y, fitted(X, known, eps=0.25).labels_) == pytest.approx(0.004224, abs=1e-6)

@@ -15,8 +15,8 @@ from sklearn.datasets import make_blobs, make_moons
 from cluewise import Clues
 from cluewise.checks import sample_clues
 from cluewise.datasets import load
-from cluewise.density import _condensed as condensed
-from cluewise.density._condensed import Tree, best_clusters, core_distances, kept_links, rows_below, spanning_tree
+from cluewise.density import _condensed_tree as condensed_tree
+from cluewise.density._condensed_tree import Tree, best_clusters, core_distances, kept_links, rows_below, spanning_tree
 from cluewise.density._dbscan import ConstrainedDBSCAN
 from cluewise.density._hdbscan import ConstrainedHDBSCAN
 from cluewise.exceptions import ClueError
@@ -29,7 +29,7 @@ seeds = st.integers(0, 2**16)
 
 def tree_of(X, min_cluster_size, min_samples=1):
     core = core_distances(X, min_samples)
-    return condensed.condensed(*spanning_tree(X, core), min_cluster_size)
+    return condensed_tree.condense(*spanning_tree(X, core), min_cluster_size)
 
 
 def renumbered(labels):
@@ -243,11 +243,11 @@ def test_noise_keeps_cannot_links_and_breaks_must_links():
 
 
 @given(seeds, st.integers(10, 150), st.integers(1, 4), st.integers(2, 9), st.booleans())
-def test_without_clues_it_is_hdbscan(seed, n, d, size, grown):
+def test_without_clues_it_is_hdbscan(seed, n, d, size, mixed):
     """With ``min_samples=1`` no two distances are equal, and nothing is left to chance."""
     X, _ = make_blobs(n, d, centers=3, random_state=seed)
     theirs = HDBSCAN(min_cluster_size=size, min_samples=1, copy=True).fit(X)
-    ours = ConstrainedHDBSCAN(size, min_samples=1, trust=0.5 if grown else 1.0).fit(X)
+    ours = ConstrainedHDBSCAN(size, min_samples=1, trust=0.5 if mixed else 1.0).fit(X)
     assert renumbered(ours.labels_) == renumbered(theirs.labels_)
 
 
@@ -320,7 +320,7 @@ def test_parameters_are_checked(params):
 def test_spanning_in_slices_changes_nothing(monkeypatch):
     X = make_moons(200, noise=0.1, random_state=0)[0]
     whole = ConstrainedHDBSCAN().fit(X).labels_
-    monkeypatch.setattr(condensed, "SLICE", 1)
+    monkeypatch.setattr(condensed_tree, "SLICE", 1)
     np.testing.assert_array_equal(ConstrainedHDBSCAN().fit(X).labels_, whole)
 
 
@@ -341,6 +341,6 @@ def test_golden_number():
     """Twenty links choose the moons out of the tree; alone it falls into pieces."""
     X, y = make_moons(300, noise=0.09, random_state=0)
     clues = Clues.sample(y, pairs=20, random_state=0)
-    plain, told = ConstrainedHDBSCAN().fit(X), ConstrainedHDBSCAN().fit(X, clues=clues)
-    assert (plain.n_clusters_, told.n_clusters_) == (11, 2)
-    assert ari(y, told.labels_) == pytest.approx(0.935418, abs=1e-6)
+    plain, with_clues = ConstrainedHDBSCAN().fit(X), ConstrainedHDBSCAN().fit(X, clues=clues)
+    assert (plain.n_clusters_, with_clues.n_clusters_) == (11, 2)
+    assert ari(y, with_clues.labels_) == pytest.approx(0.935418, abs=1e-6)

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from cluewise.core.threads import threads
 from cluewise.density import _radius as radius
-from cluewise.density._radius import close_pairs, neighbors_from_distances, neighbors_within, reordered
+from cluewise.density._radius import close_pairs, neighbors_from_distances, neighbors_within, reorder
 
 seeds = st.integers(0, 2**16)
 
@@ -104,7 +104,7 @@ def test_too_many_pairs_are_refused(d, kind):
     X = kind(np.random.default_rng(0).normal(size=(2000, d)))
     few = 24 * 2000 * 1999 / 2 / 2**30
     assert len(neighbors_within(X, 1e3, few).indices) == 2000 * 1999
-    with pytest.raises(MemoryError, match=r"pairs of rows within eps=1000 need .*; take a smaller eps"):
+    with pytest.raises(MemoryError, match=r"pairs of rows within eps=1000 need .*; use a smaller eps"):
         neighbors_within(X, 1e3, 0.999 * few)
     assert len(neighbors_within(X, 1e-9, few / 10).indices) == 0
 
@@ -114,7 +114,7 @@ def test_too_many_given_distances_are_refused(kind):
     ones = kind(np.ones((300, 300)) - np.eye(300))
     few = 24 * 300 * 299 / 2 / 2**30
     assert len(neighbors_from_distances(ones, 1.0, few).indices) == 300 * 299
-    with pytest.raises(MemoryError, match="take a smaller eps"):
+    with pytest.raises(MemoryError, match="use a smaller eps"):
         neighbors_from_distances(ones, 1.0, 0.99 * few)
 
 
@@ -144,7 +144,7 @@ def test_weighted_mass_counts_the_row_itself():
 
 
 @given(seeds, st.integers(1, 30))
-def test_reordered_rows_have_reordered_neighbors(seed, n):
+def test_reorder_rows_have_reorder_neighbors(seed, n):
     rng = np.random.default_rng(seed)
     X, order = rng.normal(size=(n, 2)), rng.permutation(n)
-    assert lists(reordered(neighbors_within(X, 1.0), order)) == plain(X[order], 1.0)
+    assert lists(reorder(neighbors_within(X, 1.0), order)) == plain(X[order], 1.0)

@@ -177,12 +177,12 @@ def test_brute_force_on_eight_rows(linkage, seed):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 @given(st.integers(0, 2**20), st.booleans())
-def test_every_union_is_a_closest_one_where_distances_tie(linkage, seed, told):
+def test_every_union_is_a_closest_one_where_distances_tie(linkage, seed, with_clues):
     """On a grid many distances are equal; whichever goes first, it joins two clusters that none are closer than."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 10))
     X = rng.integers(4, size=(n, 2)).astype(float)
-    clues = Clues(n, cannot=[rng.choice(n, 2, replace=False) for _ in range(2)]) if told else Clues(n)
+    clues = Clues(n, cannot=[rng.choice(n, 2, replace=False) for _ in range(2)]) if with_clues else Clues(n)
     forbidden = {frozenset(pair) for pair in clues.pairs(expand=True)[2].tolist()}
     model = ConstrainedAgglomerative(None, linkage=linkage).fit(X, clues=clues)
     nodes, D = members(model.linkage_), cdist(X, X)

@@ -51,7 +51,7 @@ def test_rows_far_from_the_origin(linkage):
 @pytest.mark.parametrize(
     ("params", "X", "words"),
     [
-        ({"n_clusters": 2, "distance_threshold": 1.0}, A8, "exclude each other"),
+        ({"n_clusters": 2, "distance_threshold": 1.0}, A8, "cannot both be set"),
         ({"metric": "cityblock"}, A8, "linkage='ward' works on means and needs metric='euclidean', not 'cityblock'"),
         ({"linkage": "centroid", "metric": "precomputed"}, np.zeros((3, 3)), "needs metric='euclidean'"),
         ({"n_clusters": 9}, A8, "larger than the number of rows, n_samples=8"),
@@ -63,7 +63,7 @@ def test_rows_far_from_the_origin(linkage):
         ({"linkage": "median"}, A8, "linkage"),
     ],
 )
-def test_what_cannot_be_is_said(params, X, words):
+def test_parameters_are_checked(params, X, words):
     with pytest.raises(ValueError, match=words):
         ConstrainedAgglomerative(**params).fit(X)
 
@@ -116,14 +116,14 @@ def test_a_failed_fit_leaves_nothing_to_cut():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"n_clusters": 2.5}, "a whole number as n_clusters, not 2.5"),
-        ({"n_clusters": True}, "a whole number as n_clusters, not True"),
-        ({"distance": np.nan}, "a number as distance, not nan"),
-        ({"distance": "far"}, "a number as distance, not 'far'"),
+        ({"n_clusters": 2.5}, "n_clusters must be a whole number, not 2.5"),
+        ({"n_clusters": True}, "n_clusters must be a whole number, not True"),
+        ({"distance": np.nan}, "distance must be a number, not nan"),
+        ({"distance": "far"}, "distance must be a number, not 'far'"),
         ({"n_clusters": 2, "distance": 1.0}, "either n_clusters or distance"),
     ],
 )
-def test_a_cut_that_says_nothing(asked, words):
+def test_arguments_of_cut_are_checked(asked, words):
     with pytest.raises(ValueError, match=words):
         ConstrainedAgglomerative(2).fit(A8).cut(**asked)
 
@@ -221,5 +221,5 @@ def test_given_distances_are_not_counted_as_columns(monkeypatch):
         warnings.simplefilter("error")
         model.fit(distances)
     monkeypatch.setattr("cluewise.core.distances.distance_matrix.PER_SECOND", 30)
-    with pytest.warns(UserWarning, match="about 2.0 minutes on one core; take fewer rows"):
+    with pytest.warns(UserWarning, match="about 2.0 minutes on one core; use fewer rows"):
         model.fit(distances)

@@ -84,9 +84,9 @@ def test_objective_is_what_the_docstring_says(case, weighted):
     moved = case.X - np.average(case.X, axis=0, weights=weight)
     moved /= np.sqrt(np.average((moved**2).sum(axis=1), weights=weight))
     S = moved @ model[:, :-1].T + model[:, -1]
-    judged = margin.judge(table, model, PRICES)
-    assert np.isclose(judged.objective, plain_objective(S, model[:, :-1], case.clues, PRICES, weight))
-    assert (judged.chosen.labels == S.argmax(axis=1)).all()
+    evaluation = margin.evaluate(table, model, PRICES)
+    assert np.isclose(evaluation.objective, plain_objective(S, model[:, :-1], case.clues, PRICES, weight))
+    assert (evaluation.choice.labels == S.argmax(axis=1)).all()
 
 
 @given(cases(max_rows=15, max_columns=3))
@@ -95,17 +95,17 @@ def test_smoothed_problem(case):
     rng, k, d = case.rng, case.k, case.X.shape[1]
     table = table_for(case.X, case.clues)
     model = rng.normal(size=(k, d + 1))
-    value, chosen = margin.judge(table, model, PRICES)
+    value, choice = margin.evaluate(table, model, PRICES)
     for smoothing in (0.5, 0.01):
-        smooth = margin.smoothed(table, chosen, model, PRICES, smoothing)[0]
+        smooth = margin.smooth_objective(table, choice, model, PRICES, smoothing)[0]
         most = smoothing * (np.log(k) + PRICES.links * np.log(1 + k**2))
         assert value - 1e-9 <= smooth <= value + most + 1e-9
     # The right clusters of other scores give an upper bound everywhere, which is what makes CCCP descend.
     elsewhere = rng.normal(size=(k, d + 1))
-    assert margin.judge(table, elsewhere, PRICES).objective <= (
-        margin.smoothed(table, chosen, elsewhere, PRICES, 1e-6)[0] + 1e-9
+    assert margin.evaluate(table, elsewhere, PRICES).objective <= (
+        margin.smooth_objective(table, choice, elsewhere, PRICES, 1e-6)[0] + 1e-9
     )
-    fixed = partial(margin.smoothed, table, chosen, prices=PRICES, smoothing=0.5)
+    fixed = partial(margin.smooth_objective, table, choice, prices=PRICES, smoothing=0.5)
     error = check_grad(
         lambda v: fixed(model=v.reshape(k, -1))[0],
         lambda v: fixed(model=v.reshape(k, -1))[1].ravel(),
@@ -117,9 +117,9 @@ def test_smoothed_problem(case):
 def test_convex_problem_is_solved():
     """Two rows at ±1 with right clusters 0 and 1: w = ±t, loss [1 − 2t]₊ + λt², least at t = min(½, 1/λ)."""
     table = table_for([[-1.0], [1.0]], Clues(2))
-    chosen = margin.judge(table, np.array([[-1.0, 0], [1, 0]]), Prices(1, 1, 0)).chosen
+    choice = margin.evaluate(table, np.array([[-1.0, 0], [1, 0]]), Prices(1, 1, 0)).choice
     for size, t in ((0.1, 0.5), (4.0, 0.25)):
-        found = margin.improved(table, chosen, np.zeros((2, 2)), Prices(size, 1, 0), 1e-3)
+        found = margin.improve(table, choice, np.zeros((2, 2)), Prices(size, 1, 0), 1e-3)
         assert np.allclose(found, [[-t, 0], [t, 0]], atol=0.01)
 
 
@@ -146,8 +146,8 @@ def test_a_step_that_does_not_fall_is_not_taken():
     table = table_for(TOY8, Clues(8))
     spread = np.column_stack([model.coef_ * table.scale, model._mean_scores])
     prices = Prices(0.01, 5.0, 0.7)
-    value, chosen = margin.judge(table, spread, prices)
-    state = type("At", (), {"table": table, "chosen": chosen, "model": spread, "objective": -1.0, "labels": None})
+    value, choice = margin.evaluate(table, spread, prices)
+    state = type("At", (), {"table": table, "choice": choice, "model": spread, "objective": -1.0, "labels": None})
     same, info = step(state, prices=prices)
     assert same is state
     assert info == (-1.0, 0)
@@ -160,9 +160,9 @@ def test_brute_force_on_two_clouds():
     table, prices = table_for(X, Clues(8)), Prices(0.1, 1.0, 0.5)
     values = []
     for bits in itertools.product((0, 1), repeat=7):
-        chosen = margin.Chosen(np.array((0, *bits)), [])
-        found = margin.improved(table, chosen, np.zeros((2, 3)), prices, 0.002)
-        values.append((margin.judge(table, found, prices).objective, bits))
+        choice = margin.Choice(np.array((0, *bits)), [])
+        found = margin.improve(table, choice, np.zeros((2, 3)), prices, 0.002)
+        values.append((margin.evaluate(table, found, prices).objective, bits))
     best = min(values)
     assert best[1] == (0, 0, 0, 1, 1, 1, 1)
     model = MaxMarginClusterer(2, regularization=0.1, balance=0.5, random_state=0, tol=0).fit(X)
@@ -199,8 +199,8 @@ def test_links_help_on_ionosphere():
         ]
         for s in range(3)
     ]
-    without, told = np.mean(scores, axis=0)
-    assert told > without + 0.2
+    without, with_clues = np.mean(scores, axis=0)
+    assert with_clues > without + 0.2
 
 
 def test_golden_number():

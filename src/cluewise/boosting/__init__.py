@@ -1,4 +1,4 @@
-"""Partitions in rounds: each looks where the ones before it got pairs of rows wrong."""
+"""Boosting: each round concentrates on the pairs of rows that earlier rounds got wrong."""
 
 from cluewise.boosting._boost_cluster import BoostCluster
 from cluewise.boosting._dist_boost import DistBoost

@@ -1,4 +1,4 @@
-"""BoostCluster: any clusterer, improved by directions in which the links it breaks come right [Liu2007]_."""
+"""BoostCluster: boost any clusterer by projections in which the links it breaks would hold [Liu2007]_."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from cluewise.metrics import broken
 __all__ = ["BoostCluster"]
 
 TRIES = 3
-"""Seeds of the clusterer that are tried in a round before boosting ends."""
+"""Number of seeds of the clusterer tried in a round before boosting ends."""
 
 
 class State(NamedTuple):
     """What the next round needs."""
 
-    labels: Ints  # of the newest partition
+    labels: Ints  # the latest partition
     partitions: list[Ints]
     alphas: list[float]
     kernel: Floats  # (m,) Σ α [same cluster] on the links
@@ -47,13 +47,13 @@ class Task(NamedTuple):
     links: PairGraph
     seen: Floats  # (t, r) the linked rows
     axes: Floats | None  # (d, r) of their coordinates
-    most: int | None  # directions
+    most: int | None  # maximum number of directions
     project: Callable[[Floats], Floats]  # rows in given directions
     cluster: Callable[[Floats], Ints]
 
 
 def step(state: State, *, task: Task) -> tuple[State, loop.Info]:
-    """One round: directions for the links that are still wrong, a partition seen from there, and its weight."""
+    """One round: directions for the links that are still broken, a partition of the projected rows, and its weight."""
     links, n = task.links, len(state.labels)
     p, q = boosting.shares(links.must, -state.kernel)[0], boosting.shares(links.cannot, state.kernel)[0]
     found = boosting.directions(task.seen, links.ends, p - q, task.most)
@@ -76,53 +76,53 @@ def step(state: State, *, task: Task) -> tuple[State, loop.Info]:
 class BoostCluster(MetaEstimatorMixin, Clusterer):
     r"""Boost any clusterer by links: it is run on projections of the rows that are chosen from its own mistakes.
 
-    Use it when you have a clusterer that you like, of whatever package, which knows nothing of clues. In each round the
-    columns are mixed into a few directions in which links that the earlier rounds broke come right, and the clusterer
-    partitions the rows as seen from there. All partitions vote, and the clusterer partitions their votes; of everything
-    that it has found the links choose. It is at its best with links of both kinds, a hundred or more.
+    Use it with a clusterer from any package that does not support clues. In each round the rows are projected onto a
+    few directions in which links that earlier rounds broke would hold, and the clusterer partitions the projected rows.
+    All partitions vote, and the clusterer also partitions these votes; the partition that agrees best with the links is
+    the result. It works best with a hundred or more links, of both kinds.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, handed to the clusterer as its ``n_clusters`` or ``n_components``. None leaves the clusterer
-        as it is; without a clusterer it means 8.
+        Number of clusters, set as ``n_clusters`` or ``n_components`` of the clusterer. None leaves the clusterer
+        unchanged; without a clusterer it means 8.
     clusterer : estimator, default=None
         An instance of any clusterer with ``fit_predict``; by default scikit-learn's ``KMeans`` with ten starts. It is
-        copied, never fitted itself, and gets no clues.
+        cloned, never fitted itself, and gets no clues.
     n_components : int, default=None
-        Most directions of a projection; as many as there are clusters by default.
+        Maximum number of directions of a projection; the number of clusters by default.
     n_rounds : int, default=20
-        Most rounds.
+        Maximum number of rounds.
     projection : {"plain", "generalized"}, default="plain"
-        Directions in which links come right by as much as possible, or in relation to the variance of all rows: that
-        looks at columns whatever their scale, and needs more links, some hundreds.
+        "plain": directions in which the links separate best; "generalized": relative to the variance of all rows,
+        which does not depend on the scale of the columns, but needs several hundred links.
     final : {"best", "votes"}, default="best"
-        What becomes of the partitions. "best": the one for which links speak most, of those of all rounds, that of
-        their votes (unless the clusterer refuses these), and that of the rows themselves. "votes": always that of the
-        votes, as published.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the clusterer, which gets another one in each round.
+        Which partition is the result. "best": the one that agrees best with the links, among those of all rounds, that
+        of the votes (unless the clusterer fails on them), and that of the original rows. "votes": always that of the
+        votes, as in the paper.
+    {random_state}
+        The clusterer gets a new seed in each round.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row. A clusterer that knows noise (-1) may leave some here.
+    {labels_}
+        -1 is noise, if the clusterer finds noise.
     {n_clusters_}
     partitions_ : ndarray of shape (n_partitions, n)
-        The partition of each round that helped.
+        Partitions of the rounds that lowered the objective.
     weights_ : ndarray of shape (n_partitions,)
         Their weights in the kernel.
     objective_ : float
         Logarithm of the loss after the last round; 0 without clues.
     trace_ : ndarray
-        The objective after each round; it never rises.
+        The objective after each round; it never increases.
     n_iter_ : int
-        Number of rounds, the last of which may have found nothing.
+        Number of rounds; the last one may not have helped.
     {broken_}
 
     See Also
     --------
-    DistBoost : A distance that is learned in rounds, for methods that take distances.
+    DistBoost : Learns a distance by boosting, for methods that take distances.
 
     Notes
     -----
@@ -146,18 +146,18 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
     ===================================== ====================================================
 
     The votes are the leading eigenvectors of K, one more than there are directions, times the roots of their
-    eigenvalues. Only linked pairs have an entry of K, and the eigenvectors are taken from the partitions: no table of
-    rows by rows is made.
+    eigenvalues. K is computed for linked pairs only, and the eigenvectors are computed from the partitions: there is
+    never an (n, n) matrix.
 
-    *Deviations.* The original rows are projected in every round (the survey projects the last projection again, from
-    which no lost direction returns), after their mean is taken away, and what the clusterer sees has the summed
-    variance of the original rows. A partition with :math:`\alpha \le 0` is drawn again, up to three times, then
-    boosting ends. Odds :math:`P_1 / P_0` are at most 2m + 1 for m links, so no weight is infinite. Where there are
-    links of one kind only, the factor of the other is :math:`e^{\pm \bar K}` with the mean :math:`\bar K` over all
-    pairs of rows, and :math:`\alpha` lacks its ½. By default the result is the partition with the largest
-    :math:`P_1 - Q_1` in terms of the links as given, which was better than the votes with all clusterers tried.
-    Without links, or when no partition helps, the result is that of the clusterer on the rows themselves. The
-    clusterer gets the rows in an order that does not depend on the table.
+    *Deviations.* The original rows are projected in every round (the survey projects the last projection again, so
+    directions that were lost never return). They are centered, and projections are scaled to the total variance of the
+    original rows. A partition with :math:`\alpha \le 0` is drawn again, up to three times, then boosting ends. Odds
+    :math:`P_1 / P_0` are at most 2m + 1 for m links, so no weight is infinite. If there are links of one kind only, the
+    factor of the other is :math:`e^{\pm \bar K}` with the mean :math:`\bar K` over all pairs of rows, and
+    :math:`\alpha` lacks its ½. By default the result is the partition with the largest :math:`P_1 - Q_1` with the given
+    weights of the links, which was better than the votes for all clusterers tried. Without links, or if no partition
+    helps, the result is that of the clusterer on the original rows. The clusterer gets the rows in an order that does
+    not depend on the order of X.
 
     References
     ----------
@@ -225,7 +225,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
-        """Cluster the rows of X in rounds, each looking at links that the ones before it got wrong.
+        """Cluster the rows of X in rounds, each of which concentrates on the links that earlier rounds broke.
 
         Parameters
         ----------
@@ -245,7 +245,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, 1, self.n_rounds) as progress:
             try:
-                # Which link is worst may hang on the last digits, so that single precision would boost otherwise.
+                # Rounding may decide which links count most, so single precision would boost differently.
                 found = self._boost(rows_of(X.astype(np.float64, copy=False)), known, base, k, rng, progress)
             except KeyboardInterrupt:
                 if progress.last is not None:
@@ -255,7 +255,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         return self
 
     def _base(self) -> tuple[Any, int | None]:
-        """A copy of the clusterer, and its number of clusters where it has one."""
+        """A copy of the clusterer, and its number of clusters if it has one."""
         base = KMeans(n_init=10) if self.clusterer is None else clone(self.clusterer)
         if not hasattr(base, "fit_predict"):
             raise TypeError(f"clusterer={base!r} has no fit_predict.")
@@ -263,11 +263,11 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         name = next((name for name in ("n_clusters", "n_components") if name in has), None)
         if self.n_clusters is None:
             k = None if name is None else has[name]
-            return base, int(k) if isinstance(k, Integral) else None  # Birch takes a clusterer there
+            return base, int(k) if isinstance(k, Integral) else None  # Birch's n_clusters may be a clusterer
         if name is None:
             raise ValueError(
-                f"{type(base).__name__} has neither n_clusters nor n_components; leave n_clusters=None, "
-                f"it is {self.n_clusters}."
+                f"{type(base).__name__} has neither n_clusters nor n_components; set n_clusters=None instead of "
+                f"{self.n_clusters}."
             )
         return base.set_params(**{name: self.n_clusters}), self.n_clusters
 
@@ -276,8 +276,8 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
     ) -> Attributes:
         mean = boosting.mean_of(rows)
         scatter = max(centers.scatter(rows) - rows.n * float(mean @ mean), 0.0)
-        # By a random direction: a start that is drawn by place then depends on the rows, not on how they are listed.
-        order = np.argsort(boosting.projected(rows, mean, rng.normal(size=(rows.d, 1))).ravel(), kind="stable")
+        # Sort rows along a random direction, so that random starts of the clusterer do not depend on the order of X.
+        order = np.argsort(boosting.project(rows, mean, rng.normal(size=(rows.d, 1))).ravel(), kind="stable")
         links = build_pair_graph(clues, np.argsort(order))
         cluster = partial(_cluster, base=base, order=order, rng=rng)
         state = State(np.zeros(rows.n, np.int32), [], [], np.zeros(len(links)), 0.0)
@@ -289,7 +289,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
             most = k if self.n_components is None else self.n_components
 
             def project(onto: Floats) -> Floats:
-                return boosting.rescaled(boosting.projected(rows, mean, onto), scatter)
+                return boosting.rescale(boosting.project(rows, mean, onto), scatter)
 
             task = Task(links, seen, axes, most, project, cluster)
             limits = loop.Limits(self.n_rounds, 0.0, progress)
@@ -300,8 +300,8 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
             most = self.n_components or k or max(int(labels.max()) + 1 for labels in state.partitions)
             votes = boosting.embedding(state.partitions, np.array(state.alphas), most + 1)
             try:
-                found = [cluster(boosting.rescaled(votes, scatter))]
-            except ValueError:  # a clusterer that sees no structure there, such as mean shift without a bandwidth
+                found = [cluster(boosting.rescale(votes, scatter))]
+            except ValueError:  # the clusterer may fail on votes, for example mean shift without a bandwidth
                 if self.final == "votes":
                     raise
         if not found or self.final == "best":
@@ -311,7 +311,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
 
 
 def _results(state: State, trace: list[float]) -> Attributes:
-    """Results that an interrupted fit leaves as well: the labels are then those of the newest partition."""
+    """Fitted attributes, also after an interrupted fit, where the labels are those of the latest partition."""
     return {
         "labels_": state.labels,
         "n_clusters_": len(np.unique(state.labels[state.labels >= 0])),
@@ -329,14 +329,14 @@ def _cluster(view: Floats, *, base: Any, order: Ints, rng: np.random.Generator) 
     names = [name for name in base.get_params() if name == "random_state" or name.endswith("__random_state")]
     copy.set_params(**{name: int(rng.integers(2**31 - 1)) for name in sorted(names)})
     with warnings.catch_warnings():
-        # Partitions often have fewer kinds of rows than clusters; what matters is whether they help.
+        # Projections often have fewer distinct rows than clusters; that is fine if the partition helps.
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = np.asarray(copy.fit_predict(view[order]))
     if found.shape != (len(order),):
-        raise ValueError(f"{type(base).__name__} gives labels of shape {found.shape} for {len(order)} rows.")
+        raise ValueError(f"{type(base).__name__} returned labels of shape {found.shape} for {len(order)} rows.")
     if (found != found).any():
         row = order[np.flatnonzero(found != found)[0]]
-        raise ValueError(f"{type(base).__name__} gives row {row} no label, but nan.")
+        raise ValueError(f"{type(base).__name__} returned nan as the label of row {row}.")
     some = found != -1 if found.dtype.kind in "if" else np.ones(len(order), dtype=bool)
     labels = np.full(len(order), -1, dtype=np.int32)
     labels[order[some]] = np.unique(found[some], return_inverse=True)[1]

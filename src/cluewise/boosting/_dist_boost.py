@@ -1,4 +1,4 @@
-"""DistBoost: a distance voted by Gaussian mixtures, each fitted where the others got pairs wrong [Hertz2004]_."""
+"""DistBoost: a distance from Gaussian mixtures that vote, each fitted to what the others got wrong [Hertz2004]_."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from cluewise.mixture import EquivalenceGMM
 __all__ = ["DistBoost"]
 
 TRIES = 3
-"""Seeds of the mixture that are tried in a round before boosting ends."""
+"""Number of seeds of the mixture tried in a round before boosting ends."""
 
 MEMORY = 2**31
-"""Bytes of a table of distances above which it is refused."""
+"""Maximum size of a table of distances, in bytes."""
 
 
 class Round(NamedTuple):
@@ -40,8 +40,8 @@ class Round(NamedTuple):
 
     alpha: float
     mixture: EquivalenceGMM
-    labels: Ints  # (n,) likeliest cluster of the rows that were fitted
-    strengths: Floats  # (n,) how likely it is
+    labels: Ints  # (n,) most likely cluster of each fitted row
+    strengths: Floats  # (n,) its probability
 
 
 class State(NamedTuple):
@@ -57,7 +57,7 @@ class Task(NamedTuple):
 
     X: Floats
     pairs: SignedPairs
-    first: Floats  # (m,) weights of the pairs at the start, which sum to 1
+    first: Floats  # (m,) initial weights of the pairs, which sum to 1
     known: Clues  # for the mixtures
     mixture: EquivalenceGMM
     decay: float
@@ -73,16 +73,16 @@ def step(state: State, *, task: Task) -> tuple[State, loop.Info]:
         mixture = EquivalenceGMM(**task.mixture.get_params())
         mixture.set_params(random_state=int(task.rng.integers(2**31 - 1)))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # an empty cluster of a weak learner is no harm
-            warnings.simplefilter("ignore", SoftClueWarning)  # weights that a mixture ignores count in its edge
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a weak learner may have empty clusters
+            warnings.simplefilter("ignore", SoftClueWarning)  # the edge counts weights that the mixture ignores
             mixture.fit(task.X, clues=task.known, sample_weight=row_weights)
         labels, strengths = boosting.strength(mixture.predict_proba(task.X))
-        found = boosting.paired((labels[first], strengths[first]), (labels[second], strengths[second]))
+        found = boosting.weak_similarity((labels[first], strengths[first]), (labels[second], strengths[second]))
         edge = min(boosting.edge(pairs, weights, found), boosting.CLIP)
         if edge > boosting.ROUNDING * boosting.mass_of(weights):
             alpha = float(np.arctanh(edge))  # ½ log((1 + r) / (1 − r))
             new = State(
-                boosting.reweighted(pairs, weights, found, alpha, task.decay),
+                boosting.reweight(pairs, weights, found, alpha, task.decay),
                 [*state.rounds, Round(alpha, mixture, labels, strengths)],
                 state.votes + alpha * found,
             )
@@ -93,43 +93,41 @@ def step(state: State, *, task: Task) -> tuple[State, loop.Info]:
 class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator):
     r"""Learn a distance from pairs: Gaussian mixtures vote on whether two rows belong together.
 
-    Use it in front of a method that takes a table of distances, such as average linkage or spectral clustering, when
-    clusters are lumps of different shape and size, so that no one weighting of columns (`RCA` and its like) suits all
-    of them. Each round fits a mixture with these links to rows weighted by how wrong their pairs still are.
-    New rows have distances, too. Classes that are bent or fall into several lumps stay a problem.
+    Use it before a method that takes a matrix of distances, such as average linkage or spectral clustering, when
+    clusters have different shapes and sizes, so that no single linear metric (such as `RCA`) suits all of them. Each
+    round fits a mixture with links to rows weighted by how wrong their pairs still are. Distances of new rows are
+    available, too. Classes that are curved or consist of several clusters remain difficult.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters of each mixture, best the number of classes: clusters of one class are apart, too.
+        Number of clusters of each mixture, ideally the number of classes: if a class is split, its parts are far apart.
     n_rounds : int, default=20
-        Most rounds.
+        Maximum number of rounds.
     decay : float, default=10.0
-        How much faster than pairs that come out right the pairs lose weight about which nothing is known.
+        How much faster pairs without a link lose weight than linked pairs that the mixtures get right.
     links : {"all", "must"}, default="all"
-        What the mixtures use: which rows are together and which apart, or only which are together. Clues that
-        contradict each other, or that need more clusters, are an error with "all"; so "must" is for wrong clues.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        Shape of the clusters of a mixture.
+        Which clues the mixtures use: all, or only which rows are together. With "all", clues that contradict each
+        other, or that need more clusters, raise an error; use "must" if clues may be wrong.
+    {covariance_type}
     reg_covar : float, default=0.01
         Added to the diagonal of covariances, as a share of the mean variance of a column.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the mixtures.
+    {random_state}
 
     Attributes
     ----------
     mixtures_ : list of EquivalenceGMM
-        The mixture of each round that helped.
+        Mixtures of the rounds that lowered the objective.
     weights_ : ndarray of shape (n_mixtures,)
         Their weights.
     pair_weights_ : ndarray of shape (n_pairs,)
-        Weight of each pair at the end, must-links first; large where no mixture is right.
+        Final weight of each pair, must-links first; large for pairs that most mixtures get wrong.
     objective_ : float
         Mean exponential loss of the pairs, 1 before the first round.
     trace_ : ndarray
-        The objective after each round; it never rises.
+        The objective after each round; it never increases.
     n_iter_ : int
-        Number of rounds, the last of which may have found nothing.
+        Number of rounds; the last one may not have helped.
 
     See Also
     --------
@@ -137,8 +135,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
 
     Notes
     -----
-    With the likeliest cluster of a row under mixture t and its probability :math:`c_t`, a weak similarity is
-    :math:`h_t(i, j) = \pm c_t(i) c_t(j)`, positive where the clusters agree. What is learned is
+    With the probability :math:`c_t` of the most likely cluster of a row under mixture t, a weak similarity is
+    :math:`h_t(i, j) = \pm c_t(i) c_t(j)`, positive if the clusters agree. The learned similarity and distance are
 
     .. math:: f(i, j) = \frac{\sum_t \alpha_t h_t(i, j)}{\sum_t \alpha_t} \in [-1, 1], \qquad
         D(i, j) = \tfrac12 (1 - f(i, j)),
@@ -148,8 +146,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
     .. math:: r_t = \sum_{labelled} W_{ij} y_{ij} h_t(i, j), \qquad \alpha_t = \tfrac12 \log\frac{1 + r_t}{1 - r_t},
 
     and W is multiplied by :math:`e^{-\alpha_t y h_t}` on labelled pairs, by :math:`e^{-\lambda \alpha_t}` elsewhere.
-    As the labelled weight is at most 1, :math:`\alpha_t` is at most the best step, and the loss
-    :math:`\sum e^{-y \sum_t \alpha_t h_t}` never rises.
+    As the total weight of labelled pairs is at most 1, :math:`\alpha_t` is at most the best step, and the loss
+    :math:`\sum e^{-y \sum_t \alpha_t h_t}` never increases.
 
     ========================= ================================================
     paper                     code
@@ -160,10 +158,10 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
     :math:`f`, :math:`D`      ``similarity``, ``pair_distance``
     ========================= ================================================
 
-    D is no metric: rows that are between clusters have a distance from themselves.
+    D is not a metric: rows between clusters have a positive distance from themselves.
 
-    *Deviations.* The edge has the labels of the pairs and the distance is 1 minus the similarity, both of which the
-    survey's text lacks. Rows have weights :math:`n \sum_j W_{ij}` instead of that many copies. All pairs begin with
+    *Deviations.* The edge includes the labels of the pairs, and the distance is based on 1 minus the similarity; the
+    survey omits both. Rows have weights :math:`n \sum_j W_{ij}` instead of that many copies. All pairs start with
     weight :math:`1/n^2`, times the weights of clues. A mixture with :math:`r \le 0` is drawn again, up to three times,
     then boosting ends.
 
@@ -242,8 +240,8 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         ----------
         {X_dense}
         {y}
-        clues : Clues or array-like of shape (n,)
-            What is known; an array is taken as partial labels. Labels and groups count as their pairs.
+        {some_clues}
+            Labels and groups count as the pairs that they imply.
 
         Returns
         -------
@@ -257,11 +255,11 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         links = build_pair_graph(known)
         if not len(links):
             raise ClueError(
-                f"DistBoost learns from pairs, and the clues about n_samples={len(X)} rows make none: "
+                f"DistBoost learns from pairs, but the clues about n_samples={len(X)} rows imply none; "
                 "give links, groups or labels."
             )
         if not links.must.any() and not links.cannot.any():
-            raise ClueError("DistBoost learns from pairs by their weights, and the weights of all clues are 0.")
+            raise ClueError("DistBoost learns from pairs by their weights, but the weights of all clues are 0.")
         pairs = boosting.sign_pairs(links, len(X))
         weight = np.concatenate([links.must[links.must > 0], links.cannot[links.cannot > 0]])
         unit = float(X.var(axis=0, dtype=np.float64).mean()) or 1.0
@@ -288,14 +286,14 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
             progress.end_start()
         if not found.state.rounds:
             raise ClueError(
-                f"no mixture of n_clusters={self.n_clusters} puts more of the {len(pairs.sign)} pairs right than "
+                f"no mixture of n_clusters={self.n_clusters} gets more of the {len(pairs.sign)} pairs right than "
                 "wrong; do the clues contradict each other?"
             )
         self._write(_results(found.state, found.trace))
         return self
 
     def similarity(self, A: Any, B: Any) -> Floats:
-        """Learned similarity of pairs of rows: of each row of A to the row of B in the same place.
+        """Learned similarity of each row of A to the row of B at the same position.
 
         Parameters
         ----------
@@ -305,25 +303,25 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         Returns
         -------
         ndarray of shape (m,)
-            Between -1 (apart for certain) and 1 (together for certain).
+            Between -1 (certainly apart) and 1 (certainly together).
         """
         check_is_fitted(self)
         A, B = (checked_data(self, rows, reset=False, sparse=False) for rows in (A, B))
         if len(A) != len(B):
-            raise ValueError(f"pairs need as many first as second rows; A has {len(A)} rows and B has {len(B)}.")
+            raise ValueError(f"A and B must have the same number of rows; A has {len(A)} rows and B has {len(B)}.")
         total = np.zeros(len(A))
         for alpha, mixture, _, _ in self._rounds:
             ends = (boosting.strength(mixture.predict_proba(rows)) for rows in (A, B))
-            total += alpha * boosting.paired(*ends)
-        return np.clip(total / self.weights_.sum(), -1, 1)  # rounding would go beyond
+            total += alpha * boosting.weak_similarity(*ends)
+        return np.clip(total / self.weights_.sum(), -1, 1)  # rounding may exceed the bounds
 
     def pair_distance(self, A: Any, B: Any) -> Floats:
-        """Learned distances of pairs of rows: of each row of A from the row of B in the same place.
+        """Learned distance of each row of A from the row of B at the same position.
 
         Parameters
         ----------
         A, B : array-like of shape (m, d)
-            First and second rows of the pairs; for pairs of rows of X: ``pair_distance(X[i], X[j])``.
+            First and second rows of the pairs, for example ``X[i]`` and ``X[j]`` with arrays of row numbers i and j.
 
         Returns
         -------
@@ -333,17 +331,17 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         return (1 - self.similarity(A, B)) / 2
 
     def transform(self, X: Any) -> Floats:
-        """Learned distances of rows from all rows that were fitted.
+        """Learned distances of rows from all fitted rows.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
-            Rows, old or new.
+            Fitted or new rows.
 
         Returns
         -------
         ndarray of shape (m, n)
-            Between 0 and 1; tables of more than 2 GiB are refused.
+            Between 0 and 1. More than 2 GiB raise an error.
         """
         check_is_fitted(self)
         X = checked_data(self, X, reset=False, sparse=False)
@@ -352,30 +350,31 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         if size > MEMORY:
             raise ValueError(
                 f"the distances of {len(X)} rows from {n} take {size / 2**30:.1f} GiB, more than {MEMORY / 2**30:.0f}; "
-                "transform fewer rows at a time, or ask for pairs by pair_distance."
+                "transform fewer rows at a time, or use pair_distance for pairs."
             )
         out = np.zeros((len(X), n))
         for alpha, mixture, labels, strengths in self._rounds:
             mine, strong = boosting.strength(mixture.predict_proba(X))
-            for start in range(0, len(X), 512):  # what is made beside `out` stays small
+            for start in range(0, len(X), 512):  # keeps temporary arrays small
                 rows = slice(start, start + 512)
-                out[rows] += alpha * boosting.paired((mine[rows, None], strong[rows, None]), (labels, strengths))
+                some = mine[rows, None], strong[rows, None]
+                out[rows] += alpha * boosting.weak_similarity(some, (labels, strengths))
         out /= -2 * self.weights_.sum()
         out += 0.5
-        return np.clip(out, 0, 1, out=out)  # rounding would go beyond, and who takes distances refuses negative ones
+        return np.clip(out, 0, 1, out=out)  # rounding may exceed the bounds, and many methods reject negative distances
 
     def then(self, clusterer: Any) -> MetricThen:
-        """Learn the distance, then cluster by it with a clusterer that takes a table, as one estimator.
+        """Chain this estimator with a clusterer that takes distances.
 
         Parameters
         ----------
         clusterer : estimator
-            One that takes a square table of distances, for example ``DBSCAN(metric="precomputed")``.
+            A clusterer that takes a square matrix of distances, for example ``DBSCAN(metric="precomputed")``.
 
         Returns
         -------
         MetricThen
-            A clusterer with the parameters ``metric`` and ``clusterer``; ``fit(X, clues=...)`` fits copies of both.
+            A clusterer with the parameters ``metric`` and ``clusterer``; ``fit(X, clues=...)`` fits clones of both.
         """
         return MetricThen(self, clusterer)
 
@@ -385,13 +384,13 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
 
 
 def _together(clues: Clues) -> Clues:
-    """Only which rows are together, by links, groups or labels."""
+    """Keep only which rows are together, by links, groups or labels."""
     component = clues.components
     return Clues(clues.n, together=np.where(np.bincount(component)[component] > 1, component, -1))
 
 
 def _results(state: State, trace: list[float]) -> Attributes:
-    """Results, also of an interrupted fit."""
+    """Fitted attributes, also after an interrupted fit."""
     return {
         "_rounds": state.rounds,
         "mixtures_": [one.mixture for one in state.rounds],

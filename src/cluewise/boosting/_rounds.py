@@ -1,8 +1,8 @@
-"""Boosting: pairs that a weak partition gets wrong weigh more in the next round; the steps of both boosting methods.
+"""Steps of both boosting methods: pairs that a weak partition gets wrong have a larger weight in the next round.
 
-`BoostCluster` keeps a kernel on the linked pairs only and shows a clusterer the directions in which links that are
-still wrong come right. `DistBoost` keeps a weight for each linked pair and one number for all other pairs of rows.
-Every link is listed once here; sums over both orders of a pair are doubled where a formula asks for them.
+`BoostCluster` keeps a kernel on the linked pairs only, and projects rows onto directions in which links that are
+still broken would hold. `DistBoost` keeps a weight for each linked pair and one number for all other pairs of rows.
+Each link is listed once; where a formula sums over ordered pairs, sums are doubled.
 """
 
 from __future__ import annotations
@@ -33,36 +33,37 @@ __all__ = [
     "mass_of",
     "mean_of",
     "pair_loss",
-    "paired",
-    "projected",
-    "reweighted",
+    "project",
+    "rescale",
+    "reweight",
     "row_weights",
     "same_cluster",
     "shares",
     "sign_pairs",
     "step_size",
     "strength",
+    "weak_similarity",
     "whitening",
 ]
 
 DENSE = 2000
-"""Clusters of all partitions together up to which the eigenvectors of the kernel come from a dense matrix."""
+"""Total number of clusters of all partitions up to which eigenvectors of the kernel use a dense solver."""
 
 RIDGE = 1e-2
-"""What is added to the scatter matrix of the generalized projection, as a share of the mean variance of a column."""
+"""Added to the diagonal of the scatter matrix in the generalized projection, as a share of its mean."""
 
 ROUNDING = 1e-9
-"""A weight or an edge of a partition that is as good as none."""
+"""Weights and edges of a partition up to this count as zero."""
 
 CLIP = 1 - 1e-6
-"""Largest edge of a weak distance; 1 would make its weight infinite."""
+"""Largest edge of a weak distance: its weight would be infinite for 1."""
 
 
 # ---- BoostCluster -------------------------------------------------------------------------------------------------
 
 
 def shares(weight: Floats, exponent: Floats) -> tuple[Floats, float]:
-    """Weights times exp(exponent), scaled to a sum of 1, and the log of twice that sum; zeros without any weight."""
+    """Weights times exp(exponent), scaled to sum to 1, and the log of twice the unscaled sum; zeros if all are zero."""
     some = weight > 0
     if not some.any():
         return np.zeros(len(weight)), 0.0
@@ -73,7 +74,7 @@ def shares(weight: Floats, exponent: Floats) -> tuple[Floats, float]:
 
 
 def losses(links: PairGraph, kernel: Floats, mean: float) -> float:
-    """Log of Eq. 38, (Σ S⁺e^−K)(Σ S⁻e^K); for a kind of links that is missing its mean over all pairs stands in."""
+    """Log of Eq. 38, (Σ S⁺e^−K)(Σ S⁻e^K); the mean of K over all pairs replaces a missing kind of links."""
     together = shares(links.must, -kernel)[1] if links.must.any() else -mean
     return together + (shares(links.cannot, kernel)[1] if links.cannot.any() else mean)
 
@@ -87,7 +88,7 @@ def mean_of(rows: Rows) -> Floats:
 
 
 def whitening(rows: Rows, mean: Floats) -> Floats:
-    """(d, d) matrix R with R Rᵀ = (XᵀX/n + ridge)⁻¹ for centered X: the generalized problem is plain in X R."""
+    """(d, d) matrix R with R Rᵀ = (XᵀX/n + ridge)⁻¹ for centered X: the plain problem in X R is the generalized one."""
 
     def work(block: slice) -> Floats:
         x = rows.dense(block) - mean
@@ -101,7 +102,7 @@ def whitening(rows: Rows, mean: Floats) -> Floats:
 
 
 def frame(tied: Floats, back: Floats | None = None) -> tuple[Floats, Floats | None]:
-    """Linked rows in at most as many coordinates as there are rows, and the axes (d, r) of these; None: as they are."""
+    """Linked rows in at most as many coordinates as rows, and the (d, r) axes of these; None for the original axes."""
     seen = tied if back is None else tied @ back
     if len(tied) >= tied.shape[1]:
         return seen, back
@@ -110,9 +111,9 @@ def frame(tied: Floats, back: Floats | None = None) -> tuple[Floats, Floats | No
 
 
 def directions(seen: Floats, ends: Ints, force: Floats, most: int | None) -> Floats:
-    """(r, s) eigenvectors of Xᵀ T X times the roots of their eigenvalues, the largest ``most`` positive ones.
+    """(r, s) eigenvectors of Xᵀ T X times the roots of their eigenvalues, for up to ``most`` positive eigenvalues.
 
-    ``force`` is p − q on the links; one half of it is T_ij, the other T_ji.
+    ``force`` is p − q on the links; half of it is T_ij, the other half T_ji.
     """
     t = len(seen)
     half = csr_array((force, (ends[:, 0], ends[:, 1])), shape=(t, t))
@@ -125,8 +126,8 @@ def directions(seen: Floats, ends: Ints, force: Floats, most: int | None) -> Flo
     return vectors[:, :kept] * np.sqrt(values[:kept])
 
 
-def projected(rows: Rows, mean: Floats, onto: Floats) -> Floats:
-    """The centered rows in given directions (d, s)."""
+def project(rows: Rows, mean: Floats, onto: Floats) -> Floats:
+    """Project the centered rows onto (d, s) directions."""
     out = np.empty((rows.n, onto.shape[1]))
 
     def work(block: slice) -> None:
@@ -137,10 +138,10 @@ def projected(rows: Rows, mean: Floats, onto: Floats) -> Floats:
     return out
 
 
-def rescaled(table: Floats, scatter: float) -> Floats:
-    """The table times a number that gives it this summed square, in place.
+def rescale(table: Floats, scatter: float) -> Floats:
+    """Scale a table in place such that its sum of squares is ``scatter``.
 
-    So parameters of a clusterer that have a unit, such as a radius, mean in a projection what they mean in the data.
+    Parameters of a clusterer that have a unit, such as a radius, then mean the same in a projection as in the data.
     """
     own = float(np.einsum("ij,ij->", table, table))
     if own > 0 and scatter > 0:
@@ -149,35 +150,35 @@ def rescaled(table: Floats, scatter: float) -> Floats:
 
 
 def same_cluster(links: PairGraph, labels: Ints) -> Bools:
-    """Which links have both ends in one cluster; rows of noise (−1) are each alone."""
+    """Which links have both ends in the same cluster; each noise row (−1) is alone."""
     first, second = labels[links.rows[links.ends]].T
     return (first == second) & (first >= 0)
 
 
 def agreement(links: PairGraph, labels: Ints) -> float:
-    """P₁ − Q₁ of the links as given: the share of must-links that hold less that of cannot-links that do not."""
+    """P₁ − Q₁ with the given weights: the share of satisfied must-links minus that of broken cannot-links."""
     together = same_cluster(links, labels)
     p1, q1 = (weight[together].sum() / weight.sum() if weight.any() else chance(labels) for weight in links[2:4])
     return float(p1 - q1)
 
 
 def chance(labels: Ints) -> float:
-    """Share of all ordered pairs of rows that are in one cluster; a row of noise (−1) is alone."""
+    """Share of all ordered pairs of rows that are in the same cluster; each noise row (−1) is alone."""
     counts = np.bincount(labels[labels >= 0]).astype(np.float64)
     noise = len(labels) - float(counts.sum())
     return (float(counts @ counts) + noise) / len(labels) ** 2
 
 
 def step_size(links: PairGraph, p: Floats, q: Floats, together: Bools, at_random: float) -> float:
-    """α = ½ log(P₁Q₀ / P₀Q₁), or 0 for a partition that is of no use.
+    """α = ½ log(P₁Q₀ / P₀Q₁), or 0 for a partition that does not help.
 
-    Odds are bounded, so that a partition without fault has a finite weight. Where one kind of links is missing all
-    pairs of rows stand in, with equal weights, and the step that lowers the loss most is twice as long.
+    Odds are bounded, so that a perfect partition has a finite weight. If one kind of links is missing, all pairs of
+    rows replace it, with equal weights; the best step is then twice as long.
     """
     m, c = (int(np.count_nonzero(weight)) for weight in (links.must, links.cannot))
     p1 = float(p[together].sum()) if m else at_random
     q1 = float(q[together].sum()) if c else at_random
-    # The sum over links that are apart, instead of 1 minus the others: no digits are lost when it is small.
+    # Summed directly: 1 − q1 would lose digits when it is small.
     q0 = float(q[~together].sum()) if c else 1 - at_random
     if p1 <= q1 or not q0:
         return 0.0
@@ -187,14 +188,15 @@ def step_size(links: PairGraph, p: Floats, q: Floats, together: Bools, at_random
 
 
 def _odds(good: float, bad: float, links: int) -> float:
-    """At most 2·links + 1, which is what half a link more on either side makes of good = 1, bad = 0."""
+    """Odds, at most 2·links + 1: the odds of good = 1, bad = 0 after adding half a link to both."""
     return good / bad if not links or good < (2 * links + 1) * bad else 2 * links + 1
 
 
 def embedding(partitions: list[Ints], alphas: Floats, most: int) -> Floats:
-    """Leading eigenvectors of K = Σ α_t [same cluster in t], times the roots of their eigenvalues; K is never made.
+    """Leading eigenvectors of K = Σ α_t [same cluster in t], times the roots of their eigenvalues.
 
-    They are the left singular vectors of the one-hot rows of all partitions, scaled by √α_t; noise (−1) has none.
+    K is never computed: these are the left singular vectors of the one-hot encoded partitions, scaled by √α_t. The
+    encoding of noise (−1) is zero.
     """
     n = len(partitions[0])
     codes, values, offset = [], [], 0
@@ -218,25 +220,25 @@ def embedding(partitions: list[Ints], alphas: Floats, most: int) -> Floats:
 
 
 class SignedPairs(NamedTuple):
-    """The linked pairs with +1 for together and −1 for apart; a pair may be in it with both."""
+    """The linked pairs with signs, +1 for together and −1 for apart; a pair may occur with both."""
 
     rows: Ints  # (t,) the linked rows
-    ends: Ints  # (m, 2) places among them
+    ends: Ints  # (m, 2) positions among them
     sign: Floats  # (m,)
-    others: Ints  # (t,) how many rows each linked row has no link to, itself included
+    others: Ints  # (t,) number of rows that each linked row has no link to, including itself
     n: int
-    unknown: float  # ordered pairs of all rows without a link, each row with itself included
+    unknown: float  # number of ordered pairs without a link, including each row with itself
 
 
 class Weights(NamedTuple):
-    """Weights of ordered pairs, which sum to 1."""
+    """Weights of ordered pairs; they sum to 1."""
 
-    linked: Floats  # (m,) each stands for two ordered pairs
-    other: float  # of every pair without a link
+    linked: Floats  # (m,) weight of each of the two ordered pairs
+    other: float  # weight of every pair without a link
 
 
 def sign_pairs(links: PairGraph, n: int) -> SignedPairs:
-    """Pairs with a sign; one that is linked both ways makes two of them."""
+    """The linked pairs with signs; a pair with both kinds of links occurs twice."""
     must, cannot = np.flatnonzero(links.must), np.flatnonzero(links.cannot)
     which = np.concatenate([must, cannot])
     sign = np.repeat([1.0, -1.0], [len(must), len(cannot)])
@@ -245,7 +247,7 @@ def sign_pairs(links: PairGraph, n: int) -> SignedPairs:
 
 
 def begin(pairs: SignedPairs, weight: Floats) -> Weights:
-    """First weights: 1/n² each, but for the weights of links, scaled to a sum of 1."""
+    """Initial weights: equal, except that linked pairs are multiplied by the weights of their links."""
     total = 2 * float(weight.sum()) + pairs.unknown
     return Weights(weight / total, 1 / total)
 
@@ -259,33 +261,33 @@ def row_weights(pairs: SignedPairs, weights: Weights) -> Floats:
 
 
 def strength(posterior: Floats) -> tuple[Ints, Floats]:
-    """The likeliest cluster of each row and how likely it is, from (rows, k) memberships."""
+    """The most likely cluster of each row and its probability, from (rows, k) memberships."""
     best = posterior.argmax(axis=1)
     return best.astype(np.int32), posterior[np.arange(len(best)), best]
 
 
-def paired(first: tuple[Array, Array], second: tuple[Array, Array]) -> Floats:
+def weak_similarity(first: tuple[Array, Array], second: tuple[Array, Array]) -> Floats:
     """Weak similarity of pairs: ± the product of both strengths, + where the clusters agree (erratum E28)."""
     return np.where(first[0] == second[0], 1.0, -1.0) * first[1] * second[1]
 
 
 def edge(pairs: SignedPairs, weights: Weights, found: Floats) -> float:
-    """Σ W_ij y_ij h_ij over the linked pairs, both ways: with their labels y (erratum E26)."""
+    """Σ W_ij y_ij h_ij over the ordered linked pairs, including their labels y (erratum E26)."""
     return 2 * float((weights.linked * pairs.sign) @ found)
 
 
 def pair_loss(pairs: SignedPairs, first: Floats, votes: Floats) -> float:
-    """Mean of exp(−y Σ α h) over the linked pairs with their first weights, which sum to 1: 1 without votes."""
+    """Mean of exp(−y Σ α h) over the linked pairs, with their initial weights; 1 without votes."""
     return float(first @ np.exp(-pairs.sign * votes))
 
 
 def mass_of(weights: Weights) -> float:
-    """Weight of all linked pairs together, both ways: the largest edge that there can be."""
+    """Total weight of the ordered linked pairs: the largest possible edge."""
     return 2 * float(weights.linked.sum())
 
 
-def reweighted(pairs: SignedPairs, weights: Weights, found: Floats, alpha: float, decay: float) -> Weights:
-    """W·exp(−α y h) for linked pairs, W·exp(−λα) for the others (erratum E27), scaled to a sum of 1."""
+def reweight(pairs: SignedPairs, weights: Weights, found: Floats, alpha: float, decay: float) -> Weights:
+    """W·exp(−α y h) for linked pairs, W·exp(−λα) for the others (erratum E27), scaled to sum to 1."""
     mine = weights.linked * np.exp(-alpha * pairs.sign * found)
     other = weights.other * float(np.exp(-decay * alpha))
     total = 2 * float(mine.sum()) + pairs.unknown * other

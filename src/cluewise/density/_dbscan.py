@@ -14,7 +14,7 @@ from cluewise.clues import Clues
 from cluewise.core.assign import permutation
 from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
-from cluewise.density import _growing as density
+from cluewise.density import _growing as growing
 from cluewise.density._radius import neighbors_from_distances, neighbors_within, require_given_distances
 from cluewise.metrics import broken
 
@@ -22,48 +22,47 @@ __all__ = ["ConstrainedDBSCAN"]
 
 
 FAR = 1e154
-"""No two rows whose distance can be squared are farther apart; larger radii cannot be squared."""
+"""Larger radii are lowered to this: their squares would overflow, as those of such distances do."""
 
 
 class ConstrainedDBSCAN(Clusterer):
     r"""Dense regions as clusters, sparse ones as noise, and every clue holds.
 
-    Use it when clusters have any shape, their number is not known, some rows belong nowhere, and clues are certain.
-    A cluster grows from row to row through dense neighborhoods. A row brings everything that it must be with; what
-    a cannot-link, a label or an apart group keeps out of the cluster stays outside and may start the next one.
-    Without clues it is DBSCAN.
+    Use it when clusters have arbitrary shapes, their number is unknown, some rows are noise, and clues are certain.
+    A cluster grows from row to row through dense neighborhoods. A row joins together with all rows it must be with.
+    Rows that a cannot-link, a label or an apart group keeps out stay outside and may start the next cluster. Without
+    clues it is DBSCAN.
 
     Parameters
     ----------
     eps : float, default=0.5
         Rows at most this far apart are neighbors.
     min_samples : int, default=5
-        Rows (or summed weight) in the neighborhood of a core row, itself counted.
+        Minimum number of rows (or total weight) in the neighborhood of a core row, counting itself.
     metric : {"euclidean", "precomputed"}, default="euclidean"
-        With "precomputed" X holds distances, n by n and symmetric; in a sparse X what is not stored is far.
+        With "precomputed", X is a symmetric (n, n) matrix of distances; in a sparse X, missing entries are far.
     order : {"index", "density"} or permutation of the rows, default="index"
-        Who comes first. Rows start clusters, and enter them, in the order of their numbers, of decreasing mass of
-        their neighborhoods, or as given. Without cannot-links it decides only which cluster a border row between
-        two of them joins; where cannot-links block a region it decides who gets it.
+        Order in which rows start and join clusters: by row number, by decreasing mass of their neighborhoods, or as
+        given. Without cannot-links it only decides which cluster a border row joins; with cannot-links it also
+        decides which of two rows that must be apart gets a dense region.
     dense_components : bool, default=False
-        Whether rows that are must-linked with at least ``min_samples`` rows (themselves counted) are core rows.
+        Whether rows of must-link components with at least ``min_samples`` rows are core rows.
     strays : {"cluster", "noise"}, default="cluster"
-        What becomes of must-linked or labelled rows that no cluster reaches: each component a cluster of its own,
-        so that every clue holds, or noise, as in the paper; ``broken_`` then names the clues about them.
+        Treatment of must-linked or labelled rows that no cluster reaches. "cluster": each component becomes a
+        cluster, so that every clue holds; "noise": they are noise, as in the paper, and ``broken_`` lists their clues.
     memory_limit : float, default=4.0
-        GiB that pairs of rows within ``eps`` may take, at 24 bytes a pair (180 million pairs in 4 GiB); more are
-        refused.
+        Maximum memory in GiB for the pairs of rows within ``eps``, at 24 bytes a pair (180 million pairs in 4 GiB).
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row, in the order in which clusters start; -1 is noise.
+    {labels_}
+        Clusters are numbered in the order in which they start; -1 is noise.
     core_sample_indices_ : ndarray
-        The core rows.
+        Row numbers of the core rows.
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        Number, or summed weight, of the rows that are noise. DBSCAN minimizes nothing; this is what it leaves over.
+        Number, or total weight, of the noise rows. DBSCAN has no objective; this stands in for one.
     trace_ : ndarray of shape (1,)
         The objective.
     n_iter_ : int
@@ -73,10 +72,9 @@ class ConstrainedDBSCAN(Clusterer):
 
     Raises
     ------
-    Contradiction
-        When rows must be together and apart; the chain that proves it is in the message.
+    {contradiction}
     MemoryError
-        When pairs within ``eps`` need more than ``memory_limit``.
+        When the pairs within ``eps`` need more than ``memory_limit``.
 
     Notes
     -----
@@ -91,10 +89,10 @@ class ConstrainedDBSCAN(Clusterer):
     cluster id                  ``labels_``
     =========================== =========================================
 
-    *Deviations.* Components enter as a whole, after a check of all their cannot-links (errata E48 and E49 of the
-    survey). Components that stay noise are made clusters (see ``strays``): the library counts noise rows as each
-    alone, so that a must-link between two of them would be broken. A noise row may have cannot-links. A row of
-    weight 0 is never a core row.
+    *Deviations.* Components join as a whole, after a check of all their cannot-links (errata E48 and E49 of the
+    survey). Components that would stay noise become clusters (see ``strays``): every noise row counts as alone, so a
+    must-link between two of them would be broken. Noise rows may have cannot-links. A row of weight 0 is never a core
+    row.
 
     Memory grows with the number of pairs within ``eps``, not with n².
 
@@ -168,11 +166,11 @@ class ConstrainedDBSCAN(Clusterer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d), or (n, n) with metric="precomputed"
-            The data, or distances between them.
+            The data, or distances between the rows.
         {y}
         {clues}
         sample_weight : array-like of shape (n,), optional
-            How often each row counts in a neighborhood.
+            Weight of each row in the neighborhoods that contain it.
 
         Returns
         -------
@@ -188,7 +186,7 @@ class ConstrainedDBSCAN(Clusterer):
         if not isinstance(self.order, str):
             permutation(self.order, n, "'index', 'density'")
         if known.contradictions:
-            known.require(n)  # raises, and says which; otherwise as many clusters as rows always do
+            known.require(n)  # raises the error; without contradictions n clusters are always enough
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
             progress.begin_start(0)
             found = self._cluster(X, known, weight)
@@ -206,14 +204,14 @@ class ConstrainedDBSCAN(Clusterer):
         mass = neighbors.mass(weight)
         core = mass >= self.min_samples
         if self.dense_components:
-            size = density.weighed(clues, weight)
+            size = growing.component_mass(clues, weight)
             core |= size >= self.min_samples
         if weight is not None:
             core &= weight > 0
         order = self._order(mass)
-        labels = density.grown(neighbors, core, clues, order)
+        labels = growing.grow_clusters(neighbors, core, clues, order)
         if self.strays == "cluster":
-            labels = density.settled(labels, clues, order)
+            labels = growing.cluster_strays(labels, clues, order)
         noise = labels == UNASSIGNED
         value = float(np.count_nonzero(noise) if weight is None else weight[noise].sum())
         return {
@@ -227,7 +225,7 @@ class ConstrainedDBSCAN(Clusterer):
         }
 
     def _order(self, mass: Array) -> Ints | None:
-        """The order of the rows; None when it is that of their numbers."""
+        """The order of the rows, None for the order of their numbers."""
         if isinstance(self.order, str):
             return None if self.order == "index" else np.argsort(-mass, kind="stable")
         return permutation(self.order, len(mass), "'index', 'density'")

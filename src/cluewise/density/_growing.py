@@ -1,4 +1,4 @@
-"""Density: clusters that grow from core rows along neighborhoods, whole must-link components at a time."""
+"""Growing: clusters spread from core rows through neighborhoods, one must-link component at a time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from cluewise._typing import UNASSIGNED, Array, Bools, Ints
 from cluewise.clues import Clues
-from cluewise.density._radius import Neighbors, reordered
+from cluewise.density._radius import Neighbors, reorder
 from cluewise.kernels import density
 
-__all__ = ["Closures", "closures_of", "grown", "settled", "weighed"]
+__all__ = ["Closures", "closures_of", "cluster_strays", "component_mass", "grow_clusters"]
 
 SLICE = 5_000_000
-"""Neighbors looked at (some ten milliseconds) between two looks at Ctrl-C."""
+"""Neighbors per call of the kernel (about ten milliseconds): Ctrl-C is noticed between calls."""
 
 
 class Closures(NamedTuple):
@@ -25,13 +25,13 @@ class Closures(NamedTuple):
     rows: Ints  # (n,) rows of each component, in order
     foe_start: Ints  # (components + 1,) cannot-links between components, CSR
     foes: Ints
-    clique_start: Ints  # (components + 1,) groups of which no two members may meet, those of each component
+    clique_start: Ints  # (components + 1,) groups whose members must all be apart, those of each component
     cliques: Ints
     n_cliques: int
 
 
 def closures_of(clues: Clues, order: Ints | None = None) -> Closures:
-    """What the clues join and forbid, for rows that are renumbered: row ``order[r]`` becomes row r."""
+    """The closures of clues, with rows renumbered: row ``order[r]`` becomes row r."""
     of_row = clues.components if order is None else clues.components[order]
     count = clues.n_components
     size = np.diff(clues.cliques.indptr)
@@ -52,27 +52,28 @@ def _pointers(member: Ints, count: int) -> Ints:
     return np.concatenate([[0], np.cumsum(np.bincount(member, minlength=count))]).astype(np.int64)
 
 
-def weighed(clues: Clues, weight: Array | None) -> Array:
-    """Number, or summed weight, of the rows in the must-link component of each row."""
+def component_mass(clues: Clues, weight: Array | None) -> Array:
+    """Number, or total weight, of the rows in the must-link component of each row."""
     mass = np.bincount(clues.components, weights=weight, minlength=clues.n_components)
     of_rows: Array = mass[clues.components]
     return of_rows
 
 
-def grown(neighbors: Neighbors, core: Bools, clues: Clues, order: Ints | None) -> Ints:
-    """Cluster of each row, −1 where none reaches (Alg. 18 of the survey with errata E48 and E49).
+def grow_clusters(neighbors: Neighbors, core: Bools, clues: Clues, order: Ints | None) -> Ints:
+    """Cluster of each row, −1 for rows that no cluster reaches (Alg. 18 of the survey with errata E48 and E49).
 
-    Clusters start from core rows in order and take in neighbors of core rows in order, first come first served; a row
-    brings its whole component, or stays outside when the cluster holds a component that excludes it.
+    Core rows start clusters in order, and neighbors of core rows join them in order, first come, first served. A row
+    joins with its whole component, or not at all if the cluster contains a component that excludes it.
     """
-    if order is not None:
-        neighbors, core = reordered(neighbors, order), core[order]
+    if order is not None:  # the kernel visits rows by number, so renumber them
+        neighbors, core = reorder(neighbors, order), core[order]
     rooms = closures_of(clues, order)
     n = neighbors.n
     labels = np.full(n, UNASSIGNED, dtype=np.int32)
     queue = np.empty(n, dtype=np.int32)
     barred = np.full(len(rooms.start) - 1, UNASSIGNED, dtype=np.int32)
     taken = np.full(rooms.n_cliques, UNASSIGNED, dtype=np.int32)
+    # Kernel state: next row that may start a cluster, start and end of the queue, current cluster.
     at = np.array([0, 0, 0, -1])
     while at[0] < n or at[1] < at[2]:
         density.grow(*neighbors, core, *rooms[:-1], barred, taken, labels, queue, at, SLICE)
@@ -83,10 +84,10 @@ def grown(neighbors: Neighbors, core: Bools, clues: Clues, order: Ints | None) -
     return back
 
 
-def settled(labels: Ints, clues: Clues, order: Ints | None) -> Ints:
-    """Rows that clues put into a cluster, but that no cluster reached, as further clusters, one per component.
+def cluster_strays(labels: Ints, clues: Clues, order: Ints | None) -> Ints:
+    """Labels in which must-linked and labelled noise rows form further clusters, one per component.
 
-    These are must-linked rows, because two noise rows are not together, and labelled ones, which belong to a class.
+    As noise they would break their clues: two noise rows are not together, and a labelled row belongs to a class.
     """
     several = np.bincount(clues.components, minlength=clues.n_components)[clues.components] > 1
     left = (labels == UNASSIGNED) & (several | (clues.labels >= 0))

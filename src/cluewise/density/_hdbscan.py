@@ -1,4 +1,4 @@
-"""Constrained HDBSCAN: of the clusters at all densities, those that keep the links best [Campello2013]_."""
+"""Constrained HDBSCAN: the clusters, among those at all densities, that satisfy the links best [Campello2013]_."""
 
 from __future__ import annotations
 
@@ -15,44 +15,45 @@ from cluewise.clues import Clues, Pairs
 from cluewise.core.distances.distance_matrix import warn_of_time
 from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
-from cluewise.density import _condensed as condensed
-from cluewise.density._condensed import Tree
+from cluewise.density import _condensed_tree as condensed_tree
+from cluewise.density._condensed_tree import Tree
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedHDBSCAN"]
 
-INSTEAD = "ConstrainedDBSCAN with a small eps takes time proportional to the rows"
+INSTEAD = "ConstrainedDBSCAN with a small eps takes time proportional to the number of rows"
 
 
 class ConstrainedHDBSCAN(Clusterer):
     r"""Dense regions of different densities as clusters, chosen so that they keep the links best.
 
-    Use it when clusters have any shape and different densities, some rows belong nowhere, and clues may be wrong.
-    Rows are joined as in HDBSCAN, at every density at once; clues decide at which density each region is cut, and so
-    which clusters are split or kept whole. They move no single row. Without clues it is HDBSCAN.
+    Use it when clusters have arbitrary shapes and different densities, some rows are noise, and clues may be wrong.
+    Rows are joined as in HDBSCAN, at all densities; clues decide at which density each region is cut, and so which
+    clusters are split or kept whole. They never move single rows. Without clues it is HDBSCAN.
 
     Parameters
     ----------
     min_cluster_size : int, default=5
-        Fewest rows of a cluster.
+        Minimum number of rows in a cluster.
     min_samples : int, optional
-        Rows around a row, itself counted, that say how dense it lies; as many as ``min_cluster_size`` by default.
+        The density at a row is measured by the distance to its ``min_samples``-th nearest row, counting itself;
+        ``min_cluster_size`` by default.
     trust : float, default=1.0
-        How far clues are believed: 1 keeps as many links as can be, and stability decides what they leave open;
-        below that both are weighed; 0 ignores the clues.
+        Weight of the clues against stability. With 1, as many links as possible are satisfied, and stability breaks
+        ties; with 0, clues are ignored.
     allow_single_cluster : bool, default=False
-        Whether all rows may be one cluster.
+        Whether all rows may form a single cluster.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row, the most stable cluster first; -1 is noise.
+    {labels_}
+        Clusters are sorted by stability, the most stable first; -1 is noise.
     stability_ : ndarray of shape (k,)
         Excess of mass of each cluster.
     n_clusters_ : int
         Number of clusters.
     objective_ : float
-        Minus J: between -1 (as stable as without clues, and every link kept) and 0.
+        Minus J: between -1 (every link is satisfied, at no loss of stability) and 0.
     trace_ : ndarray of shape (1,)
         The objective.
     n_iter_ : int
@@ -64,31 +65,32 @@ class ConstrainedHDBSCAN(Clusterer):
     .. math:: J = (1 - \alpha) \frac{\sum_C S(C)}{S^*} + \alpha \frac{\sum_C \Gamma(C) + \Gamma(noise)}{n_c},
        \qquad S(C) = \sum_{x \in C} \bigl(\lambda_{end}(x, C) - \lambda_{birth}(C)\bigr)
 
-    over all choices of one cluster on each way from a leaf of the condensed tree to its root. Half of a link's weight
-    belongs to each end. :math:`\Gamma(C)` adds up the ends in C that C keeps: must-links inside C, cannot-links out of
-    C. Noise rows keep their cannot-links. :math:`S^*` is the largest sum of stabilities. The optimum is exact: both
-    sums are over clusters, so that one pass from the leaves to the root finds it.
+    is maximized over all selections of one cluster on each path from a leaf of the condensed tree to its root. Each
+    end of a link has half of its weight. :math:`\Gamma(C)` is the sum over the ends in C at which the link is
+    satisfied: must-links within C, cannot-links that leave C. Noise rows satisfy their cannot-links. :math:`S^*` is the
+    largest sum of stabilities. The optimum is exact: both sums are over clusters, so one pass from the leaves to the
+    root finds it.
 
     ======================== ====================================
     paper                    code
     ======================== ====================================
     :math:`\alpha`           ``trust``
     :math:`S(C)`             ``Tree.stability``
-    :math:`\Gamma`           ``condensed.kept_links``
-    :math:`\delta`           ``condensed.best_clusters``
-    :math:`n_c`              summed weight of all links
+    :math:`\Gamma`           ``kept_links``
+    :math:`\delta`           ``best_clusters``
+    :math:`n_c`              total weight of all links
     ======================== ====================================
 
-    *Deviations.* Links have weights, and labels and groups count as the links that they stand for. Where several
-    parts meet at one distance they part at once, so that the order of the rows has no say; scikit-learn's HDBSCAN
-    parts two at a time and gives a row that lies between two clusters, and belongs to neither at any density, to one
-    of them, where here it is noise. That is no rare case: without clues, 351 of 800 random sets (20 to 100 rows in 1
-    to 3 columns, one normal distribution or three) had other labels than there, 327 of them only in who is noise; with
-    ``min_samples=1`` and no equal distances labels are the same. Among equal rows the density is that of half the
-    shortest distance. Clusters are numbered by stability.
+    *Deviations.* Links have weights, and labels and groups count as the links that they imply. Where several
+    parts are joined at the same distance, all of them split at once, so the order of the rows does not matter.
+    scikit-learn's HDBSCAN splits two at a time; it assigns a row that lies between two clusters, and belongs to neither
+    at any density, to one of them, while here it is noise. This is common: without clues, 351 of 800 random sets (20
+    to 100 rows in 1 to 3 columns, one normal distribution or three) got different labels, 327 of them only in which
+    rows are noise. With ``min_samples=1`` and no equal distances, labels are the same. The density of duplicate rows is
+    that of half the shortest positive distance. Clusters are numbered by stability.
 
-    The spanning tree is exact and takes O(n² d) time, but only O(nd) memory. Where that is more than about a minute, a
-    warning says so first.
+    The spanning tree is exact and takes O(n² d) time, but only O(nd) memory. A warning is issued first if that takes
+    more than about a minute.
 
     References
     ----------
@@ -173,12 +175,12 @@ class ConstrainedHDBSCAN(Clusterer):
 
     def _cluster(self, X: Floats, clues: Clues, progress: Progress) -> Attributes:
         links = clues.pairs(expand=True)
-        core = condensed.core_distances(X, self.min_samples or self.min_cluster_size)
-        edges = condensed.spanning_tree(X, core, partial(progress.each, "spanning tree"))
-        tree = condensed.condensed(*edges, self.min_cluster_size)
+        core = condensed_tree.core_distances(X, self.min_samples or self.min_cluster_size)
+        edges = condensed_tree.spanning_tree(X, core, partial(progress.each, "spanning tree"))
+        tree = condensed_tree.condense(*edges, self.min_cluster_size)
         stability = tree.stability()
-        chosen, worth = self._choose(tree, stability, links)
-        owner = condensed.rows_below(tree, chosen)
+        selected, worth = self._select(tree, stability, links)
+        owner = condensed_tree.rows_below(tree, selected)
         clusters, first = np.unique(owner[owner >= 0], return_index=True)
         clusters = clusters[np.lexsort((first, -stability[clusters]))]
         number = np.full(tree.size + 1, UNASSIGNED, dtype=np.int32)
@@ -193,15 +195,15 @@ class ConstrainedHDBSCAN(Clusterer):
             "broken_": broken(number[owner], clues),
         }
 
-    def _choose(self, tree: Tree, stability: Floats, links: Pairs) -> tuple[Bools, float]:
+    def _select(self, tree: Tree, stability: Floats, links: Pairs) -> tuple[Bools, float]:
         """The clusters with the largest J, and J."""
-        kept, noise = condensed.kept_links(tree, links)
+        kept, noise = condensed_tree.kept_links(tree, links)
         weight = links.total_weight
         trust = float(self.trust) if weight > 0 else 0.0
         per_link = trust / weight if weight > 0 else 0.0
         root = self.allow_single_cluster
-        _, most = condensed.best_clusters(tree, stability, 0 * noise, stability, root)
+        _, most = condensed_tree.best_clusters(tree, stability, 0 * noise, stability, root)
         per_mass = (1 - trust) / most if most > 0 else 0.0
         value = per_mass * stability + per_link * kept
-        chosen, worth = condensed.best_clusters(tree, value, per_link * noise, stability, root)
-        return chosen, worth if tree.size else per_link * float(links.cannot_weight.sum())
+        selected, worth = condensed_tree.best_clusters(tree, value, per_link * noise, stability, root)
+        return selected, worth if tree.size else per_link * float(links.cannot_weight.sum())

@@ -1,9 +1,9 @@
-"""Radius: which rows lie within a given distance of each other, as lists whose size is the number of such pairs.
+"""Radius: which rows lie within a given distance of each other, in memory proportional to the number of such pairs.
 
-Few columns: SciPy's k-d tree. Many columns: the rows are cut into leaves of some hundred neighbors each, and leaves
-whose boxes come close are compared as a whole by a matrix product in single precision. Products only sort out what is
-clearly near or far; what lies within their error is decided in difference form, so that neither blocks nor threads nor
-the BLAS at hand decide anything. So it is with sparse rows, whose products are made in double precision.
+Few columns: SciPy's k-d tree. Many columns: the rows are split into leaves of a few hundred rows that lie close
+together, and leaves whose boxes are near are compared by a matrix product in single precision. The product decides only
+pairs that are clearly near or far. Pairs within its rounding error are decided by the differences of their rows, so the
+result does not depend on blocks, threads or the BLAS. Sparse rows are treated alike, with products in double precision.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ __all__ = [
     "close_pairs",
     "neighbors_from_distances",
     "neighbors_within",
-    "reordered",
+    "reorder",
     "require_given_distances",
 ]
 
 TREE = 6
-"""Up to this many columns the tree is faster."""
+"""Number of columns up to which the k-d tree is faster."""
 
 LEAF = 256
-"""Rows of a leaf at most: the products of two leaves stay in the cache."""
+"""Maximum number of rows in a leaf: the product of two leaves stays in the cache."""
 
 WIDE = 1e6
-"""Widths of X, in units of the radius, beyond which products are made in double precision."""
+"""Range of X, in units of the radius, above which products use double precision."""
 
 BLOCK = 2**20
-"""Distances looked at together when they are given, or rows are sparse."""
+"""Number of distances in a block, for given distances and sparse rows."""
 
 DOUBTFUL = 2**14
-"""Pairs of sparse rows whose differences are written out at once."""
+"""Number of pairs of sparse rows whose differences are computed at once."""
 
 PAIR = 24
-"""Bytes of a pair: as it is found, once more when all are put together, and in the lists of both rows."""
+"""Bytes per pair: when found, again when all are concatenated, and in the lists of both rows."""
 
 
 class Neighbors(NamedTuple):
-    """Rows within the radius of each row, itself left out: CSR with sorted lists."""
+    """The other rows within the radius of each row: CSR with sorted lists."""
 
     indptr: Ints  # (n + 1,) int64
     indices: Ints  # int32
@@ -58,7 +58,7 @@ class Neighbors(NamedTuple):
         return len(self.indptr) - 1
 
     def mass(self, weight: Floats | None) -> Array:
-        """Number, or summed weight, of the rows in each neighborhood, the row itself counted."""
+        """Number, or total weight, of the rows in each neighborhood, counting the row itself."""
         if weight is None:
             return 1 + np.diff(self.indptr)
         from scipy.sparse import csr_array
@@ -70,17 +70,17 @@ class Neighbors(NamedTuple):
 
 
 def neighbors_within(X: Any, radius: float, limit: float = np.inf) -> Neighbors:
-    """Neighborhoods of the rows of X, dense or sparse, under the Euclidean distance; equal to the radius is within.
+    """Euclidean neighborhoods of the rows of X, dense or sparse; a distance equal to the radius is within it.
 
-    More pairs than fit into ``limit`` GiB are refused.
+    Raises MemoryError if the pairs need more than ``limit`` GiB.
     """
     return Neighbors(*density.neighbor_lists(X.shape[0], close_pairs(X, radius, limit)))
 
 
 def neighbors_from_distances(distances: Any, radius: float, limit: float = np.inf) -> Neighbors:
-    """Neighborhoods from an n × n matrix of distances; in a sparse one, what is not stored is far."""
+    """Neighborhoods from an (n, n) matrix of distances; in a sparse matrix, missing entries are far."""
     if (distances.min() if distances.shape[0] else 0) < 0:
-        raise ValueError("X holds a negative distance, with metric='precomputed'.")
+        raise ValueError("X contains a negative distance, which metric='precomputed' does not allow.")
     n = distances.shape[0]
     counts, lists, total = [np.zeros(1, np.int64)], [np.empty(0, np.int32)], 0
     size = max(BLOCK // max(n, 1), 1)
@@ -96,7 +96,7 @@ def neighbors_from_distances(distances: Any, radius: float, limit: float = np.in
 
 
 def require_given_distances(D: Any) -> None:
-    """Refuse what holds no distances, dense or sparse: square, not negative, symmetric, with zeros on its diagonal."""
+    """Raise ValueError unless D is square, nonnegative and symmetric, with a zero diagonal."""
     if isinstance(D, np.ndarray):
         require_distances(D)
         return
@@ -107,17 +107,17 @@ def require_given_distances(D: Any) -> None:
     for bad, why in (
         ((D < 0).nonzero(), "is negative"),
         ((abs(D - D.T) > slack).nonzero(), "differs from its mirror image"),
-        ((own, own), "is the distance of a row from itself, which is zero"),
+        ((own, own), "is the distance of a row from itself and must be zero"),
     ):
         if len(bad[0]):
             first = np.lexsort(bad[::-1])[0]
             raise ValueError(
-                f"X is no matrix of distances: the entry in row {bad[0][first]}, column {bad[1][first]} {why}."
+                f"X is not a distance matrix: the entry in row {bad[0][first]}, column {bad[1][first]} {why}."
             )
 
 
 def _stored_within(block: Any, radius: float) -> tuple[Ints, Ints]:
-    """Row and column of each distance of a block that is at most the radius, row by row, columns sorted."""
+    """Rows and columns of the distances in a block that are at most the radius, sorted by row, then column."""
     if isinstance(block, np.ndarray):
         rows, columns = np.nonzero(block <= radius)
         return rows, columns
@@ -129,8 +129,8 @@ def _stored_within(block: Any, radius: float) -> tuple[Ints, Ints]:
     return rows[order], columns[order]
 
 
-def reordered(neighbors: Neighbors, order: Ints) -> Neighbors:
-    """The neighborhoods of rows that are renumbered: row ``order[r]`` becomes row r."""
+def reorder(neighbors: Neighbors, order: Ints) -> Neighbors:
+    """Renumber the rows: row ``order[r]`` becomes row r."""
     rank = np.empty(neighbors.n, dtype=np.int32)
     rank[order] = np.arange(neighbors.n, dtype=np.int32)
     sizes = np.diff(neighbors.indptr)
@@ -142,18 +142,18 @@ def reordered(neighbors: Neighbors, order: Ints) -> Neighbors:
 
 def _require_room(pairs: int, radius: float, limit: float) -> None:
     what = f"{pairs} or more pairs of rows within eps={radius:g}"
-    require_memory(PAIR * pairs, limit, what, "take a smaller eps, fewer rows or a larger memory_limit")
+    require_memory(PAIR * pairs, limit, what, "use a smaller eps, fewer rows or a larger memory_limit")
 
 
 def close_pairs(X: Any, radius: float, limit: float = np.inf) -> Ints:
-    """(m, 2) array of all pairs of rows that are at most the radius apart, each once, in no particular order."""
+    """(m, 2) array of all pairs of rows at most the radius apart, each once, in arbitrary order."""
     n = X.shape[0]
     if not isinstance(X, np.ndarray):
-        return _gathered(*_sparse_search(X, radius), radius, limit)
+        return _gather(*_sparse_search(X, radius), radius, limit)
     if X.shape[1] <= TREE or radius == 0:
         from scipy.spatial import cKDTree
 
-        # One search does not repay the time that a balanced tree with tight boxes takes to build.
+        # The tree is searched only once: a balanced tree with tight boxes would take longer to build than it saves.
         tree = cKDTree(X, balanced_tree=False, compact_nodes=False)
         if PAIR * n * (n - 1) / 2 > limit * 2**30:
             _require_room(_pairs_in_tree(tree, radius, limit), radius, limit)
@@ -167,21 +167,21 @@ def close_pairs(X: Any, radius: float, limit: float = np.inf) -> Ints:
     def work(a: int) -> Ints:
         return _pairs_of_leaf(X, radius, order, cuts, boxes, a, dtype)
 
-    return _gathered(work, range(len(cuts) - 1), radius, limit)
+    return _gather(work, range(len(cuts) - 1), radius, limit)
 
 
 def _pairs_in_tree(tree: Any, radius: float, limit: float) -> int:
-    """How many pairs the tree will hand over, all at once: counted where a sample says that they may be too many."""
+    """Number of pairs within the radius: estimated from a sample, and counted if they may be too many."""
     sample = np.random.default_rng(0).choice(tree.n, size=min(tree.n, 1000 + tree.n // 200), replace=False)
     around = tree.query_ball_point(tree.data[sample], radius, return_length=True)
     expected = int((float(around.mean()) - 1) * tree.n / 2)
-    if PAIR * expected < limit * 2**30 / 4:  # to count takes as long as to search
+    if PAIR * expected < limit * 2**30 / 4:  # counting takes as long as searching
         return expected
     return (int(tree.count_neighbors(tree, radius)) - tree.n) // 2
 
 
-def _gathered(work: Callable[[int], Ints], blocks: range, radius: float, limit: float) -> Ints:
-    """The pairs that all blocks find, unless these become too many."""
+def _gather(work: Callable[[int], Ints], blocks: range, radius: float, limit: float) -> Ints:
+    """Concatenate the pairs of all blocks; raise MemoryError as soon as they are too many."""
     found: list[Ints] = [np.empty((0, 2), dtype=np.int32)]
     total = 0
     for pairs in map_blocks(work, blocks):
@@ -192,7 +192,7 @@ def _gathered(work: Callable[[int], Ints], blocks: range, radius: float, limit: 
 
 
 def _sparse_search(X: Any, radius: float) -> tuple[Callable[[int], Ints], range]:
-    """What finds the close pairs of a block of sparse rows, and where the blocks begin."""
+    """A function that finds the close pairs of a block of sparse rows, and the first rows of the blocks."""
     from scipy.sparse import csr_array
 
     x = csr_array(X, dtype=np.float64)
@@ -205,7 +205,7 @@ def _sparse_search(X: Any, radius: float) -> tuple[Callable[[int], Ints], range]
         mine = x[start : start + size]
         both = norms[start : start + size, None] + norms
         excess = both - 2 * (mine @ across).toarray() - radius**2
-        slack = unit * (both + radius**2)
+        slack = unit * (both + radius**2)  # bound on the rounding error of excess
         i, j = np.nonzero(excess <= slack)
         later = i + start < j
         i, j = i[later], j[later]
@@ -221,7 +221,7 @@ def _sparse_search(X: Any, radius: float) -> tuple[Callable[[int], Ints], range]
 
 
 def leaves(X: Floats) -> tuple[Ints, Ints]:
-    """An order of the rows and the cuts in it between leaves: halves of halves along the widest column."""
+    """An order of the rows and its cuts into leaves, by repeated halving along the widest column."""
     order = np.arange(len(X))
     cuts = [0]
     waiting = [(0, len(X))]
@@ -243,18 +243,18 @@ def _pairs_of_leaf(X: Floats, radius: float, order: Ints, cuts: Ints, boxes: Flo
     """Close pairs with a first row in leaf ``a`` and a second one in it or in a later leaf."""
     low, high = boxes[a:, 0].astype(np.float64), boxes[a:, 1].astype(np.float64)
     gap = np.maximum(np.maximum(low - high[0], low[0] - high), 0)
-    # The last digits of a box must not decide.
+    # Rounding errors of the boxes must not exclude a leaf.
     near = a + np.flatnonzero(np.einsum("ij,ij->i", gap, gap) <= radius**2 * (1 + 1e-9))
-    middle = 0.5 * (low[0] + high[0])
+    middle = 0.5 * (low[0] + high[0])  # norms, and with them rounding errors, are small relative to this point
     mine = order[cuts[a] : cuts[a + 1]]
     x = X[mine]
-    u, norms = _scaled(x, middle, radius, dtype)
+    u, norms = _scale(x, middle, radius, dtype)
     unit = (X.shape[1] + 8) * np.finfo(dtype).eps
     found = [np.empty((0, 2), dtype=np.int32)]
     for b in near:
         yours = order[cuts[b] : cuts[b + 1]]
         y = X[yours]
-        v, other_norms = (u, norms) if b == a else _scaled(y, middle, radius, dtype)
+        v, other_norms = (u, norms) if b == a else _scale(y, middle, radius, dtype)
         # |error| ≤ (d + 8)·ε·(‖u‖² + ‖v‖²): rounding of u and v, of the product, and of the sum.
         slack = dtype(unit * (norms.max() + other_norms.max()))
         i, j = density.near_pairs(u @ v.T, norms, other_norms, slack, x, y, radius**2, b == a)
@@ -263,7 +263,7 @@ def _pairs_of_leaf(X: Floats, radius: float, order: Ints, cuts: Ints, boxes: Flo
     return np.concatenate(found)
 
 
-def _scaled(x: Floats, middle: Floats, radius: float, dtype: Any) -> tuple[Floats, Floats]:
-    """Rows relative to a point close by, in units of the radius, and their squared norms."""
+def _scale(x: Floats, middle: Floats, radius: float, dtype: Any) -> tuple[Floats, Floats]:
+    """Rows relative to a nearby point, in units of the radius, and their squared norms."""
     u = ((x - middle) / radius).astype(dtype)
     return u, np.einsum("ij,ij->i", u, u)

@@ -18,7 +18,7 @@ from cluewise.core.loop import Progress
 from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
 from cluewise.exceptions import Undecided
-from cluewise.hierarchy._detours import detoured
+from cluewise.hierarchy._detours import find_route
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedAgglomerative"]
@@ -27,80 +27,79 @@ __all__ = ["ConstrainedAgglomerative"]
 class ConstrainedAgglomerative(Clusterer):
     r"""A tree of clusters, joined two by two, in which every clue holds at every level.
 
-    Use it when clues are certain, when the number of clusters is open, or when clusters within clusters are of
-    interest. Rows that must be together are joined first; then, again and again, the two closest clusters that no
-    cannot-link keeps apart. It ends where every two clusters that are left must be apart.
+    Use it when clues are certain, when the number of clusters is unknown, or when clusters within clusters are of
+    interest. Rows that must be together are joined first; then, repeatedly, the two closest clusters without a
+    cannot-link between them. The tree ends when all remaining clusters must be apart.
 
     Parameters
     ----------
     n_clusters : int or None, default=2
-        The level of the tree that becomes ``labels_``. Where joining the closest clusters ends before it, detours are
-        made (see Notes). None: as ``distance_threshold`` says, or, without one, the last level, ``k_min_``.
+        Number of clusters. If joining the closest clusters ends before that level, detours are made (see Notes). With
+        None, ``distance_threshold`` decides, or, without one, the last level, ``k_min_``, is used.
     linkage : {"ward", "complete", "average", "single", "centroid"}, default="ward"
-        What the distance of two clusters is: by how much joining them raises the sum of squares, the largest, mean
-        or smallest distance between their rows, or the distance of their means.
+        Distance of two clusters. "ward": the increase of the sum of squares when they are joined; "complete",
+        "average" and "single": the largest, mean and smallest distance between their rows; "centroid": the distance
+        of their means.
     metric : str or callable, default="euclidean"
-        Distance of two rows: a name that ``scipy.spatial.distance.cdist`` knows ("euclidean", "sqeuclidean",
+        Distance of two rows: a metric of ``scipy.spatial.distance.cdist`` ("euclidean", "sqeuclidean",
         "cityblock", "chebyshev", "cosine", "correlation", "canberra", "braycurtis", "hamming"), a function of two rows,
-        or "precomputed": X is then the (n, n) matrix of distances. "ward" and "centroid" are Euclidean.
+        or "precomputed" if X is the (n, n) matrix of distances. "ward" and "centroid" need "euclidean".
     distance_threshold : float or None, default=None
-        The level before the first union at this height or above; ``n_clusters`` must then be None.
+        Stop before the first union at this height or above; ``n_clusters`` must then be None.
     max_distance : float or None, default=None
         Clusters farther apart than this are never joined (the :math:`\gamma`-constraint): the tree ends there.
     memory_limit : float, default=4.0
-        GiB that distances may take; more is refused before any work. "complete", "average" and "single" keep
-        4n² bytes (n = 32,000 rows in 4 GiB), "ward" and "centroid" memory proportional to X ("ward" takes 4n² bytes for
-        speed where X has more than 48 columns and the limit allows it). Where comparing all pairs takes more than about
-        a minute, a warning says so first.
+        Maximum memory in GiB for distances, checked before any work. "complete", "average" and "single" need 4n² bytes
+        (n = 32,000 rows in 4 GiB). "ward" and "centroid" need memory proportional to X; for speed, "ward" uses 4n²
+        bytes if X has more than 48 columns and the limit allows it. A warning is issued first if comparing all pairs
+        takes more than about a minute.
     time_limit : float, default=30.0
         Seconds for the search for detours; building the tree does not count.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row; cluster 0 is the largest.
+    {labels_}
+        Cluster 0 is the largest.
     n_clusters_ : int
         Number of clusters.
     linkage_ : ndarray of shape (n - 1, 4)
-        The whole tree as SciPy has it, for ``scipy.cluster.hierarchy.dendrogram``: must-links at height 0 first, the
-        forbidden unions last.
+        The tree in SciPy's format, for ``scipy.cluster.hierarchy.dendrogram``: must-links at height 0 first, forbidden
+        unions last.
     forbidden_ : ndarray of shape (n - 1,)
-        Mask of the rows of ``linkage_`` that clues or ``max_distance`` forbid. They only complete the tree; all stand
-        at one height, a quarter above the highest union that is allowed.
+        Mask of the rows of ``linkage_`` that clues or ``max_distance`` forbid. They only complete the tree; all have
+        the same height, a quarter above the highest allowed union.
     children_ : ndarray of shape (n - 1, 2)
-        The first two columns of ``linkage_``, by the name they have in scikit-learn.
+        The first two columns of ``linkage_``, named as in scikit-learn.
     distances_ : ndarray of shape (n - 1,)
-        The third: the heights.
+        The third column of ``linkage_``: the heights.
     k_max_ : int
-        Clusters at the first level: must-link components.
+        Number of clusters at the first level: the number of must-link components.
     k_min_ : int
-        Clusters at the last level. This is a dead end: fewer may be possible, but not by joining the closest ones.
+        Number of clusters at the last level. Fewer may be possible, but not by joining the closest clusters.
     n_detours_ : int
-        Number of unions that were left out because ``n_clusters`` could not have been reached after them.
+        Number of unions that were skipped because ``n_clusters`` could not be reached after them.
     objective_ : float
-        Height of the last union in ``labels_``; 0 without one.
+        Height of the last union in ``labels_``; 0 if there is none.
     trace_ : ndarray
-        Heights of the unions in ``labels_``, must-links left out, as they were made.
+        Heights of the unions in ``labels_``, without must-links, in order.
     n_iter_ : int
         Number of these unions.
-    broken_ : Clues
-        Always empty: clues are hard.
+    {none_broken_}
 
     Raises
     ------
-    Contradiction
-        When rows must be together and apart; the chain that proves it is in the message.
+    {contradiction}
     Infeasible
-        When ``n_clusters`` is above ``k_max_``, when the clues need more clusters (``witness`` then holds clues that
-        prove it), or when no way to so few was found.
+        When ``n_clusters`` is above ``k_max_``, when the clues need more clusters (``witness`` then contains clues that
+        prove it), or when no sequence of unions that reaches ``n_clusters`` was found.
     Undecided
-        When ``time_limit`` ended before a way to ``n_clusters`` was found; ``n_clusters=None`` makes no detours.
+        When ``time_limit`` was reached before ``n_clusters`` was; ``n_clusters=None`` makes no detours.
     MemoryError
-        When distances need more than ``memory_limit``.
+        When the distances need more than ``memory_limit``.
 
     See Also
     --------
-    cluewise.metric_learning.PropagatedDistances : Distances in which clues act on the neighborhood of their rows.
+    cluewise.metric_learning.PropagatedDistances : Distances in which clues also act on the neighbors of their rows.
 
     Notes
     -----
@@ -112,18 +111,19 @@ class ConstrainedAgglomerative(Clusterer):
         d_{average} = \tfrac{1}{|A| |B|} \sum_{a \in A, b \in B} D_{ab}
 
     and the maximum and minimum of :math:`D_{ab}` for complete and single linkage. Without clues this is
-    ``scipy.cluster.hierarchy.linkage``. A union is apart from all that its parts are apart from, as if at an infinite
-    distance. That keeps all linkages but "centroid" reducible, so a chain of nearest neighbors finds the same
-    tree in O(n²) steps. With "centroid" heights may fall. With ``max_distance`` the triangle inequality spares it
-    most distances: centers whose distances from a pivot differ by more than that are not compared.
+    ``scipy.cluster.hierarchy.linkage``. A union inherits the cannot-links of its parts, and clusters with a cannot-link
+    between them count as infinitely far apart. All linkages except "centroid" remain reducible, so the nearest-neighbor
+    chain algorithm finds the same tree in O(n²) steps. With "centroid", heights may decrease; with ``max_distance``,
+    the triangle inequality avoids most of its distances: centers whose distances from a pivot differ by more than that
+    are not compared.
 
-    Where distances tie, as they do on a grid, the order of the rows decides which of the closest clusters are joined
-    first, and another order may give another tree.
+    Where distances tie, as on a grid, the order of the rows decides which of the closest clusters are joined first,
+    and another order may give another tree.
 
     Joining the closest clusters may end in a dead end, above ``n_clusters``. Then the first union after which
-    ``n_clusters`` cannot be had any more (a question of coloring the cannot-links, decided by a short search) is left
-    out, and the tree goes on without it, for at most 100 such unions or ``time_limit`` seconds. ``n_clusters=None``
-    makes no detours.
+    ``n_clusters`` cannot be reached (a question of coloring the cannot-links, decided by a short search) is skipped,
+    and the tree continues without it, for at most 100 such unions or ``time_limit`` seconds. ``n_clusters=None`` makes
+    no detours.
 
     ========================== ============================================
     paper                      code
@@ -134,9 +134,9 @@ class ConstrainedAgglomerative(Clusterer):
     :math:`\gamma`             ``max_distance``
     ========================== ============================================
 
-    *Deviations.* The closest pair is taken among those that may be joined, whatever the loop of the printed algorithm
-    says (erratum E4 of the survey), and clusters farther apart than :math:`\gamma` are refused whether or not they
-    were screened (E5, E6). The :math:`\gamma`-constraint holds for every linkage, in terms of its own heights. Detours
+    *Deviations.* The closest pair is sought among those that may be joined, unlike in the printed algorithm (erratum E4
+    of the survey), and clusters farther apart than :math:`\gamma` are never joined, whether or not they were screened
+    (E5, E6). The :math:`\gamma`-constraint applies to every linkage, in terms of its own heights. Detours
     and Ward's linkage are not in the paper.
 
     References
@@ -211,7 +211,7 @@ class ConstrainedAgglomerative(Clusterer):
         Parameters
         ----------
         X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
-            The data, or their distances.
+            The data, or distances between the rows.
         {y}
         {clues}
 
@@ -222,8 +222,8 @@ class ConstrainedAgglomerative(Clusterer):
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
         known = self._check(X, clues)
-        given = self.metric == "precomputed"  # distances need not be computed, and no other method takes them
-        instead = "take fewer rows" if given else "COPKMeans takes time proportional to the rows"
+        given = self.metric == "precomputed"  # nothing to compute, and COPKMeans takes no distances
+        instead = "use fewer rows" if given else "COPKMeans takes time proportional to the number of rows"
         warn_of_time(known.n_components, 0 if given else X.shape[1], "ConstrainedAgglomerative", instead)
         callbacks = getattr(self, "_skl_callbacks", ())
         with Progress(self, callbacks, 1, known.n_components) as progress:
@@ -238,25 +238,25 @@ class ConstrainedAgglomerative(Clusterer):
             try:
                 tree, detours = self._tree(known, self._merges(X, known, watch)), 0
                 if not stopped:
-                    tree, detours = self._reaching(tree, X, known)
+                    tree, detours = self._reach_n_clusters(tree, X, known)
             except KeyboardInterrupt:
                 if progress.last is not None:
                     self._write(_results(self._tree(known, progress.last[0]), None))
                 raise
-            found = _results(tree, None if stopped else self._chosen(tree), detours)
+            found = _results(tree, None if stopped else self._choose_level(tree), detours)
             self._write(found | {"broken_": broken(found["labels_"], known)})
             progress.end_start()
         return self
 
     def _check(self, X: Floats, clues: Any) -> Clues:
-        """The clues, when parameters, data and clues fit together and there is memory for them."""
+        """Check parameters, data, clues and memory, and return the clues."""
         if self.n_clusters is not None and self.distance_threshold is not None:
-            raise ValueError("n_clusters and distance_threshold exclude each other: set one of them to None.")
+            raise ValueError("n_clusters and distance_threshold cannot both be set: set one of them to None.")
         by_means = self.linkage in ("ward", "centroid")
         if by_means and self.metric != "euclidean":
             raise ValueError(
                 f"linkage={self.linkage!r} works on means and needs metric='euclidean', not {self.metric!r}; "
-                "take linkage 'complete', 'average' or 'single'."
+                "use linkage 'complete', 'average' or 'single'."
             )
         if self.metric == "precomputed":
             require_distances(X)
@@ -273,14 +273,15 @@ class ConstrainedAgglomerative(Clusterer):
             needed,
             self.memory_limit,
             what,
-            "take fewer rows, linkage 'ward' or 'centroid' (which keep no distances), or a larger memory_limit",
+            "use fewer rows, linkage 'ward' or 'centroid' (which keep no distances), or a larger memory_limit",
         )
         return known
 
     def _merges(self, X: Floats, known: Clues, watch: Any) -> Merges:
-        """All unions of the must-link components."""
+        """All unions of must-link components."""
         if self.linkage == "ward":
             given, m = linkage_means.means_of(X, known), known.n_components
+            # Computing distances of many columns again and again takes longer than keeping a table of them.
             if X.shape[1] > linkage_pairs.WIDE and linkage_pairs.table_bytes(m) <= self.memory_limit * 2**30:
                 table = linkage_pairs.ward_table(given.means, given.size, known)
                 return linkage_pairs.joined_by_distance(table, given.size, "ward", watch)
@@ -297,8 +298,8 @@ class ConstrainedAgglomerative(Clusterer):
         most = np.inf if self.max_distance is None else float(self.max_distance)
         return tree_of(known.components, merges, most=most, ordered=self.linkage == "centroid")
 
-    def _reaching(self, tree: Tree, X: Floats, known: Clues) -> tuple[Tree, int]:
-        """A tree that reaches ``n_clusters`` by detours where this one ends before, and their number."""
+    def _reach_n_clusters(self, tree: Tree, X: Floats, known: Clues) -> tuple[Tree, int]:
+        """A tree that reaches ``n_clusters``, by detours if this one does not, and their number."""
         if self.n_clusters is None or self.max_distance is not None or tree.k_min <= self.n_clusters:
             return tree, 0
 
@@ -307,16 +308,16 @@ class ConstrainedAgglomerative(Clusterer):
         def join(now: Clues) -> Merges:
             return self._merges(X, now, lambda _: monotonic() > until)
 
-        found = detoured(known, tree, self.n_clusters, join, self.linkage == "centroid", until)
-        if found.merges is None:
+        route = find_route(known, tree, self.n_clusters, join, self.linkage == "centroid", until)
+        if route.merges is None:
             raise Undecided(
                 f"n_clusters={self.n_clusters} was not reached within time_limit={self.time_limit:g} seconds and "
-                f"{found.detours} detours; allow more time, take n_clusters=None for the level where the tree ends, or "
-                "a method that searches, such as COPKMeans."
+                f"{route.detours} detours; increase time_limit, set n_clusters=None to use the level where the tree "
+                "ends, or use a method that searches, such as COPKMeans."
             )
-        return tree_of(known.components, found.merges, ordered=True), found.detours
+        return tree_of(known.components, route.merges, ordered=True), route.detours
 
-    def _chosen(self, tree: Tree) -> int:
+    def _choose_level(self, tree: Tree) -> int:
         """The number of clusters that the parameters ask for."""
         if self.n_clusters is not None:
             return existing(tree, int(self.n_clusters), self.max_distance)
@@ -330,9 +331,9 @@ class ConstrainedAgglomerative(Clusterer):
         Parameters
         ----------
         n_clusters : int, optional
-            The level with so many clusters, between ``k_min_`` and ``k_max_``.
+            Number of clusters, between ``k_min_`` and ``k_max_``.
         distance : float, optional
-            Or: the level before the first union at this height or above.
+            Cut before the first union at this height or above. Give either this or ``n_clusters``.
 
         Returns
         -------
@@ -343,12 +344,12 @@ class ConstrainedAgglomerative(Clusterer):
         tree = Tree(self.linkage_, self.k_max_, self.k_min_)
         if distance is not None and n_clusters is None:
             if not isinstance(distance, Real) or np.isnan(float(distance)):
-                raise ValueError(f"cut needs a number as distance, not {distance!r}.")
+                raise ValueError(f"distance must be a number, not {distance!r}.")
             return level(tree, tree.clusters_below(float(distance)))
         if n_clusters is None or distance is not None:
             raise ValueError("cut needs either n_clusters or distance.")
         if not isinstance(n_clusters, Integral) or isinstance(n_clusters, bool):
-            raise ValueError(f"cut needs a whole number as n_clusters, not {n_clusters!r}.")
+            raise ValueError(f"n_clusters must be a whole number, not {n_clusters!r}.")
         return level(tree, existing(tree, int(n_clusters), self.max_distance))
 
     def __sklearn_tags__(self) -> Any:
@@ -358,7 +359,7 @@ class ConstrainedAgglomerative(Clusterer):
 
 
 def _results(tree: Tree, k: int | None, detours: int = 0) -> Attributes:
-    """The tree, and its level of k clusters (None: the last, of a tree that may not be complete)."""
+    """The tree and its level of k clusters; None is the last level, also of an unfinished tree."""
     k = tree.k_min if k is None else k
     merges = tree.k_max - k
     trace = tree.heights[:merges].copy()

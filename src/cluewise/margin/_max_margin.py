@@ -17,12 +17,12 @@ from cluewise.core.assign import nobody
 from cluewise.core.rows import rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
 from cluewise.margin import _margins as margin
-from cluewise.margin._margins import Chosen, Prices, Table
+from cluewise.margin._margins import Choice, Prices, Table
 
 __all__ = ["MaxMarginClusterer"]
 
 SMOOTHING = (0.05, 0.01, 0.002)
-"""How far the maxima of the convex problems are smoothed: a finer one is tried where the objective does not fall."""
+"""Smoothing of the maxima, from coarse to fine: the next is tried when the objective does not decrease."""
 
 
 class State(NamedTuple):
@@ -30,70 +30,69 @@ class State(NamedTuple):
 
     labels: Ints  # (n,) int32
     model: Floats  # (k, d + 1) coefficients in the units of the table, then the mean score of each cluster
-    chosen: Chosen  # the right clusters of rows and links
+    choice: Choice  # the clusters that count as right, for rows and links
     objective: float
     table: Table
 
 
 def step(state: State, *, prices: Prices) -> tuple[State, loop.Info]:
-    """One step of CCCP: a model that is better for the right clusters as they are, then the right clusters anew."""
+    """One step of CCCP: improve the model for the current choice, then update the choice."""
     table = state.table
     for smoothing in SMOOTHING:
-        model = margin.improved(table, state.chosen, state.model, prices, smoothing)
-        value, chosen = margin.judge(table, model, prices)
+        model = margin.improve(table, state.choice, state.model, prices, smoothing)
+        value, choice = margin.evaluate(table, model, prices)
         if value < state.objective:
-            moved = int(np.count_nonzero(chosen.labels != state.labels))
-            # Links may have changed sides where no row has.
-            return State(chosen.labels, model, chosen, value, table), loop.Info(value, max(moved, 1))
+            moved = int(np.count_nonzero(choice.labels != state.labels))
+            # Links may have changed their clusters even if no row has.
+            return State(choice.labels, model, choice, value, table), loop.Info(value, max(moved, 1))
     return state, loop.Info(state.objective, 0)
 
 
 class MaxMarginClusterer(Clusterer):
     r"""Linear boundaries with wide margins: few rows near a boundary, and links satisfied with room to spare.
 
-    Use it when many columns say nothing about the clusters: coefficients are learned from the links, as a support
-    vector machine learns them from labels, so a few hundred links find the columns that matter. It wants links; without
-    them it is k-means with boundaries moved to where few rows are, and clusters may lose all their rows. Boundaries are
-    straight: for rings and curves use a spectral method. Labels and groups act like the links that they stand for and
-    are written out: up to 2 million links.
+    Use it when many columns are irrelevant to the clusters: coefficients are learned from the links, as a support
+    vector machine learns them from labels, so a few hundred links find the relevant columns. It needs links; without
+    them it is k-means with boundaries moved to where there are few rows, and clusters may become empty. Boundaries are
+    linear: for rings and curves use a spectral method. Labels and groups are expanded to the links that they imply, up
+    to 2 million links.
 
     Parameters
     ----------
     {n_clusters}
     trust : float, default=5.0
-        What the mean loss of the links counts, compared with the mean loss of the rows without links. Links of weight
-        less than 1 count less.
+        Weight of the mean loss of the links, relative to the mean loss of the rows without links. The loss of each
+        link is multiplied by its own weight.
     regularization : float, default=0.01
-        What the squared length of the coefficients costs, for rows of mean square 1: the larger, the wider the margins
-        and the fewer columns and links can be followed.
+        Penalty on the squared norm of the coefficients, for rows of mean square 1. Larger values give wider margins,
+        which fit fewer columns and links.
     balance : float, default=0.7
-        Most that the mean scores of two clusters may differ, at least 0 and less than 1: from 1 on, all rows in one
-        cluster would be a perfect solution. With 0 all boundaries pass through the mean of the rows.
+        Maximum difference of the mean scores of two clusters, in [0, 1): with 1 or more, all rows in one cluster would
+        be a perfect solution. With 0, all boundaries pass through the mean of the rows.
     init : {"k-means", "k-means++", "random"}, array or callable, default="k-means"
-        Start: the nearest centers of k-means, of rows drawn by k-means++ or at random, or of given ones.
-    n_init : int, default=3
-        Number of starts; the lowest objective wins. Given centers are one start.
-    max_iter : int, default=50
-        Most iterations of one start; each solves a convex problem.
+        Initialization: rows belong to the nearest center, found by k-means, drawn by k-means++ or at random, or given.
+    {n_init 3}
+        Centers given as ``init`` make one start.
+    {max_iter 50}
+        Each iteration solves a convex problem.
     tol : float, default=1e-3
-        Stop when the objective changes by at most this share of its value.
+        Relative change of the objective below which the iterations have converged and stop.
     {random_state}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each row: the one with the highest score.
+    {labels_}
+        It is the one with the highest score.
     coef_ : ndarray of shape (n_clusters, d)
         Coefficients of the scores.
     intercept_ : ndarray of shape (n_clusters,)
         Scores of a row of zeros.
     {n_clusters_}
     objective_ : float
-        The objective; 0 for a single cluster, where nothing is decided.
-    {trace_}
-    {n_iter_}
+        The objective J given in the Notes; 0 for a single cluster.
+    {iterations_}
     margin_ : ndarray of shape (n,)
-        Lead of each row's cluster: its score minus the best other one.
+        Lead of each row's cluster: its score minus that of the best other cluster.
     {broken_}
 
     Notes
@@ -107,9 +106,8 @@ class MaxMarginClusterer(Clusterer):
         + \frac CP \Big( \sum_{ML} w_{ij} [1 - (s_{ij} - d_{ij})]_+ + \sum_{CL} w_{ij} [1 - (d_{ij} - s_{ij})]_+ \Big)
 
     subject to :math:`|b_c - b_{c'}| \le \ell`; :math:`S_{i(1)}` and :math:`S_{i(2)}` are the two highest scores of a
-    row. Each loss is the least of several convex ones, one for each choice of the right cluster or clusters. An
-    iteration (of CCCP) fixes the choices that are best by the scores of the moment and solves the convex problem that
-    they leave.
+    row. Each loss is the minimum of several convex losses, one for each choice of the right cluster or clusters. An
+    iteration (of CCCP) fixes the choices that are best by the current scores and solves the resulting convex problem.
 
     ============================ =========================================
     paper                        code
@@ -120,13 +118,13 @@ class MaxMarginClusterer(Clusterer):
     :math:`w_c`                  ``coef_[c]``
     ============================ =========================================
 
-    *Deviations.* The method is rebuilt from a description, not from the paper itself, whose constants may differ. Rows
-    are taken relative to their mean and divided by the root of their mean square, so that units of X do not matter.
-    Relative to the mean, the balance of summed scores :math:`|\sum_i (w_c - w_{c'}) \cdot x_i| \le \ell` holds by
-    itself, and every boundary passes through the mean; three clusters on a line are then impossible. Hence the
-    intercepts :math:`b_c`, which are the mean scores and which the balance bounds: per row, not summed. The convex
-    problems are solved by L-BFGS-B with maxima smoothed by a log-sum-exp, not by projected subgradients; an iteration
-    counts only if it lowers J itself, so J never rises.
+    *Deviations.* The implementation follows a description of the paper, whose constants may differ. Rows are centered
+    and divided by their root mean square, so the units of X do not matter. For centered rows, the balance of summed
+    scores :math:`|\sum_i (w_c - w_{c'}) \cdot x_i| \le \ell` always holds, and every boundary passes through the
+    mean, which makes three clusters on a line impossible. Hence the intercepts :math:`b_c`, which are the mean scores;
+    the balance bounds them, per row instead of summed. The convex
+    problems are solved by L-BFGS-B with maxima smoothed by a log-sum-exp, not by projected subgradients; a step is
+    accepted only if it lowers J itself, so J never increases.
 
     References
     ----------
@@ -152,7 +150,7 @@ class MaxMarginClusterer(Clusterer):
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
         plain="",
         means=False,
-        single=False,  # a search that is not convex: the last digits may decide where it ends
+        single=False,  # not convex: rounding may decide which local optimum is found
         equation="margins of rows and of pairs, by CCCP",
         memory="pairs",
         cost="O((n + pairs)kd) per pass, some 50 passes; labels and groups make up to n² pairs",
@@ -194,20 +192,20 @@ class MaxMarginClusterer(Clusterer):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, table = problem.rows, problem.shared
         first = (self._first_centers(problem) - table.mean) / table.scale
-        if problem.k == 1:  # nothing leads, nothing lags
+        if problem.k == 1:  # no other cluster to compare with
             zeros = np.zeros(rows.n, dtype=np.int32)
-            state = State(zeros, np.zeros((1, rows.d + 1)), Chosen(zeros, []), 0.0, table)
+            state = State(zeros, np.zeros((1, rows.d + 1)), Choice(zeros, []), 0.0, table)
             return loop.run(lambda same: (same, loop.Info(0.0, 0)), state, problem.limits._replace(max_iter=1))
-        # The scores whose best cluster is that of the nearest center.
+        # Scores that are highest for the nearest center.
         nearest = np.column_stack([first, -0.5 * np.einsum("hj,hj->h", first, first)])
         prices = Prices(self.regularization, self.trust, self.balance)
-        chosen = margin.judge(table, nearest, prices).chosen
-        start = State(nobody(rows.n), np.zeros_like(nearest), chosen, np.inf, table)
-        # A step that does not lower the objective is not taken, so there is nothing to round.
+        choice = margin.evaluate(table, nearest, prices).choice
+        start = State(nobody(rows.n), np.zeros_like(nearest), choice, np.inf, table)
+        # Only steps that lower the objective are accepted, so no slack for rounding is needed.
         return loop.run(partial(step, prices=prices), start, problem.limits, slack=0.0)
 
     def _first_centers(self, problem: Problem) -> Floats:
-        """Given centers, drawn rows or the means of k-means, relative to the shift."""
+        """Centers that are given, drawn or found by k-means, relative to the shift."""
         rows, k, rng = problem.rows, problem.k, problem.rng
         given = seeding.given_centers(self.init, ("k-means", "k-means++", "random"), rows, k, rng)
         if given is not None:
@@ -221,7 +219,7 @@ class MaxMarginClusterer(Clusterer):
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         rows = problem.rows
         slope = state.model[:, :-1] / state.table.scale
-        # Far from the origin scores are small differences of large numbers, unless the mean is subtracted first.
+        # Far from the origin, coef_ and intercept_ cancel and lose digits; predict subtracts this mean first.
         mean, mean_scores = state.table.mean + rows.shift, state.model[:, -1]
         return super()._state_attributes(problem, state, trace) | {
             "coef_": slope.astype(rows.dtype),
@@ -244,7 +242,7 @@ class MaxMarginClusterer(Clusterer):
         return super()._attributes(problem, result) | {"margin_": lead}
 
     def decision_function(self, X: Any) -> Floats:
-        """Score of each cluster for new rows; clues play no part.
+        """Score of each cluster for new rows; clues are not used.
 
         Parameters
         ----------
@@ -266,7 +264,7 @@ class MaxMarginClusterer(Clusterer):
         return np.concatenate(parts).astype(rows.dtype)
 
     def predict(self, X: Any) -> Ints:
-        """Cluster with the highest score for new rows; clues play no part.
+        """Cluster with the highest score for new rows; clues are not used.
 
         Parameters
         ----------

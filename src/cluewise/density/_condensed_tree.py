@@ -1,4 +1,4 @@
-"""Condensed trees: clusters of every density at once, and the best choice of clusters from such a tree."""
+"""Condensed trees: the clusters at all densities, and the best selection of clusters from such a tree."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
 from cluewise.clues import Pairs
 from cluewise.kernels import density
 
-__all__ = ["Tree", "best_clusters", "condensed", "core_distances", "kept_links", "rows_below", "spanning_tree"]
+__all__ = ["Tree", "best_clusters", "condense", "core_distances", "kept_links", "rows_below", "spanning_tree"]
 
 SLICE = 10**7
-"""Numbers looked at (some ten milliseconds) between two looks at Ctrl-C."""
+"""Entries per call of the kernel (about ten milliseconds): Ctrl-C is noticed between calls."""
 
 TIE = 1e-12
-"""Two choices whose values differ by less than this are equally good; rounding makes such differences."""
+"""Choices whose values differ by less than this tie: the difference may be due to rounding."""
 
 
 class Tree(NamedTuple):
-    """Clusters with their parents, children before parents, the root last; rows with the cluster that they leave last.
+    """A condensed tree: the parent of each cluster, and the smallest cluster of each row.
 
-    Densities are 1 / distance. A cluster is born where it parts from the rest of its parent.
+    Children come before their parents, and the root is last. Densities are 1 / distance. A cluster is born at the
+    density at which it splits from its parent.
     """
 
     parent: Ints  # (m,) −1 for the root
     birth: Floats  # (m,) density, 0 for the root
-    home: Ints  # (n,) smallest cluster that each row is in, −1 when there is none
+    home: Ints  # (n,) smallest cluster that contains the row, −1 for none
     leaves: Floats  # (n,) density at which it leaves that cluster
 
     @property
@@ -37,7 +38,7 @@ class Tree(NamedTuple):
         return len(self.parent)
 
     def total(self, own: Array) -> Array:
-        """Sums over all clusters below each cluster, itself included."""
+        """Sums over each cluster and all its descendants."""
         out = own.copy()
         for c, above in enumerate(self.parent[:-1]):
             out[above] += out[c]
@@ -49,19 +50,19 @@ class Tree(NamedTuple):
         return np.bincount(self.home[inside], weights=value[inside], minlength=self.size)
 
     def stability(self) -> Floats:
-        """Excess of mass of each cluster: Σ over its rows of density at the end less density at its birth."""
+        """Excess of mass of each cluster: Σ over its rows of (density at which the row leaves − density at birth)."""
         rows = self.total(self.of_rows(np.ones(len(self.home))))
         mass = self.of_rows(self.leaves) - self.birth * rows
         np.add.at(mass, self.parent[:-1], (self.birth * rows)[:-1])
         return np.maximum(mass, 0)
 
     def meeting(self, first: Ints, second: Ints) -> Ints:
-        """Smallest cluster that holds both rows of each pair, −1 when there is none."""
+        """Smallest cluster that contains both rows of each pair, −1 for none."""
         a, b = self.home[first], self.home[second]
         alive = (a >= 0) & (b >= 0)
         a, b = np.where(alive, a, UNASSIGNED), np.where(alive, b, UNASSIGNED)
         apart = np.flatnonzero(a != b)
-        while len(apart):  # children have lower numbers, so the lower of two is the one to climb
+        while len(apart):  # children have lower numbers than parents, so replace the lower of the two by its parent
             low, high = np.minimum(a[apart], b[apart]), np.maximum(a[apart], b[apart])
             a[apart], b[apart] = self.parent[low], high
             apart = apart[a[apart] != b[apart]]
@@ -69,13 +70,13 @@ class Tree(NamedTuple):
 
 
 def core_distances(X: Floats, min_samples: int) -> Floats:
-    """Squared distance of each row to its ``min_samples``-th nearest row, itself counted."""
+    """Squared distance of each row to its ``min_samples``-th nearest row, counting itself."""
     from scipy.spatial import cKDTree
 
     k = min(min_samples, len(X))
     nearest = cKDTree(X).query(X, k=[k])[1].ravel()
     squared = np.zeros(len(X))
-    for c in range(X.shape[1]):  # column by column as the spanning tree does, so that equal distances are equal
+    for c in range(X.shape[1]):  # summed column by column, as in the spanning tree, so that ties stay exact
         gap = X[:, c].astype(np.float64) - X[nearest, c]
         squared += gap * gap
     return squared
@@ -84,9 +85,10 @@ def core_distances(X: Floats, min_samples: int) -> Floats:
 def spanning_tree(
     X: Floats, core: Floats, each: Callable[[Iterable[None], int], Iterable[None]] = lambda slices, _: slices
 ) -> tuple[Ints, Floats]:
-    """Edges of a minimum spanning tree under the mutual reachability distance, sorted, and their lengths.
+    """Edges of a minimum spanning tree of the mutual reachability distance, sorted by length, and their lengths.
 
-    ``each`` passes on the slices of the work, of which it knows the number.
+    The work is done in slices. ``each`` gets the slices and their number, and yields them, for example to report
+    progress.
     """
     n, d = X.shape
     columns = np.array(X.T, dtype=np.float64, order="C")
@@ -107,23 +109,23 @@ def spanning_tree(
     return edges[order], np.sqrt(squared[order])
 
 
-def condensed(edges: Ints, lengths: Floats, min_cluster_size: int) -> Tree:
-    """The tree of all clusters of at least so many rows; edges of one length act at once."""
+def condense(edges: Ints, lengths: Floats, min_cluster_size: int) -> Tree:
+    """The tree of all clusters of at least ``min_cluster_size`` rows; edges of equal length act at once."""
     n = len(edges) + 1
     parent, born = np.empty(n, dtype=np.int64), np.empty(n)
     home, left = np.full(n, UNASSIGNED, dtype=np.int64), np.full(n, np.inf)
     m = density.condense(edges, lengths, min_cluster_size, parent, born, home, left)
-    # Equal rows have an infinite density; half the shortest length that is none keeps them comparable.
+    # Duplicate rows would have infinite density: use half the shortest positive length as their distance.
     shortest = lengths[lengths > 0].min(initial=np.inf) / 2
     floor = shortest if np.isfinite(shortest) else 1.0
     return Tree(parent[:m], 1 / np.maximum(born[:m], floor), home, 1 / np.maximum(left, floor))
 
 
 def kept_links(tree: Tree, links: Pairs) -> tuple[Floats, Floats]:
-    """Weight of the links that each cluster keeps if it is chosen, and that its own rows keep as noise.
+    """Weight of the links that each cluster satisfies if selected, and that its own rows satisfy as noise.
 
-    Each end of a link counts half. A must-link is kept at both ends by a cluster that holds both; a cannot-link is
-    kept at an end whose cluster does not hold the other, or which is noise.
+    Each end of a link counts half. A must-link is satisfied at both ends by a cluster that contains both; a
+    cannot-link is satisfied at an end that is noise, or whose cluster does not contain the other end.
     """
     must, must_weight, cannot, cannot_weight = links
 
@@ -131,41 +133,43 @@ def kept_links(tree: Tree, links: Pairs) -> tuple[Floats, Floats]:
         at = tree.meeting(pairs[:, 0], pairs[:, 1])
         return tree.total(np.bincount(at[at >= 0], weights=weight[at >= 0], minlength=tree.size))
 
+    # Every cannot-link starts as satisfied at both ends; clusters that contain both ends lose it again.
     ends = np.bincount(cannot.ravel(), weights=np.repeat(cannot_weight, 2), minlength=len(tree.home))
     noise = tree.of_rows(ends) / 2
     return inside(must, must_weight) + tree.total(noise) - inside(cannot, cannot_weight), noise
 
 
 def best_clusters(tree: Tree, value: Floats, noise: Floats, tie: Floats, root: bool) -> tuple[Bools, float]:
-    """Which clusters to choose, one on each way from a leaf to the root, so that the sum of values is largest; the sum.
+    """Mask of the clusters with the largest sum of values, at most one on each path to the root, and that sum.
 
-    ``noise`` is what rows are worth whose home is a cluster above chosen ones. Choices of equal value are decided by
-    ``tie``, then for the larger cluster. The root is chosen only where ``root`` allows it.
+    ``noise`` is the value of the rows of a cluster that become noise when descendants are selected instead. Ties are
+    broken by ``tie``, then in favor of the larger cluster. The root is selected only if ``root`` is true.
     """
     below, below_tie = noise.copy(), np.zeros(tree.size)
     has_children = np.zeros(tree.size, dtype=bool)
-    chosen = np.zeros(tree.size, dtype=bool)
+    selected = np.zeros(tree.size, dtype=bool)
     for c, above in enumerate(tree.parent):
         gain = below[c] - value[c]
         split = has_children[c] and (gain > TIE or (gain >= -TIE and below_tie[c] > tie[c]))
-        chosen[c] = not split if above >= 0 else root and not split
-        if chosen[c]:
+        selected[c] = not split if above >= 0 else root and not split
+        if selected[c]:
             below[c], below_tie[c] = value[c], tie[c]
         if above >= 0:
             has_children[above] = True
             below[above] += below[c]
             below_tie[above] += below_tie[c]
-    covered = chosen.copy()
+    # The first pass selects bottom-up, so descendants of a selected cluster may still be selected: drop them.
+    covered = selected.copy()
     for c in range(tree.size - 2, -1, -1):
         above = tree.parent[c]
-        chosen[c] &= not covered[above]
+        selected[c] &= not covered[above]
         covered[c] |= covered[above]
-    return chosen, float(below[-1]) if tree.size else 0.0
+    return selected, float(below[-1]) if tree.size else 0.0
 
 
-def rows_below(tree: Tree, chosen: Bools) -> Ints:
-    """The chosen cluster that each row is in, −1 when there is none."""
-    owner = np.where(chosen, np.arange(tree.size), UNASSIGNED)
+def rows_below(tree: Tree, selected: Bools) -> Ints:
+    """The selected cluster of each row, −1 for none."""
+    owner = np.where(selected, np.arange(tree.size), UNASSIGNED)
     for c in range(tree.size - 2, -1, -1):
         if owner[c] < 0:
             owner[c] = owner[tree.parent[c]]
