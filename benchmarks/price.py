@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
 
 import numpy as np
 
 from cluewise import Clues, PCKMeans
 from cluewise.base import Problem
+from cluewise.centroid._starts import neighborhood_centers
 from cluewise.datasets import available, load
 from cluewise.metrics import ari
 
@@ -29,10 +32,10 @@ PRICES = ("former auto", "a third of it", "auto")
 class Watched(PCKMeans):
     """PCKMeans that keeps its first centers."""
 
-    def _start(self, problem: Problem) -> np.ndarray:
-        start = super()._start(problem)
-        self.first = start + problem.rows.shift
-        return start
+    def _solve(self, problem: Problem) -> Any:
+        spare = problem._replace(rng=deepcopy(problem.rng))  # the fit draws the same centers again
+        self.first = neighborhood_centers(spare, self.init) + problem.rows.shift
+        return super()._solve(problem)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -79,7 +79,7 @@ KINDS = ("all", "column", "offset", "poor", "rows", "links")
 
 REFUSED = re.compile(
     r"(X|sample_weight) (reaches|stays within) .*; (convert it to float64 or )?divide it by \S+ first\.$|"
-    r"a clue has weight .* divide all weights"
+    r"a clue has weight .* Scale all weights down"
 )
 # Where rows do not differ there may be nothing to cluster or to learn.
 NOTHING = re.compile(

@@ -77,8 +77,9 @@ class Rows:
         x = np.take(self.X, block, axis=0)
         return np.subtract(x, self.shift, out=x)
 
-    dense = take
-    """Some rows as a dense array, for the few places that need one."""
+    def dense(self, block: Any) -> Floats:
+        """Some rows as a dense array, for the few places that need one."""
+        return self.take(block)  # not an alias: a subclass may take rows otherwise
 
     def weights(self, block: Any) -> Floats:
         """Sample weights of some rows; an empty array stands for weight 1."""
