@@ -208,7 +208,7 @@ def test_partitions_are_parts_of_the_first_start(model):
 
 
 def test_slices_of_a_spanning_tree_are_parts(monkeypatch):
-    monkeypatch.setattr("cluewise.density._condensed.SLICE", 2400)  # ten rows of 59
+    monkeypatch.setattr("cluewise.density._condensed_tree.SLICE", 2400)  # ten rows of 59
     tasks = []
     cw.ConstrainedHDBSCAN().set_callbacks(Diary(lambda c: tasks.append(c))).fit(X)
     parts = [task for task in tasks if task.task_name == "part"]
