@@ -94,7 +94,14 @@ def distortion(rows: Rows, centers: Floats, labels: Ints) -> float:
 
 def scatter(rows: Rows) -> float:
     """Σ w‖x‖² relative to the shift: the part of the objective that no labelling changes."""
-    return distortion(rows, np.zeros((1, rows.d)), np.zeros(rows.n, dtype=np.int32))
+    origin = np.zeros((1, rows.d))
+
+    def work(block: slice) -> float:
+        # Labels of a block only: for all rows they would be as large as the result of a fit.
+        squared = rows.to_own(rows.take(block), origin, np.zeros(block.stop - block.start, dtype=np.int32))
+        return float(squared.sum() if rows.weight is None else squared @ rows.weights(block))
+
+    return sum(map_blocks(work, rows.blocks(1)))
 
 
 def rounding(rows: Rows, total: float) -> float:
