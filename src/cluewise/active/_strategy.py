@@ -215,7 +215,7 @@ class Strategy(BaseEstimator, ABC):
             if answer.inferred:
                 raise ValueError(f"who={answer.who!r} is reserved for answers that were inferred; choose another name.")
             if max(answer.question.rows) >= state.n:
-                raise ValueError(f"the answer speaks of row {max(answer.question.rows)}, but there are {state.n} rows.")
+                raise ValueError(f"the answer is about row {max(answer.question.rows)}, but there are {state.n} rows.")
         if len(new) > state.left:
             raise ValueError(f"{len(new)} answers were told, but only {state.left} questions of the budget are left.")
         for answer in new:

@@ -102,7 +102,7 @@ def add_columns(table: tables.Table, new: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def name_rows(data: Data) -> Iterator[None]:
-    """Add the ids of the rows that an error speaks of."""
+    """Add the ids of the rows named in an error."""
     try:
         yield
     except (Contradiction, Infeasible) as error:
