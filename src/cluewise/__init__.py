@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cluewise.margin import *
     from cluewise.metric_learning import *
     from cluewise.mixture import *
+    from cluewise.sketch import Grains as Grains
     from cluewise.spectral import *
 
 

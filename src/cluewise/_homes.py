@@ -34,6 +34,7 @@ _OTHERS = {
     "cluewise.clues": ("Clues",),
     "cluewise.core.threads": ("threads",),
     "cluewise.exceptions": ("Contradiction", "Infeasible", "Undecided"),
+    "cluewise.sketch": ("Grains",),
 }
 
 

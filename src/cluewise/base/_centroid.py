@@ -69,10 +69,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         {labels}
         """
         rows = self._new_rows(X)
-        labels = assign.nobody(rows.n)
         with one_blas_thread():
-            assign.nearest(rows, self.cluster_centers_.astype(np.float64) - rows.shift, labels)
-        return labels
+            return assign.find_nearest(rows, self.cluster_centers_.astype(np.float64) - rows.shift)
 
     def transform(self, X: Any) -> Floats:
         """Compute the distance of each row to each center.

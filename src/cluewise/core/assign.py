@@ -20,6 +20,7 @@ __all__ = [
     "Swept",
     "clamped",
     "costs",
+    "find_nearest",
     "lead",
     "nearest",
     "nobody",
@@ -75,6 +76,19 @@ def nearest(
         total = total.plus(part.tally)
         moved += part.moved
     return Assigned(total, moved)
+
+
+def find_nearest(rows: Rows, centers: Floats) -> Ints:
+    """Number of the nearest center of every row, lowest on ties; no tally, so there may be thousands of centers."""
+    table = rows.table(centers)
+    labels = nobody(rows.n)
+
+    def work(block: slice) -> None:
+        labels[block] = _score(rows, table, block).near
+
+    for _ in map_blocks(work, rows.blocks(len(centers))):
+        continue
+    return labels
 
 
 def clamped(rows: Rows, centers: Floats, labels: Ints, free: Bools, fixed: Tally) -> Assigned:
