@@ -3,7 +3,7 @@
 from cluewise.base._card import Card
 from cluewise.base._centroid import CentroidClusterer, new_rows
 from cluewise.base._clusterer import Attributes, ClueEstimator, Clusterer, Problem, fit_predict
-from cluewise.base._input import as_clues, checked_data, checked_weight, class_clusters, generator
+from cluewise.base._input import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
 from cluewise.base._metric import MetricLearner, from_components
 from cluewise.base._then import MetricThen
 
@@ -24,4 +24,5 @@ __all__ = [
     "from_components",
     "generator",
     "new_rows",
+    "warn_of_partial",
 ]

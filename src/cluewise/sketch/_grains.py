@@ -19,6 +19,7 @@ from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
 from cluewise.sketch._cells import Cells, divide, find_nearest
 from cluewise.sketch._codebook import draw_sample, find_distinct, learn, take_rows
+from cluewise.sketch._then import GrainsThen
 
 __all__ = ["Grains"]
 
@@ -222,6 +223,21 @@ class Grains(TransformerMixin, BaseEstimator):
             ``labels_``.
         """
         return self.fit(X, y, sample_weight).labels_
+
+    def then(self, clusterer: Any) -> GrainsThen:
+        """Chain this sketch and a clusterer of the grains into one estimator.
+
+        Parameters
+        ----------
+        clusterer : estimator
+            Any clusterer; if its ``fit`` accepts clues, it gets them, lifted from rows to grains.
+
+        Returns
+        -------
+        GrainsThen
+            A clusterer with the parameters ``grains`` and ``clusterer``; ``fit(X, clues=...)`` fits copies of both.
+        """
+        return GrainsThen(self, clusterer)
 
     def _check(self, X: Any, sample_weight: Any, reset: bool) -> Rows:
         X = checked_data(self, X, reset=reset)

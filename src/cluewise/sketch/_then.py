@@ -1,0 +1,273 @@
+"""A sketch followed by a clusterer of its grains, made by `Grains.then`."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from cluewise._docs import documented
+from cluewise._typing import Ints
+from cluewise.base import (
+    ClueEstimator,
+    as_clues,
+    checked_data,
+    checked_weight,
+    class_clusters,
+    fit_predict,
+    warn_of_partial,
+)
+from cluewise.clues import Clues
+from cluewise.core.rows import rows_of
+from cluewise.core.threads import one_blas_thread
+from cluewise.exceptions import ClueError, UnusedClueWarning
+from cluewise.metrics import broken
+from cluewise.sketch._lift import lift
+from cluewise.sketch._parts import Parts, divide_grains
+
+__all__ = ["GrainsThen"]
+
+
+@documented
+class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+    """Cluster the grains of a sketch instead of the rows, with clues about rows.
+
+    Made by ``grains.then(clusterer)``. The clusterer gets the centers of the grains, their sizes as ``sample_weight``
+    if it accepts that, and the clues, lifted from rows to grains. Every row gets the cluster of its grain. So any
+    method can cluster any number of rows, and clues reach the rows around those that they mention.
+
+    Parameters
+    ----------
+    grains : Grains
+        The sketch.
+    clusterer : estimator
+        Any clusterer with ``fit_predict``.
+
+    Attributes
+    ----------
+    {labels_}
+    grains_ : Grains
+        The fitted sketch.
+    clusterer_ : estimator
+        The fitted clusterer; its rows are parts.
+    parts_ : ndarray of shape (n,)
+        Part of each row: its grain, or a piece of it where clues divide the grain.
+    part_centers_, part_sizes_ : ndarrays of shape (m, d) and (m,)
+        What the clusterer gets: the mean of each part, and its number of rows or their summed weight.
+    part_clues_ : Clues
+        The clues that the clusterer gets.
+    margin_ : ndarray of shape (n,)
+        Margin of the part of each row, if the clusterer has this attribute.
+    n_clusters_ : int
+        Number of clusters, if the clusterer has this attribute.
+    {broken_}
+    {columns_}
+
+    Notes
+    -----
+    How clues are lifted:
+
+    ================== ===========================================================================================
+    must, cannot       the weights of all must-links between two grains minus those of all cannot-links; the sign
+                       decides which link there is
+    labels, partitions the class that most labelled rows of a grain have; none on ties
+    together, apart    up to 16 grains: as the links between their rows; more: as a group of grains, with the mean
+                       weight of its links between two grains
+    avoid              as labels
+    sizes              as bounds on summed weight; refused if the clusterer requires rows of equal weight
+    ================== ===========================================================================================
+
+    A must-link inside a grain always holds. A cannot-link inside a grain divides it, by 2-means that starts from its
+    two rows; soft cannot-links divide at most as many grains as there are.
+
+    Hard clues are those that the card of the clusterer promises to keep: all clues, those of infinite weight, or
+    must-links. They never cancel. The rows that they mention leave their grains and become parts of their own, one
+    for each component in each grain. So hard clues hold on rows, and can hold on parts if they can hold on rows; many
+    of them make many parts.
+
+    ``predict`` returns the cluster of the grain of each row; for a divided grain, that of its largest part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cluewise import Clues, Grains, PCKMeans
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=5000)
+    >>> X = rng.normal(size=(5000, 2)) + 6 * y[:, None]
+    >>> clues = Clues.sample(y, pairs=50, random_state=0)
+    >>> model = Grains(100, random_state=0).then(PCKMeans(2, random_state=0)).fit(X, clues=clues)
+    >>> model.part_centers_.shape, model.labels_.shape
+    ((100, 2), (5000,))
+    >>> sorted(model.broken_.kinds)
+    []
+    """
+
+    __metadata_request__fit = {"clues": True}
+    fit_predict = fit_predict
+
+    labels_: Ints
+    parts_: Ints
+
+    def __init__(self, grains: Any, clusterer: Any) -> None:
+        self.grains = grains
+        self.clusterer = clusterer
+
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the sketch, then the clusterer on its grains.
+
+        Parameters
+        ----------
+        {X}
+        {y}
+        {clues}
+        {sample_weight}
+
+        Returns
+        -------
+        {self}
+        """
+        if clues is None:
+            warn_of_partial(y, type(self).__name__)
+        clusterer = self._new_clusterer()
+        X = checked_data(self, X, reset=True)
+        known = self._check_clues(clusterer, clues, X.shape[0])
+        self.grains_ = clone(self.grains).fit(X, sample_weight=sample_weight)
+        return self._cluster(X, clusterer, known, sample_weight)
+
+    def refit(self, X: Any, *, clues: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the clusterer to other clues, with the grains of the last fit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data of the last fit.
+        {clues}
+            All of them, not only the new ones.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the last fit.
+
+        Returns
+        -------
+        {self}
+        """
+        check_is_fitted(self)
+        clusterer = self._new_clusterer()
+        X = checked_data(self, X, reset=False)
+        if X.shape[0] != len(self.parts_):
+            raise ValueError(f"refit needs the {len(self.parts_)} rows of the last fit; X has {X.shape[0]}.")
+        return self._cluster(X, clusterer, self._check_clues(clusterer, clues, X.shape[0]), sample_weight)
+
+    def _new_clusterer(self) -> Any:
+        if not hasattr(self.clusterer, "fit_predict"):
+            raise TypeError(f"clusterer={self.clusterer!r} has no fit_predict.")
+        return clone(self.clusterer)
+
+    def _check_clues(self, clusterer: Any, clues: Any, n: int) -> Clues:
+        """The clues of the kinds that the clusterer uses; all of them if it has no card."""
+        if hasattr(clusterer, "card"):
+            return ClueEstimator._check_clues(clusterer, clues, n)  # some methods check more, about rows or parameters
+        known = as_clues(clues, n)
+        if known.kinds and not has_fit_parameter(clusterer, "clues"):
+            message = f"{type(clusterer).__name__} does not use clues; they are ignored."
+            warnings.warn(message, UnusedClueWarning, stacklevel=3)
+        return known
+
+    def _cluster(self, X: Any, clusterer: Any, known: Clues, sample_weight: Any) -> Self:
+        """Divide the grains, lift the clues, cluster the parts and publish the results."""
+        weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
+        if known.sizes is not None and known.size_unit == "points" and weight is not None:
+            raise ClueError(
+                "grains cannot keep bounds on the number of rows if rows have weights; "
+                'bound the summed weight instead, with size_unit="weight".'
+            )
+        card: Any = getattr(clusterer, "card", None)
+        hard, soft = _promised(clusterer, card, known)
+        k: Any = getattr(clusterer, "n_clusters", None)
+        fixed = card is not None and not card.finds and isinstance(k, Integral)
+        if hard.kinds:
+            hard.require(int(k) if fixed and card.hard else known.n)  # here, where the error can name rows
+        grains = self.grains_
+        whole = Parts(grains.labels_, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
+        with one_blas_thread():
+            parts = divide_grains(rows_of(X, weight), whole, hard, soft)
+        # Methods that take every link as hard complain about weights that differ, and only those that mix need them.
+        hard_weight = np.inf if card is not None and card.mixes else 1.0
+        lifted = lift(known, hard, soft, parts.of_row, len(parts.sizes), hard_weight)
+        labels = _fit_parts(clusterer, card, parts, lifted)
+        self._publish(parts, lifted, clusterer, labels)
+        self.broken_ = broken(
+            self.labels_,
+            known,
+            clusters_of_classes=class_clusters(known, k) if card is not None and card.named else None,
+            n_clusters=int(k) if fixed else None,
+            sample_weight=weight,
+        )
+        return self
+
+    def _publish(self, parts: Parts, lifted: Clues, clusterer: Any, labels: Ints) -> None:
+        self.clusterer_, self.part_clues_ = clusterer, lifted
+        self.parts_, self.part_centers_, self.part_sizes_ = parts.of_row, parts.centers, parts.sizes
+        self.labels_ = labels[parts.of_row]
+        # Of the parts of a grain, its largest comes last and decides.
+        order = np.argsort(parts.sizes, kind="stable")
+        self._label_of_grain = np.empty(len(self.grains_.sizes_), dtype=labels.dtype)
+        self._label_of_grain[parts.grain[order]] = labels[order]
+        for name in ("n_clusters_", "margin_"):
+            if hasattr(clusterer, name):
+                found = getattr(clusterer, name)
+                setattr(self, name, found[parts.of_row] if name == "margin_" else found)
+            elif hasattr(self, name):
+                delattr(self, name)  # of an earlier fit
+
+    def predict(self, X: Any) -> Ints:
+        """Predict the cluster of each row of X: that of its grain.
+
+        Parameters
+        ----------
+        {X_new}
+
+        Returns
+        -------
+        {labels}
+        """
+        check_is_fitted(self)
+        return self._label_of_grain[self.grains_.transform(checked_data(self, X, reset=False))]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _promised(clusterer: Any, card: Any, known: Clues) -> tuple[Clues, Clues]:
+    """Labels, links and groups that the clusterer promises to keep, and the other links and groups."""
+    links = known.only(["must", "cannot", "together", "apart"])
+    if card is None or not (card.hard or card.mixes or card.joins):
+        return Clues(known.n), links
+    if card.hard:
+        every = getattr(clusterer, "hard", "all") == "all"  # PCCC leaves it to the user
+        return known.only(known.kinds - {"sizes", "partitions", "avoid"}).divide(every=every)
+    if card.joins:
+        return known.only(["must", "together", "labels"]), known.only(["cannot", "apart"])
+    return links.divide(every=False)
+
+
+def _fit_parts(clusterer: Any, card: Any, parts: Parts, lifted: Clues) -> Ints:
+    """Cluster of each part."""
+    more: dict[str, Any] = {}
+    if has_fit_parameter(clusterer, "sample_weight") and (card is None or card.weights):
+        more["sample_weight"] = parts.sizes
+    if has_fit_parameter(clusterer, "clues"):
+        more["clues"] = lifted
+    try:
+        labels = clusterer.fit_predict(parts.centers, **more)
+    except ClueError as error:
+        if lifted.sizes is None or type(error) is not ClueError:  # infeasible bounds are reported as such
+            raise
+        name = type(clusterer).__name__
+        raise ClueError(f"{name} cannot bound the sizes of clusters of grains, which differ in weight.") from error
+    return np.asarray(getattr(clusterer, "labels_", labels))  # mixtures and pipelines have none
