@@ -20,6 +20,7 @@ LONGER = 1.0  # seconds that a fit may take longer
 GOALS = {"cluewise fit": 1.3, "cluewise list": 1.0, "cluewise --help": 3.0}  # ratios to the anchors of the commands
 LIBRARIES = "import sklearn.base, numba"
 
+COMMAND = "import sys; sys.argv[1:] = '{}'.split(); from cluewise.cli import main; main()"  # as the shell starts it
 ROWS = "import numpy as np; X = np.random.default_rng(0).standard_normal((150, 4)); "
 SCRIPTS = {
     "cluewise": ROWS + "import cluewise; cluewise.PCKMeans(3, random_state=0).fit("
@@ -28,10 +29,9 @@ SCRIPTS = {
     "import cluewise": "import cluewise",
     "import numpy": "import numpy",
     LIBRARIES: LIBRARIES,
-    "cluewise fit": "from cluewise.cli import main; "
-    "main(['fit', 'wine.csv', '--clues', 'clues.csv', '--method', 'PCKMeans', '--out', 'clusters.csv'])",
-    "cluewise list": "from cluewise.cli import main; main(['list'])",
-    "cluewise --help": "from cluewise.cli import main; main(['--help'])",
+    "cluewise fit": COMMAND.format("fit wine.csv --clues clues.csv --method PCKMeans --out clusters.csv"),
+    "cluewise list": COMMAND.format("list"),
+    "cluewise --help": COMMAND.format("--help"),
     "typer app": "import typer; app = typer.Typer(); app.command()(lambda name: None); app(['--help'])",
 }
 

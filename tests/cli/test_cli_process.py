@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from cluewise.cli import main
 
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "matplotlib", "polars", "pandas", "narwhals", "sqlalchemy"}
 
@@ -29,6 +32,16 @@ def test_help_imports_nothing_heavy(tmp_path):
     loaded = set(result.stdout.split())
     assert "cluewise.cli._fit" in loaded, result.stderr
     assert loaded & HEAVY == set()
+
+
+def test_only_a_process_of_its_own_collects_garbage_rarely(tmp_path):
+    usual = gc.get_threshold()
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert gc.get_threshold() == usual
+    code = "import gc, sys; from cluewise.cli import main\ntry: main()\nfinally: print(gc.get_threshold()[0])"
+    result = subprocess.run([sys.executable, "-c", code, "--version"], cwd=tmp_path, capture_output=True, text=True)
+    assert int(result.stdout.split()[-1]) > usual[0]
 
 
 def test_a_mistake_ends_with_code_2_and_one_line(tmp_path):
