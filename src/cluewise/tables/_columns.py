@@ -18,7 +18,6 @@ __all__ = [
     "columns_of",
     "is_number",
     "number",
-    "text_array",
     "typed",
     "typed_series",
 ]
@@ -88,65 +87,65 @@ def column_of(values: Any, what: str = "the column") -> Array:
     ([1.0, nan, 2.5], ['1', 'red', ''])
     """
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-        return _from_array(values, what)
-    return _from_values(list(values), what)
+        if values.ndim != 1:
+            raise TableError(f"{what} has {values.ndim} dimensions; a column has 1.")
+        kind = values.dtype.kind
+        if kind == "b":
+            return values
+        if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
+            return values.astype(np.int64, copy=False)
+        if kind in "uf":
+            return values.astype(np.float64, copy=False)
+        values = _texts(values, what)
+    cells = list(values)
+    if not set(map(type, cells)) <= {str}:
+        return _from_values(cells, what)
+    if not all(map(str.isascii, cells)):
+        _refuse_halves(cells, what)
+    return np.array(cells, dtype=object)
 
 
-def _from_array(values: Array, what: str) -> Array:
-    if values.ndim != 1:
-        raise TableError(f"{what} has {values.ndim} dimensions; a column has 1.")
-    kind = values.dtype.kind
-    if kind == "b":
-        return values
-    if kind == "i" or (kind == "u" and values.dtype.itemsize < 8):
-        return values.astype(np.int64, copy=False)
-    if kind in "uf":
-        return values.astype(np.float64, copy=False)
-    if kind == "V":
+def _refuse_halves(cells: list[str], what: str) -> None:
+    for i, cell in enumerate(cells):
+        if _HALF.search(cell):
+            raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {cell!a}.")
+
+
+def _texts(values: Array, what: str) -> list[str]:
+    """Bytes, text of fixed width and dates as text."""
+    if values.dtype.kind == "V":
         raise TableError(f"{what} holds records; a cell is a number or text.")
-    if kind == "S":
+    if values.dtype.kind == "S":
         try:
             values = np.char.decode(values, "utf-8")
         except UnicodeDecodeError:
             raise TableError(f"{what} holds bytes that are not UTF-8.") from None
     try:
-        cells = values.astype(str).tolist()
+        cells: list[str] = values.astype(str).tolist()
     except (ValueError, SystemError):  # numbers that stand for no character
         raise TableError(f"{what} holds text that is not Unicode.") from None
-    return _whole_text(cells, what)
+    return cells
 
 
 def _from_values(values: list[Any], what: str) -> Array:
-    kinds = set(map(type, values))
-    if kinds == {str}:
-        return _whole_text(values, what)
+    """Python objects of several types, or of one type that is not text."""
     plain = [_plain(v) for v in values]
     kinds = set(map(type, plain))
     if kinds == {bool}:
         return np.array(plain, dtype=bool)
-    if kinds == {int}:
-        try:
+    try:
+        if kinds == {int}:
             return np.array(plain, dtype=np.int64)
-        except OverflowError:
-            return text_array(list(map(str, plain)))
-    if kinds <= {int, float, type(None)} and kinds & {int, float}:
-        try:
+        if kinds <= {int, float, type(None)} and kinds & {int, float}:
             return np.array([np.nan if v is None else float(v) for v in plain], dtype=np.float64)
-        except OverflowError:  # a whole number too large for a float stays as it is written
-            return text_array([_text(v) for v in plain])
+    except OverflowError:  # a whole number that is too large stays as it is written
+        return np.array([_text(v) for v in plain], dtype=object)
     for i, value in enumerate(plain):
         if isinstance(value, (list, tuple, dict, set)):
             raise TableError(f"{what} holds a {type(value).__name__} in row {i}; a cell is a number or text.")
-    return _whole_text([_text(v) for v in plain], what)
-
-
-def _whole_text(cells: list[str], what: str) -> Array:
-    """Text that every format can hold, or an error that names the row."""
-    if not all(map(str.isascii, cells)):
-        for i, cell in enumerate(cells):
-            if _HALF.search(cell):
-                raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {cell!a}.")
-    return text_array(cells)
+    cells = [_text(v) for v in plain]
+    _refuse_halves(cells, what)
+    return np.array(cells, dtype=object)
 
 
 def _plain(value: Any) -> Any:
@@ -158,13 +157,6 @@ def _plain(value: Any) -> Any:
 
 def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value)
-
-
-def text_array(cells: Sequence[str]) -> Array:
-    """An object array of str: no cell is cut or padded to the length of another."""
-    column = np.empty(len(cells), dtype=object)
-    column[:] = cells
-    return column
 
 
 def number(cell: str) -> float:
@@ -206,19 +198,19 @@ def typed(cells: Sequence[str]) -> Array:
     try:
         return np.array(whole, dtype=np.int64)
     except OverflowError:
-        return text_array(cells)
+        return np.array(cells, dtype=object)
 
 
 def _floats(cells: list[str]) -> Array:
     try:
         values = [float(cell) if cell else math.nan for cell in cells]
     except ValueError:
-        return text_array(cells)
+        return np.array(cells, dtype=object)
     joined = "\n".join(cells)
     if any(map(math.isinf, values)) and any(math.isinf(v) and "inf" not in c.lower() for c, v in zip(cells, values)):
-        return text_array(cells)  # a number too long to be one
+        return np.array(cells, dtype=object)  # a number too long to be one
     if not joined.strip() or not joined.isascii() or "_" in joined or _CODE.search(joined):
-        return text_array(cells)
+        return np.array(cells, dtype=object)
     return np.array(values, dtype=np.float64)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from operator import itemgetter
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Array, Ints
-from cluewise.tables._columns import TableError, is_number, number, text_array, typed, typed_series
+from cluewise.tables._columns import TableError, is_number, number, typed, typed_series
 from cluewise.tables._table import ID_NAMES, Table
 
 __all__ = ["decode", "first_records", "parse_csv", "unguard", "write_csv"]
@@ -40,14 +40,20 @@ def parse_csv(data: bytes, path: Path, header: Sequence[str] | None, text: Colle
     if table is None:
         records, lines = _records(decode(data, path.name), path.name, delimiter)
         names, skip = _header(records[0], path.name, int(lines[0]), header)
-        _refuse_ragged(records, lines, len(names), path.name, whole=data.endswith((b"\n", b"\r")))
-        cells = {name: list(map(itemgetter(j), records[skip:])) for j, name in enumerate(names)}
+        if set(map(len, records)) != {len(names)}:
+            raise _ragged(records, lines, len(names), path.name, whole=data.endswith((b"\n", b"\r")))
         kept = _text_columns(names, text)
-        columns = {name: text_array(mine) if name in kept else typed(mine) for name, mine in cells.items()}
+        columns: dict[str, Any] = {}
+        for j, name in enumerate(names):
+            cells = list(map(itemgetter(j), records[skip:]))
+            columns[name] = cells if name in kept else typed(cells)
         table = Table(columns, path.name, lines[skip:])
     if not _MARK.search(data):  # few files hold a cell that is guarded
         return table
-    columns = {name: _map_text(unguard, column) for name, column in table.columns.items()}
+    columns = {
+        name: list(map(unguard, column)) if column.dtype.kind == "O" else column
+        for name, column in table.columns.items()
+    }
     return Table(columns, table.name, table.lines)
 
 
@@ -142,16 +148,13 @@ def _header(first: list[str], name: str, line: int, given: Sequence[str] | None)
     return fields, 1
 
 
-def _refuse_ragged(records: list[list[str]], lines: Ints, width: int, name: str, *, whole: bool) -> None:
-    widths = np.fromiter(map(len, records), dtype=np.int64, count=len(records))
-    wrong = np.flatnonzero(widths != width)
-    if not len(wrong):
-        return
-    i = int(wrong[0])
-    fields = "1 field" if widths[i] == 1 else f"{widths[i]} fields"
+def _ragged(records: list[list[str]], lines: Ints, width: int, name: str, *, whole: bool) -> TableError:
+    """The error about the first record that has too few or too many fields."""
+    i, found = next((i, len(record)) for i, record in enumerate(records) if len(record) != width)
+    fields = "1 field" if found == 1 else f"{found} fields"
     message = f"{name} line {lines[i]} has {fields}, but there are {width} columns"
-    cut = i == len(records) - 1 and widths[i] < width and not whole
-    raise TableError(message + ("; does the file end in the middle?" if cut else "."))
+    cut = i == len(records) - 1 and found < width and not whole
+    return TableError(message + ("; does the file end in the middle?" if cut else "."))
 
 
 def _parse_fast(
@@ -199,7 +202,7 @@ def _plain(data: bytes, delimiter: str) -> tuple[bytes, int] | None:
     return (data, gaps + 1) if aligned else None
 
 
-def _read_plain(body: bytes, delimiter: str, names: Sequence[str], text: Collection[str]) -> dict[str, Array] | None:
+def _read_plain(body: bytes, delimiter: str, names: Sequence[str], text: Collection[str]) -> dict[str, Any] | None:
     """Columns of a plain file without its header; None when polars does not like the file."""
     try:
         import polars as pl
@@ -213,44 +216,45 @@ def _read_plain(body: bytes, delimiter: str, names: Sequence[str], text: Collect
         return None
     if frame.height != rows:
         return None
-    columns = {}
+    columns: dict[str, Any] = {}
     for column, key in zip(names, schema):
         series = frame[key].fill_null("")
-        columns[column] = text_array(series.to_list()) if column in text else typed_series(series)
+        columns[column] = series.to_list() if column in text else typed_series(series)
     return columns
 
 
-def _split(body: bytes, delimiter: str, names: Sequence[str], text: Collection[str]) -> dict[str, Array] | None:
+def _split(body: bytes, delimiter: str, names: Sequence[str], text: Collection[str]) -> dict[str, Any] | None:
     """The same without polars: all cells in one list, of which every column is a slice."""
     try:
         cells = body.decode("utf-8").removesuffix("\n").replace("\n", delimiter).split(delimiter)
     except UnicodeDecodeError:
         return None
-    columns = {}
+    columns: dict[str, Any] = {}
     for j, column in enumerate(names):
         mine = cells[j :: len(names)]
-        columns[column] = text_array(mine) if column in text else typed(mine)
+        columns[column] = mine if column in text else typed(mine)
     return columns
 
 
 def write_csv(path: Path, columns: Mapping[str, Array], *, raw_cells: bool) -> None:
     """Comma-separated text with a header; empty = nan, numbers so that they read back exactly."""
-    if not raw_cells:
-        columns = {guard(name): _map_text(guard, column) for name, column in columns.items()}
-    cells = [_cells(column) for column in columns.values()]
+    names = np.array(list(columns), dtype=object)
+    header, *cells = (_cells(column, raw_cells) for column in (names, *columns.values()))
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(",".join(map(_quoted, columns)) + "\n")
+        file.write(",".join(header) + "\n")
         rows: Iterable[str] = map(",".join, zip(*cells))
         if len(cells) == 1:
             rows = (row or '""' for row in rows)  # a blank line would not count as a row
         file.writelines(f"{row}\n" for row in rows)
 
 
-def _cells(column: Array) -> list[str]:
+def _cells(column: Array, raw_cells: bool) -> list[str]:
     values = column.tolist()
     if column.dtype.kind == "O":
+        if not raw_cells and any(map(_RISKY.match, values)):
+            values = list(map(guard, values))
         safe = _SPECIAL.search("\x1f".join(values)) is None and not any(v.startswith(" ") for v in values)
-        return values if safe else [_quoted(value) for value in values]
+        return values if safe else list(map(_quote, values))
     cells = list(map(repr, values))
     if column.dtype.kind == "f":
         for i in np.flatnonzero(np.isnan(column)):
@@ -258,7 +262,7 @@ def _cells(column: Array) -> list[str]:
     return cells
 
 
-def _quoted(cell: str) -> str:
+def _quote(cell: str) -> str:
     # A leading space is quoted too, because the reader drops spaces after a separator.
     if cell.startswith(" ") or _SPECIAL.search(cell):
         return '"' + cell.replace('"', '""') + '"'
@@ -283,8 +287,3 @@ def unguard(cell: str) -> str:
     ('=A1', "'s")
     """
     return cell[1:] if cell.startswith("'") and _RISKY.match(cell) and not is_number(cell.lstrip("'")) else cell
-
-
-def _map_text(change: Callable[[str], str], column: Array) -> Array:
-    """Change every cell of a column of text; numbers stay as they are."""
-    return text_array(list(map(change, column))) if column.dtype.kind == "O" else column

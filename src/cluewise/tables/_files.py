@@ -64,14 +64,16 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
     """
     path = Path(path)
     data = read_bytes(path)
-    suffix = _suffix(path, READS, "reads")
+    suffix = path.suffix.lower()
     if suffix in _TEXT:
         return _csv.parse_csv(data, path, header, text)
     if suffix in _ARRAYS:
         return _formats.parse_arrays(data, path.name)
     if suffix in _PARQUET:
         return _formats.parse_parquet(data, path.name)
-    return _formats.from_json(_formats.parse_json(data, path.name), path.name)
+    if suffix == ".json":
+        return _formats.from_json(_formats.parse_json(data, path.name), path.name)
+    raise _unknown_format(path, "reads", READS)
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -130,7 +132,9 @@ def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any], *, raw
     """
     path = Path(path)
     columns = table.columns if isinstance(table, Table) else columns_of(table, path.name)
-    suffix = _suffix(path, (".csv", *_WRITERS), "writes")
+    suffix = path.suffix.lower()
+    if suffix != ".csv" and suffix not in _WRITERS:
+        raise _unknown_format(path, "writes", (".csv", *_WRITERS))
     with atomic(path) as aside, writing(path):
         if suffix == ".csv":
             _csv.write_csv(aside, columns, raw_cells=raw_cells)
@@ -259,13 +263,10 @@ def read_bytes(path: str | os.PathLike[str], start: int = 0) -> bytes:
         raise FileError(f"{str(path)!r} is not the name of a file.") from None
 
 
-def _suffix(path: Path, known: tuple[str, ...], verb: str) -> str:
-    suffix = path.suffix.lower()
-    if suffix not in known:
-        called = f"'{suffix}' is" if suffix else "a name without suffix is"
-        choice = f"{', '.join(known[:-1])} or {known[-1]}"
-        raise TableError(f"'{path}': {called} not a format that cluewise {verb}; use {choice}.")
-    return suffix
+def _unknown_format(path: Path, verb: str, known: Sequence[str]) -> TableError:
+    called = f"'{path.suffix.lower()}' is" if path.suffix else "a name without suffix is"
+    choice = f"{', '.join(known[:-1])} or {known[-1]}"
+    return TableError(f"'{path}': {called} not a format that cluewise {verb}; use {choice}.")
 
 
 def _reason(error: OSError) -> str:

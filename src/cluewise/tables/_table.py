@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.tables._columns import TableError, column_of, columns_of, is_number, number, text_array
+from cluewise.tables._columns import TableError, column_of, columns_of, is_number, number
 
 __all__ = ["ID_NAMES", "Table", "features", "from_frame", "names_of", "row_names"]
 
@@ -135,7 +135,8 @@ def features(
     if len(table) == 0:
         raise TableError(f"{table.name} has no rows.")
     for name in [id_column, label_column, *(columns or ())]:
-        _known_column(table, name)
+        if name is not None and name not in table.columns:
+            raise _unknown_column(table, name)
     if columns is not None and len(set(columns)) < len(columns):
         twice = next(name for name, count in Counter(columns).items() if count > 1)
         raise TableError(f"column '{twice}' of {table.name} is named more than once; it can count only once.")
@@ -161,7 +162,8 @@ def names_of(table: Table, column: str) -> Array:
     >>> tables.names_of(tables.Table({"who": [3, 1]}), "who").tolist()
     ['3', '1']
     """
-    _known_column(table, column)
+    if column not in table.columns:
+        raise _unknown_column(table, column)
     names = row_names(table.columns[column])
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
@@ -170,7 +172,7 @@ def names_of(table: Table, column: str) -> Array:
         first = seen.setdefault(name, i)
         if first != i:
             raise TableError(f"{table.name} {table.where(i)}: id '{name}' is already the id of {table.where(first)}.")
-    return text_array(names)
+    return np.array(names, dtype=object)
 
 
 def row_names(column: Array) -> list[str]:
@@ -191,12 +193,10 @@ def row_names(column: Array) -> list[str]:
     return list(map(str, values))
 
 
-def _known_column(table: Table, name: str | None) -> None:
-    if name is None or name in table.columns:
-        return
+def _unknown_column(table: Table, name: str) -> TableError:
     close = difflib.get_close_matches(name, list(table.columns)[:1000], n=1)
     hint = f"; did you mean '{close[0]}'?" if close else "."
-    raise TableError(f"{table.name} has no column '{name}'{hint}")
+    return TableError(f"{table.name} has no column '{name}'{hint}")
 
 
 def _find_ids(table: Table) -> str | None:

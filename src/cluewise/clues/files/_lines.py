@@ -56,11 +56,24 @@ class Lines:
         cells = {field: tables.row_names(column) for field, column in columns.items()}
         self.a, self.b = (tables.column_of(cells.get(field, [])) for field in ("a", "b"))
         self.codes, spelled = factorize(cells.get("kind", []))
-        self.kinds = [self._kind(word, code) for code, word in enumerate(spelled)]
-        self.weight = self._numbers("weight", cells.get("weight"))
-        self.confidence = self._numbers("confidence", cells.get("confidence"))
-        self.source, self.has_source = self._sources(cells.get("source"))
-        self._check_weights()
+        self.kinds: list[tuple[str, str]] = []
+        for code, word in enumerate(spelled):
+            pair = split_kind(word)
+            if pair is None or pair[0] == "0":
+                raise self._unknown_kind(word, code)
+            self.kinds.append(pair)
+        self.weight = self.confidence = np.full(len(table), np.nan)
+        if "weight" in cells:
+            self.weight = self._numbers("weight", cells["weight"])
+        if "confidence" in cells:
+            self.confidence = self._numbers("confidence", cells["confidence"])
+        if "weight" in cells or "confidence" in cells:
+            self._check_weights()
+        self.source = tables.column_of(table.sources())
+        self.has_source = any(cells.get("source", ()))
+        if self.has_source:
+            said = tables.column_of(cells["source"])
+            self.source = np.where(said == "", self.source, said)
 
     def error(self, line: int, problem: str) -> ClueError:
         """The error that names a line."""
@@ -80,30 +93,17 @@ class Lines:
         ends = np.searchsorted(found[order], np.arange(len(names) + 1))
         return [order[start:end] for start, end in pairwise(ends.tolist())]
 
-    def _kind(self, word: str, code: int) -> tuple[str, str]:
-        pair = split_kind(word)
-        if pair is None or pair[0] == "0":
-            line = int(np.flatnonzero(self.codes == code)[0])
-            if pair is not None:
-                raise self.error(
-                    line, "kind 0 is ambiguous ('cannot' in some files, 'unknown' in others); write cannot (or -1)."
-                )
-            known = "must, cannot, label, together, apart, partition, avoid or size"
-            raise self.error(line, f"'{word}' is not a kind of clue; use {known}.")
-        return pair
+    def _unknown_kind(self, word: str, code: int) -> ClueError:
+        line = int(np.flatnonzero(self.codes == code)[0])
+        if split_kind(word) is not None:
+            return self.error(
+                line, "kind 0 is ambiguous ('cannot' in some files, 'unknown' in others); write cannot (or -1)."
+            )
+        known = "must, cannot, label, together, apart, partition, avoid or size"
+        return self.error(line, f"'{word}' is not a kind of clue; use {known}.")
 
-    def _sources(self, cells: list[str] | None) -> tuple[Array, bool]:
-        """Where each clue comes from, and whether the file itself says so."""
-        source = tables.column_of(self.table.sources())
-        if cells is None:
-            return source, False
-        said = tables.column_of(cells)
-        return np.where(said == "", source, said), bool((said != "").any())
-
-    def _numbers(self, field: str, cells: list[str] | None) -> Floats:
+    def _numbers(self, field: str, cells: list[str]) -> Floats:
         """The numbers of a column, nan where the cell is empty."""
-        if cells is None:
-            return np.full(len(self.table), np.nan)
         column = tables.typed(cells)
         if column.dtype == object:
             column = np.array([tables.number(cell) for cell in cells], dtype=np.float64)

@@ -20,6 +20,9 @@ from cluewise.exceptions import ClueError
 __all__ = ["parse", "parse_clues", "read"]
 
 _CODE = 4  # bytes of a row in a grouping
+_VERBS = {
+    "label": "labelled", "together": "in group", "apart": "in group", "partition": "in class", "avoid": "in cluster"
+}  # fmt: skip
 _BOUNDS = re.compile(r"\s*(\d+(?:\.\d+)?)?\s*\.\.\s*(\d+(?:\.\d+)?)?\s*")
 
 
@@ -88,41 +91,44 @@ def parse(given: Any, ids: Any = None, n: int | None = None, name: str = "clues"
 def parse_clues(table: tables.Table, names: Names) -> dict[str, Any]:
     """Arguments for `Clues` from a table of clues."""
     lines = Lines(table)
-    _state_rows(lines, names)
-    pairs = {kind: _pairs(lines, names, kind) for kind in ("must", "cannot")}
-    labels = _placed(lines, names, lines.of("label"), "labelled")
-    several = {
-        kind: [_placed(lines, names, at, verb) for at in lines.columns(kind)]
-        for kind, verb in (
-            ("together", "in group"),
-            ("apart", "in group"),
-            ("partition", "in class"),
-            ("avoid", "in cluster"),
-        )
+    present = {kind for kind, _ in lines.kinds}
+    if "rows" in present:
+        _state_rows(lines, names)
+    pairs: dict[str, tuple[Ints, Ints]] = {
+        kind: _pairs(lines, names, kind) for kind in ("must", "cannot") if kind in present
     }
-    n = _count(lines, names, pairs, labels, several)
-    columns = sum(map(len, several.values()))
+    placed = {
+        kind: [_placed(lines, names, at, verb) for at in lines.columns(kind)]
+        for kind, verb in _VERBS.items()
+        if kind in present
+    }
+    if names.n is None:  # the largest number in the file is that of the last row
+        found = [rows for rows, _ in pairs.values()] + [rows for each in placed.values() for _, rows, _ in each]
+        names.state(max((int(rows.max(initial=-1)) for rows in found), default=-1) + 1, table.name)
+    n = names.n or 0
+    columns = sum(len(each) for kind, each in placed.items() if kind != "label")
     if columns * n * _CODE > tables.limit():
         raise ClueError(f"{table.name} names {columns} groupings of {n} rows, more than fit in memory.")
     arguments: dict[str, Any] = {"n": n}
     for kind, (rows, at) in pairs.items():
+        arguments[kind] = rows
+        arguments[f"{kind}_weight"] = np.where(np.isnan(lines.weight[at]), 1.0, lines.weight[at])
+        arguments[f"{kind}_confidence"] = lines.confidence[at]
+        arguments[f"{kind}_source"] = lines.source[at].tolist()
+    for at, rows, values in placed.get("label", []):
         if len(at):
-            arguments[kind] = rows
-            arguments[f"{kind}_weight"] = np.where(np.isnan(lines.weight[at]), 1.0, lines.weight[at])
-            arguments[f"{kind}_confidence"] = lines.confidence[at]
-            arguments[f"{kind}_source"] = lines.source[at].tolist()
-    at, rows, values = labels
-    if len(at):
-        arguments["labels"] = _column(n, rows, values)
-        arguments["label_source"] = np.full(n, "", dtype=object)
-        arguments["label_source"][rows[::-1]] = lines.source[at[::-1]]
+            arguments["labels"] = _column(n, rows, values)
+            arguments["label_source"] = np.full(n, "", dtype=object)
+            arguments["label_source"][rows[::-1]] = lines.source[at[::-1]]
     for kind in ("together", "apart"):
-        if several[kind]:
-            arguments[kind] = [_groups(lines, n, kind, *one) for one in several[kind]]
+        if kind in placed:
+            arguments[kind] = [_groups(lines, n, kind, *one) for one in placed[kind]]
     for kind, argument in (("partition", "partitions"), ("avoid", "avoid")):
-        if several[kind]:
-            arguments[argument] = [_codes(n, kind, rows, values)[0] for _, rows, values in several[kind]]
-    return arguments | _sizes(lines)
+        if kind in placed:
+            arguments[argument] = [_codes(n, kind, rows, values)[0] for _, rows, values in placed[kind]]
+    if "size" in present:
+        arguments |= _sizes(lines)
+    return arguments
 
 
 def _state_rows(lines: Lines, names: Names) -> None:
@@ -168,16 +174,6 @@ def _placed(lines: Lines, names: Names, at: Ints, verb: str) -> tuple[Ints, Ints
         i = int(np.flatnonzero(np.array(infinite)[codes])[0])
         raise lines.error(at[i], f"row '{lines.a[at[i]]}' is {verb} '{lines.b[at[i]]}', which is infinite.")
     return at, rows, values[codes]
-
-
-def _count(lines: Lines, names: Names, pairs: dict[str, Any], labels: Any, several: dict[str, Any]) -> int:
-    """The number of rows: as given, or one more than the largest number in the file."""
-    if names.n is not None:
-        return names.n
-    found = [rows for rows, _ in pairs.values()] + [labels[1]]
-    found += [rows for columns in several.values() for _, rows, _ in columns]
-    names.state(max(int(rows.max(initial=-1)) for rows in found) + 1, lines.table.name)
-    return names.n or 0
 
 
 def _column(n: int, rows: Ints, values: Array) -> Array:
@@ -228,8 +224,6 @@ def _group_source(lines: Lines, at: Ints) -> str:
 
 def _sizes(lines: Lines) -> dict[str, Any]:
     columns = lines.columns("size")
-    if not columns:
-        return {}
     if len(columns) > 1:
         raise lines.error(max(at[0] for at in columns), "sizes are of points or of weight, not of both.")
     at = columns[0]
