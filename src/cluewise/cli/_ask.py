@@ -127,12 +127,13 @@ def ask(
             saved = "1 answer is" if count == 1 else f"{count} answers are"
             typer.echo(f"\ncluewise: stopped; {saved} saved in {place}.", err=True)
             raise typer.Exit(INTERRUPTED) from None
-        with open_outputs(targets, read) as files:
-            with files.writing("--out") as aside:
-                talk.state.clues.write(aside, ids=opened.ids, raw_cells=raw_cells)
+        with open_outputs(targets, read) as asides:
+            with tables.writing(target):
+                talk.state.clues.write(asides["--out"], ids=opened.ids, raw_cells=raw_cells)
             if result is not None:
-                with files.writing("--result") as aside:
-                    tables.write(aside, add_columns(opened.table, {"cluster": talk.clustering()}), raw_cells=raw_cells)
+                rows = add_columns(opened.table, {"cluster": talk.clustering()})
+                with tables.writing(result):
+                    tables.write(asides["--result"], rows, raw_cells=raw_cells)
         _goodbye(talk, data, place, target, result)
 
 

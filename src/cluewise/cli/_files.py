@@ -17,7 +17,7 @@ from cluewise.clues import Clues
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
 
 __all__ = [
-    "PICTURES", "TABLES", "Data", "Outputs", "add_columns", "check_suffix", "name_rows", "open_data", "open_outputs",
+    "PICTURES", "TABLES", "Data", "add_columns", "check_suffix", "name_rows", "open_data", "open_outputs",
     "rows_of",
 ]  # fmt: skip
 
@@ -120,26 +120,12 @@ def rows_of(error: Any) -> list[int]:
     return [] if error.witness is None else list(error.witness.tied)
 
 
-class Outputs(NamedTuple):
-    """Temporary files for the options that name output files."""
-
-    targets: Mapping[str, Path | None]
-    asides: dict[str, Path]
-
-    @contextmanager
-    def writing(self, option: str) -> Iterator[Path]:
-        """The temporary file of an option; when it cannot be written, the error names the target."""
-        path = self.targets[option]
-        assert path is not None
-        with tables.writing(path):
-            yield self.asides[option]
-
-
 @contextmanager
-def open_outputs(targets: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> Iterator[Outputs]:
+def open_outputs(targets: Mapping[str, Path | None], inputs: Iterable[Path | None]) -> Iterator[dict[str, Path]]:
     """Temporary files that replace their targets when the block ends well; on any error nothing has changed.
 
-    Keys are the options that name the files. A file that is read is never written.
+    Keys are the options that name the files. A file that is read is never written. Write into the temporary files
+    inside ``tables.writing(target)``: when that fails, the error names the target.
     """
     read = {os.path.realpath(path) for path in inputs if path is not None}
     asides: dict[str, Path] = {}
@@ -156,7 +142,7 @@ def open_outputs(targets: Mapping[str, Path | None], inputs: Iterable[Path | Non
             taken[place] = option
             asides[option] = stack.enter_context(tables.atomic(path))
         try:
-            yield Outputs(targets, asides)
+            yield asides
             if heard():  # Ctrl-C, and its exception was lost on the way
                 raise KeyboardInterrupt
         finally:

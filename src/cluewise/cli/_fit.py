@@ -104,7 +104,7 @@ def fit(
         model.set_callbacks(Bar())
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
     targets = {"--out": target, "--report": report, "--map": picture}
-    with _files.open_outputs(targets, (data, clues)) as files:
+    with _files.open_outputs(targets, (data, clues)) as asides:
         X, scaled = _method.prepare(opened.X, model, raw)
         began = perf_counter()
         with _files.name_rows(opened):
@@ -117,16 +117,15 @@ def fit(
         if auto:
             facts["auto"] = _auto.as_data(found)
         facts["output"] = {option: str(path) for option, path in targets.items() if path is not None}
-        with files.writing("--out") as aside:
-            margin = {"margin": model.margin_} if hasattr(model, "margin_") else {}
-            new = {"cluster": model.labels_, **margin}
-            tables.write(aside, _files.add_columns(opened.table, new), raw_cells=raw_cells)
+        new = {"cluster": model.labels_} | ({"margin": model.margin_} if hasattr(model, "margin_") else {})
+        with tables.writing(target):
+            tables.write(asides["--out"], _files.add_columns(opened.table, new), raw_cells=raw_cells)
         if report is not None:
-            with files.writing("--report") as aside:
-                aside.write_text(_show.as_json(facts) + "\n", encoding="utf-8")
+            with tables.writing(report):
+                asides["--report"].write_text(_show.as_json(facts) + "\n", encoding="utf-8")
         if picture is not None:
-            with files.writing("--map") as aside:
-                _draw(X if axes is None else opened.X[:, axes], opened, axes, model.labels_, aside)
+            with tables.writing(picture):
+                _draw(X if axes is None else opened.X[:, axes], opened, axes, model.labels_, asides["--map"])
     if json:
         _show.say(_show.as_json(facts))
     elif not quiet:

@@ -45,10 +45,10 @@ def read(path: str | Path, ids: Any = None, n: int | None = None) -> dict[str, A
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         return parse(tables.read(path), ids, n)
     top = tables.peek(path, 2)
-    width = len(top[0]) if top else 0
-    if _starts_with_a_clue(top, Names(ids, n)):
-        return parse(tables.read(path, header=FIELDS[:width], text=FIELDS), ids, n)
-    return parse(tables.read(path, text=top[0] if top else ()), ids, n)
+    names = Names(ids, n)
+    if _starts_with_a_clue(top, names):
+        return parse_clues(tables.read(path, header=FIELDS[: len(top[0])], text=FIELDS), names)
+    return _parse_table(tables.read(path, text=top[0] if top else ()), names)
 
 
 def _starts_with_a_clue(top: list[list[str]], names: Names) -> bool:
@@ -80,6 +80,11 @@ def parse(given: Any, ids: Any = None, n: int | None = None, name: str = "clues"
         table, stated = unfold(given, names, name)
         if stated is not None:
             names.state(stated, name)
+    return _parse_table(table, names)
+
+
+def _parse_table(table: tables.Table, names: Names) -> dict[str, Any]:
+    """Arguments for `Clues` from a table of clues or a table of labels."""
     columns = {column.lower(): values for column, values in table.columns.items()}
     if "kind" in columns or not columns:
         return parse_clues(table, names)
