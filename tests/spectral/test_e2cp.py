@@ -8,9 +8,9 @@ from sklearn.datasets import make_moons
 
 import cluewise as cw
 from cluewise import Clues
+from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.exceptions import ClueError
 from cluewise.spectral import _spreading as spreading
-from cluewise.spectral._affinity import neighbor_affinity
 from cluewise.spectral._e2cp import E2CP
 
 PATTERNS = ["clusterincluster", "corners", "crescentfullmoon", "gaussians", "halfkernel", "twospirals"]

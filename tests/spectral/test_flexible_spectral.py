@@ -9,9 +9,9 @@ from sklearn.manifold import spectral_embedding
 
 import cluewise as cw
 from cluewise import Clues
+from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.exceptions import Infeasible
 from cluewise.spectral import _flexible
-from cluewise.spectral._affinity import neighbor_affinity
 from cluewise.spectral._flexible import FlexibleSpectral
 
 PATTERNS = ["clusterincluster", "corners", "crescentfullmoon", "gaussians", "halfkernel", "twospirals"]

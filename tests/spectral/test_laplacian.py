@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from cluewise.spectral import _laplacian as laplacian
-from cluewise.spectral._affinity import neighbor_affinity
-from cluewise.spectral._laplacian import degrees, leading, normalized
+from cluewise.core.graphs import laplacian as laplacian
+from cluewise.core.graphs.affinity import neighbor_affinity
+from cluewise.core.graphs.laplacian import degrees, leading, normalized
 
 
 def check(affinity, m, tol=1e-7):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import eig
 
 from cluewise.clues import Pairs
-from cluewise.spectral._laplacian import degrees, leading, normalized
+from cluewise.core.graphs.laplacian import degrees, leading, normalized
 from cluewise.spectral._pencil import feasible_vectors, required_level
 
 

@@ -13,11 +13,11 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from cluewise import Clues
+from cluewise.core.graphs.affinity import neighbor_affinity
+from cluewise.core.graphs.laplacian import leading
 from cluewise.datasets import load, make_pattern
 from cluewise.metrics import ari
-from cluewise.spectral._affinity import neighbor_affinity
 from cluewise.spectral._base import embed
-from cluewise.spectral._laplacian import leading
 from cluewise.spectral._spectral_kernel import SLICE, SpectralKernelKMeans, has_cannot_links, spectral_weights
 from strategies import cases
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise.clues import Pairs
+from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.spectral import _spreading as spreading
-from cluewise.spectral._affinity import neighbor_affinity
 from cluewise.spectral._spreading import scale_to_one, spread_links
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.kernels._jit import kernel
 
-__all__ = ["nearest_exactly", "recheck", "select_lowest"]
+__all__ = ["blend", "nearest_exactly", "recheck", "select_lowest"]
 
 
 @kernel
@@ -124,3 +124,37 @@ def nearest_exactly(X: Floats, rows: Ints, near: Ints, squared: Floats) -> None:
                     place -= 1
                 found[place] = total
                 names[place] = j
+
+
+@kernel
+def blend(X: Floats, own: Ints, centers: Floats, listed: Ints, near: Ints, share: Floats) -> None:
+    """Find the nearest centers of each row among those listed for its own center, and weigh them by 1 / distance².
+
+    ``near`` and ``share`` get one column for each center that is kept. A row that is a center is that one alone.
+    """
+    keep, width = near.shape[1], listed.shape[1]
+    squared = np.empty(width)
+    for i in range(X.shape[0]):
+        candidates = listed[own[i]]
+        for a in range(width):
+            total = 0.0
+            for c in range(X.shape[1]):
+                gap = np.float64(X[i, c]) - centers[candidates[a], c]
+                total += gap * gap
+            squared[a] = total
+        whole = 0.0
+        for rank in range(keep):
+            best = 0
+            for a in range(1, width):
+                if squared[a] < squared[best]:
+                    best = a
+            near[i, rank] = candidates[best]
+            share[i, rank] = squared[best]
+            squared[best] = np.inf
+        closest = share[i, 0]
+        for rank in range(keep):
+            # Relative to the closest, so that a distance of 0 divides nothing.
+            share[i, rank] = 1.0 if rank == 0 else (closest / share[i, rank] if share[i, rank] > 0 else 0.0)
+            whole += share[i, rank]
+        for rank in range(keep):
+            share[i, rank] /= whole

@@ -14,12 +14,12 @@ from cluewise.base import Attributes, Clusterer, Problem, checked_data, generato
 from cluewise.clues import Clues
 from cluewise.core import centers, lloyd, loop, seeding
 from cluewise.core.assign import nobody
+from cluewise.core.graphs.affinity import dense_affinity, given_affinity, neighbor_affinity
+from cluewise.core.graphs.laplacian import leading
 from cluewise.core.lloyd import State
 from cluewise.core.loop import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
-from cluewise.spectral._affinity import dense_affinity, given_affinity, neighbor_affinity
-from cluewise.spectral._laplacian import leading
 
 __all__ = ["Embedding", "SpectralClusterer", "embed"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from cluewise._sklearn import Interval
 from cluewise.base import Card
 from cluewise.clues import Clues
+from cluewise.core.graphs.laplacian import leading
 from cluewise.exceptions import Infeasible
 from cluewise.spectral._base import Embedding, SpectralClusterer, embed
-from cluewise.spectral._laplacian import leading
 from cluewise.spectral._pencil import feasible_vectors
 
 __all__ = ["FlexibleSpectral"]

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from cluewise._typing import Floats
-from cluewise.spectral._laplacian import Spectrum
+from cluewise.core.graphs.laplacian import Spectrum
 
 __all__ = ["Feasible", "feasible_vectors", "required_level"]
 

@@ -13,8 +13,8 @@ from cluewise._typing import Floats
 from cluewise.base import Attributes, Card, Problem
 from cluewise.clues import Clues
 from cluewise.core import loop
+from cluewise.core.graphs.affinity import dense_affinity
 from cluewise.core.lloyd import State
-from cluewise.spectral._affinity import dense_affinity
 from cluewise.spectral._base import Embedding, SpectralClusterer
 from cluewise.spectral._relational_kernel import Linear, Relational, association, halfway, leading
 

@@ -13,8 +13,8 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Card
 from cluewise.clues import Clues
+from cluewise.core.graphs.laplacian import leading
 from cluewise.spectral._base import Embedding, SpectralClusterer
-from cluewise.spectral._laplacian import leading
 
 __all__ = ["SpectralKernelKMeans"]
 

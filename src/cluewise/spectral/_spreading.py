@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
 from cluewise._typing import Floats, Ints
-from cluewise.spectral._laplacian import degrees, normalized
+from cluewise.core.graphs.laplacian import degrees, normalized
 
 __all__ = ["scale_to_one", "spread_links"]
 

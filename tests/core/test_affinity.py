@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
-from cluewise.spectral import _affinity as affinity
-from cluewise.spectral._affinity import connect, dense_affinity, given_affinity, neighbor_affinity
+from cluewise.core.graphs import affinity
+from cluewise.core.graphs.affinity import connect, dense_affinity, given_affinity, neighbor_affinity
 
 
 @pytest.fixture

@@ -1,0 +1,7 @@
+"""The front door: the clusterer that carries the name of the library."""
+
+from cluewise.front._choice import Choice
+from cluewise.front._cluewise import Cluewise
+from cluewise.front._ids import keep_ids
+
+__all__ = ["Choice", "Cluewise", "keep_ids"]

@@ -1,0 +1,285 @@
+"""Choice: which plan predicts clues best that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from cluewise._typing import Bools, Floats, Ints
+from cluewise.front._evidence import Evidence
+from cluewise.front._ground import VIEWS
+from cluewise.front._likelihood import Plan, Regression
+from cluewise.front._starts import INFORMED, LABELED, PLAIN, Starts
+
+__all__ = ["FIRST", "PULLS", "Choice", "Fold", "Search", "as_it_is", "divide_clues", "make_folds", "select"]
+
+PULLS = (1.0, 0.1, 0.01, 0.001)
+ERRORS = (0.02, 0.1, 0.2, 0.3)
+RIDGES = (0.03, 0.3, 3.0)
+"""What is tried."""
+
+VARIATIONS: tuple[Callable[[Plan], list[Plan]], ...] = (
+    lambda plan: [plan._replace(view=view) for view in VIEWS],
+    lambda plan: [plan._replace(pull=pull) for pull in PULLS],
+    lambda plan: [plan._replace(error=error) for error in ERRORS],
+    lambda plan: [plan._replace(ridge=ridge) for ridge in RIDGES],
+)
+"""Neighbors of a plan, one parameter after the other."""
+
+FIRST = Plan("propagation, far", "mixed", 0.1, 0.02, 0.3)
+"""What is tried first, for each start."""
+
+FINALISTS = 2
+"""Starts for which everything is tried."""
+
+CANDIDATES = 5
+"""Starts that are fitted to the clues at all."""
+
+ITERATIONS = 40
+"""Steps of a fit during the search."""
+
+CAUTION = 1.0
+"""A plan replaces a simpler one if it predicts clues better by more than this many standard errors."""
+
+FEW, MANY, HUGE = 300, 1000, 4000
+"""Clues up to which there are five, four and three folds; beyond, one of three is used."""
+
+
+NEWS = 0.9
+"""If a smaller share of the held-out clues says something new, rows are held out instead of clues."""
+
+HELD = 0.15
+"""Share of the rows that are held out."""
+
+
+class Fold(NamedTuple):
+    """Evidence to learn from, evidence to predict, and which of the latter does not follow from the former."""
+
+    train: Evidence
+    held: Ints  # numbers of pairs, then labels
+    fair: Bools
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was tried, how well it predicted held-out clues, and what was taken.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was taken.
+    scores : dict of Plan to float
+        Mean log-likelihood of held-out clues.
+    errors : dict of Plan to float
+        Standard error of the difference to the best score.
+    plain : str
+        The clustering without clues that is the result if there are none.
+    gain, gain_error : float
+        How much better the plan predicts held-out clues than the clustering without clues, and its standard error.
+    reason : str
+        Why the plan was taken.
+    """
+
+    plan: Plan
+    plain: str
+    reason: str
+    scores: dict[Plan, float] = field(default_factory=dict, repr=False)
+    errors: dict[Plan, float] = field(default_factory=dict, repr=False)
+    gain: float = 0.0
+    gain_error: float = 0.0
+
+    def __str__(self) -> str:
+        """The best score of each start, and the reason."""
+        lines = []
+        for start in dict.fromkeys(plan.start for plan in self.scores):
+            best = max((plan for plan in self.scores if plan.start == start), key=self.scores.__getitem__)
+            mark = "*" if start == self.plan.start else " "
+            lines.append(f"{mark} {start:<18} {self.scores[best]:8.3f} ± {self.errors[best]:.3f}")
+        return "\n".join([*lines, f"{self.reason[0].upper()}{self.reason[1:]}."])
+
+
+def make_folds(evidence: Evidence, rng: np.random.Generator) -> list[Fold]:
+    """Divide the clues that may be wrong into folds.
+
+    A held-out pair says nothing new if it follows from the others. Where many do, because there are many pairs, all
+    pairs of some rows are held out together.
+    """
+    total = len(evidence.doubtful)
+    count = 5 if total < FEW else 4 if total < MANY else 3
+    count = min(count, max(2, total // 4))
+    folds = [_make_fold(evidence, held) for held in divide_clues(evidence, count, rng)]
+    if np.mean([fold.fair.mean() for fold in folds]) < NEWS:
+        folds = [_make_fold(evidence, held) for held in _divide_rows(evidence, count, rng)]
+    return [fold for fold in folds if fold.fair.any()][: count if total < HUGE else 1]
+
+
+def _make_fold(evidence: Evidence, held: Ints) -> Fold:
+    rest = evidence.take(~select(held, evidence.total))
+    return Fold(rest, held, _is_news(evidence, held, rest))
+
+
+def divide_clues(evidence: Evidence, count: int, rng: np.random.Generator) -> list[Ints]:
+    """Numbers of the clues of each fold; every kind and class is in every fold."""
+    able = evidence.doubtful
+    kind = np.concatenate([evidence.is_must.astype(np.int64), 2 + evidence.classes])[able]
+    fold = np.empty(len(able), dtype=np.int64)
+    fold[np.lexsort([rng.random(len(able)), kind])] = np.arange(len(able)) % count
+    return [able[fold == number] for number in range(count)]
+
+
+def _divide_rows(evidence: Evidence, count: int, rng: np.random.Generator) -> list[Ints]:
+    """Numbers of the clues of each fold: those that touch some rows."""
+    able = evidence.doubtful
+    rows = np.concatenate([evidence.ends, np.column_stack([evidence.labeled] * 2)])[able]
+    places = np.unique(rows, return_inverse=True)[1].reshape(rows.shape)
+    shuffled = rng.permutation(int(places.max()) + 1)
+    size = max(1, round(HELD * len(shuffled)))
+    return [able[(shuffled[places] // size == number).any(axis=1)] for number in range(count)]
+
+
+def _is_news(evidence: Evidence, held: Ints, train: Evidence) -> Bools:
+    """Which held-out pairs do not follow from the others; a label never does."""
+    pairs = held[held < len(evidence.ends)]
+    news = np.ones(len(held), dtype=bool)
+    if not len(pairs):
+        return news
+    size = int(evidence.ends.max()) + 1
+    joined = train.ends[train.is_must]
+    links = coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(size, size))
+    part = connected_components(links, directed=False)[1].astype(np.int64)
+    apart = _code(part[train.ends[~train.is_must]], size)
+    ends = part[evidence.ends[pairs]]
+    entailed = np.where(evidence.is_must[pairs], ends[:, 0] == ends[:, 1], np.isin(_code(ends, size), apart))
+    news[: len(pairs)] = ~entailed
+    return news
+
+
+def _code(pairs: Ints, size: int) -> Ints:
+    return pairs.min(axis=1) * size + pairs.max(axis=1)
+
+
+class Search:
+    """Plans are fitted to all folds but one and predict the clues of that one."""
+
+    def __init__(
+        self, starts: Starts, regression: Regression, evidence: Evidence, folds: list[Fold], deadline: float
+    ) -> None:
+        self._starts, self._regression, self._evidence, self._deadline = starts, regression, evidence, deadline
+        self.folds = folds
+        self.scores: dict[Plan, Floats] = {}  # log-likelihood of each held-out clue
+        self._begin: dict[tuple[str, str, int], Floats] = {}
+        self._made: dict[tuple[str, int], Ints] = {}
+
+    def choose(self) -> Choice:
+        """Try plans, from those that seem promising, and take the simplest of the best."""
+        evidence = self._evidence
+        names = [*PLAIN, *INFORMED]
+        if len(evidence.labeled) > evidence.total / 2:
+            names += LABELED
+        for name in names:
+            for error in ERRORS:
+                self._try(as_it_is(name, error))
+        hopeful = sorted(names, key=lambda name: -self._top(name))[:CANDIDATES]
+        for name in hopeful:
+            for error in (ERRORS[0], ERRORS[2]):
+                self._try(FIRST._replace(start=name, error=error))
+        for name in sorted(hopeful, key=lambda name: -self._top(name))[:FINALISTS]:
+            for vary in VARIATIONS:
+                plan = self._best(one for one in self.scores if one.start == name and one.view)
+                for other in vary(plan):
+                    self._try(other)
+        return self._settle()
+
+    def score_count(self) -> float:
+        """How well clues are predicted with this number of clusters, by a plan that mostly does well."""
+        plans = [FIRST, FIRST._replace(error=ERRORS[2])]
+        for plan in plans:
+            self._try(plan)
+        return max(float(self.scores[plan].mean()) for plan in plans)
+
+    def _settle(self) -> Choice:
+        best = self._best(self.scores)
+        gap = {plan: self.scores[best] - found for plan, found in self.scores.items()}
+        errors = {plan: float(loss.std() / np.sqrt(len(loss))) for plan, loss in gap.items()}
+        within = [plan for plan, loss in gap.items() if loss.mean() <= CAUTION * errors[plan]]
+        simplest = min(map(_complexity, within))
+        plan = self._best(one for one in within if _complexity(one) == simplest)
+        plain = self._starts.default
+        if simplest == 0:
+            plan = self._best([one for one in within if one.start == plain and not one.view] or [plan])
+        usual = self._best(one for one in self.scores if one.start == plain and not one.view)
+        gain = self.scores[plan] - self.scores[usual]
+        return Choice(
+            plan,
+            plain,
+            _explain(plan, best) + (", as far as the time limit allowed to compare" if self._late() else ""),
+            {one: float(found.mean()) for one, found in self.scores.items()},
+            errors,
+            float(gain.mean()),
+            float(gain.std() / np.sqrt(len(gain))),
+        )
+
+    def _top(self, name: str) -> float:
+        return max(float(found.mean()) for plan, found in self.scores.items() if plan.start == name)
+
+    def _best(self, plans: Iterable[Plan]) -> Plan:
+        return max(plans, key=lambda plan: float(self.scores[plan].mean()))
+
+    def _try(self, plan: Plan) -> None:
+        if plan in self.scores or (plan.view and self._late()):
+            return
+        k, evidence = self._regression.k, self._evidence
+        found = []
+        for number, fold in enumerate(self.folds):
+            place = plan.start, plan.view, number
+            start = self._find_start(plan.start, number)
+            weights = None
+            if plan.view:
+                weights = self._regression.fit(start, plan, fold.train, self._begin.get(place), ITERATIONS)
+                self._begin.setdefault(place, weights)
+            right = self._regression.judge(plan, start, weights, evidence.take(select(fold.held, evidence.total)))
+            is_pair = fold.held < len(evidence.ends)
+            e = plan.error
+            likely = np.where(is_pair, e + (1 - 2 * e) * right, e / k + (1 - e) * right)
+            found.append(np.log(likely[fold.fair] + 1e-12))
+        self.scores[plan] = np.concatenate(found)
+
+    def _late(self) -> bool:
+        return monotonic() > self._deadline
+
+    def _find_start(self, name: str, number: int) -> Ints:
+        if (name, number) not in self._made:
+            self._made[name, number] = self._starts.find(name, self.folds[number].train)
+        return self._made[name, number]
+
+
+def select(numbers: Ints, total: int) -> Bools:
+    """A mask of these numbers."""
+    mask = np.zeros(total, dtype=bool)
+    mask[numbers] = True
+    return mask
+
+
+def as_it_is(start: str, error: float) -> Plan:
+    """A start that is not fitted to the clues."""
+    return Plan(start, "", np.inf, error, 0.0)
+
+
+def _complexity(plan: Plan) -> int:
+    """How far a plan may go from clusters that no clue has touched."""
+    if plan.view:
+        return 2 + PULLS.index(plan.pull)
+    return 0 if plan.start in PLAIN else 1
+
+
+def _explain(plan: Plan, best: Plan) -> str:
+    what = f"{plan.start}, " + ("fitted to the clues," if plan.view else "as it is,")
+    if plan == best:
+        return f"{what} predicts held-out clues best"
+    return f"{what} predicts held-out clues as well, within the error, as what follows the clues further"

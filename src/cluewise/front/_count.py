@@ -1,0 +1,68 @@
+"""How many clusters there are, if nobody says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cluewise.clues import Clues
+from cluewise.exact.network import Network
+from cluewise.front._ground import Ground
+
+__all__ = ["choose_count", "count_at_least", "count_by_gap"]
+
+MOST = 30
+"""Clusters that are tried without clues about more."""
+
+LADDER = (2, 3, 4, 5, 7, 10, 14, 20, 28)
+"""Numbers that are tried first."""
+
+
+def count_at_least(clues: Clues) -> int:
+    """Clusters that the clues require: classes of labels, and components that all exclude each other."""
+    classes = len(np.unique(clues.labels[clues.labels >= 0]))
+    net = Network.build(clues.graph, clues.cliques)
+    return max(classes, len(net.largest_clique()), _grow_clique(net), 1)
+
+
+def _grow_clique(net: Network) -> int:
+    """Size of a clique of the cannot-links, grown greedily from the component with the most of them."""
+    indptr, indices = net.indptr, net.indices
+    degree = np.diff(indptr)
+    if not len(degree) or not degree.max():
+        return 1
+    at = int(degree.argmax())
+    size, common = 1, indices[indptr[at] : indptr[at + 1]]
+    while len(common):
+        at = int(common[degree[common].argmax()])
+        size, common = size + 1, np.intersect1d(common, indices[indptr[at] : indptr[at + 1]])
+    return size
+
+
+def count_by_gap(ground: Ground, least: int) -> int:
+    """The number of leading eigenvalues of the graph that is followed by the largest gap."""
+    least = max(least, min(2, ground.m))
+    most = min(max(MOST, least), ground.m - 1)
+    if most <= least:
+        return min(least, ground.m)
+    gap = ground.values[least - 1 : most] - ground.values[least : most + 1]
+    return least + int(gap.argmax())
+
+
+def choose_count(score: Callable[[int], float], least: int, most: int, likely: int) -> int:
+    """The number of clusters with the highest score: along a ladder, then around the best one."""
+    found: dict[int, float] = {}
+
+    def look(numbers: list[int]) -> int:
+        for k in numbers:
+            if least <= k <= most and k not in found:
+                found[k] = score(k)
+        return max(found, key=lambda k: (found[k], -k))
+
+    best = look([least, likely, *LADDER])
+    while True:
+        step = look([best - 1, best + 1, best - 2, best + 2])
+        if step == best:
+            return best
+        best = step

@@ -1,0 +1,193 @@
+"""The ground: what is known about the rows before any clue.
+
+Rows become grains, grains a neighbor graph. Three kinds of features describe a row to the likelihood of the clues:
+leading eigenvectors of the graph, which follow clusters of any shape; similarities to landmarks, which follow local
+differences; and the columns themselves, which say in which direction clusters differ. The graph knows grains only; a
+row takes the mean of its nearest grains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.decomposition import TruncatedSVD
+
+from cluewise._typing import Floats, Ints
+from cluewise.core.graphs.affinity import neighbor_affinity
+from cluewise.core.graphs.laplacian import degrees, normalized
+from cluewise.core.graphs.neighbors import nearest_rows
+from cluewise.core.threads import map_blocks
+from cluewise.kernels.likelihood import softmax
+from cluewise.kernels.neighbors import blend
+from cluewise.sketch import Grains
+
+__all__ = ["VIEWS", "Ground", "Place"]
+
+CROWD, GRAINS = 100_000, 1500
+"""Rows beyond which there are this many grains; before, `Grains` decides."""
+
+COLUMNS = 100
+"""Columns beyond which the rows are projected to as many principal components."""
+
+SAMPLE = 10_000
+"""Rows from which principal components are learned."""
+
+NEIGHBORS, BLENDED = 10, 3
+"""Neighbors of a grain in the graph; grains whose eigenvectors a row blends."""
+
+EIGENVECTORS, LANDMARKS = 150, 100
+
+STAY = 0.98
+"""Eigenvectors count as in a random walk that goes on with this probability at each step."""
+
+VIEWS = {"mixed": (10.0, 5.0, 3.0), "linear": (1.0, 1.5, 13.5)}
+"""Mean squared length of the three kinds of features; the clues choose a view."""
+
+ENERGY = 0.98
+"""Share of the squared length of the features that is kept."""
+
+BLOCK = 2048
+"""Rows whose features are made at once."""
+
+
+class Place(NamedTuple):
+    """Where rows are: the grain of each, its nearest grains, and their shares in it."""
+
+    grain: Ints  # (n,)
+    near: Ints  # (n, 3)
+    share: Floats  # (n, 3)
+
+
+class Ground:
+    """Grains of the rows, the graph of the grains, and features."""
+
+    def __init__(self, X: Any, weight: Floats | None, rng: np.random.Generator) -> None:
+        seed = int(rng.integers(2**31))
+        self._projection = _learn_projection(X, rng, seed)
+        rows = self.project(X)
+        count: int | str = GRAINS if len(rows) > CROWD else "auto"
+        self.grains = Grains(count, random_state=seed).fit(rows, sample_weight=weight)
+        self.centers = np.ascontiguousarray(self.grains.centers_, dtype=np.float64)
+        self.sizes = self.grains.sizes_
+        self.m = len(self.centers)
+        self._listed = self._list_neighbors()
+        self.place = self._find_place(rows, self.grains.labels_)
+        self.affinity: Floats = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1)).toarray()
+        self.degree = degrees(self.affinity)
+        values, vectors = eigh(normalized(self.affinity, self.degree))
+        self.values = np.clip(values[::-1], -1.0, 1.0)
+        self.vectors = np.ascontiguousarray(vectors[:, ::-1])
+        self._prepare_features(rng)
+
+    def project(self, X: Any) -> Floats:
+        """The rows with few columns: as they are, or projected to principal components."""
+        return X if self._projection is None else self._projection.transform(X)
+
+    def locate(self, rows: Floats) -> Place:
+        """Find the grains of new rows, projected before."""
+        return self._find_place(rows, self.grains.transform(rows))
+
+    def _find_place(self, rows: Floats, grain: Ints) -> Place:
+        keep = min(BLENDED, self.m)
+        near, share = np.empty((len(rows), keep), dtype=np.int32), np.empty((len(rows), keep), dtype=np.float32)
+
+        def work(block: slice) -> None:
+            blend(rows[block], grain[block], self.centers, self._listed, near[block], share[block])
+
+        _visit(work, len(rows))
+        return Place(grain, near, share)
+
+    def _list_neighbors(self) -> Ints:
+        """Each grain followed by its neighbors: where the nearest grains of its rows are looked for."""
+        others = nearest_rows(self.centers, NEIGHBORS).rows
+        return np.column_stack([np.arange(self.m, dtype=np.int32), others])
+
+    # --- features ---------------------------------------------------------------------------------------------
+
+    def _prepare_features(self, rng: np.random.Generator) -> None:
+        """Features of the grains, and how to make those of any row."""
+        mass = self.sizes / self.sizes.sum()
+        drawn = rng.choice(self.m, min(LANDMARKS, int(np.count_nonzero(mass))), replace=False, p=mass)
+        self._landmarks = self.centers[np.sort(drawn)]
+        self._mean = mass @ self.centers
+        squared = self._square(self.centers)
+        typical = float(np.median(squared))
+        self._gamma = 1.0 / typical if typical > 0 else 1.0
+        similar = np.exp(-self._gamma * squared)
+        count = min(EIGENVECTORS, self.m)
+        along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
+        self._level = mass @ similar
+        parts = along, similar - self._level, self.centers - self._mean
+        lengths = [float(mass @ (part**2).sum(axis=1)) for part in parts]
+        units = [1 / np.sqrt(length) if length > 0 else 0.0 for length in lengths]
+        self._along = along
+        whole = np.hstack([*parts, np.ones((self.m, 1))])
+        width = [part.shape[1] for part in parts]
+        self._bases = {}
+        for view, squares in VIEWS.items():
+            scale = np.repeat([*np.multiply(np.sqrt(squares), units), 1.0], [*width, 1])
+            self._bases[view] = scale[:, None] * _find_basis(whole * scale, mass)
+        self.features = {view: whole @ basis for view, basis in self._bases.items()}
+
+    def describe(self, rows: Floats, place: Place, view: str) -> Floats:
+        """Features of some rows."""
+        basis = self._bases[view]
+        own = np.einsum("ij,ijc->ic", place.share, self._along[place.near])
+        return np.hstack([own, *self._parts(rows), np.ones((len(rows), 1))]) @ basis
+
+    def _parts(self, rows: Floats) -> tuple[Floats, Floats]:
+        rows = rows.astype(np.float64, copy=False)
+        return np.exp(-self._gamma * self._square(rows)) - self._level, rows - self._mean
+
+    def _square(self, rows: Floats) -> Floats:
+        """Squared distances to the landmarks."""
+        near, marks = rows - self._mean, self._landmarks - self._mean
+        squared: Floats = near @ marks.T
+        squared *= -2
+        squared += (near**2).sum(axis=1)[:, None] + (marks**2).sum(axis=1)
+        return np.maximum(squared, 0.0, out=squared)
+
+    def predict(self, rows: Floats, place: Place, view: str, weights: Floats) -> Floats:
+        """Probability of every cluster for each row; ``weights`` has a line for each feature of the view."""
+        whole = self._bases[view] @ weights
+        along, similar, columns, constant = np.split(
+            whole, np.cumsum([self._along.shape[1], len(self._landmarks), self.centers.shape[1]])
+        )
+        by_grain = self._along @ along + constant
+        P = np.empty((len(rows), weights.shape[1]), dtype=np.float32)
+
+        def work(block: slice) -> None:
+            near, far = self._parts(rows[block])
+            scores = near @ similar + far @ columns
+            scores += np.einsum("ij,ijc->ic", place.share[block], by_grain[place.near[block]])
+            softmax(scores)
+            P[block] = scores
+
+        _visit(work, len(rows))
+        return P
+
+
+def _visit(work: Callable[[slice], None], n: int) -> None:
+    """Do the work on every block of rows."""
+    for _ in map_blocks(work, [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]):
+        pass
+
+
+def _learn_projection(X: Any, rng: np.random.Generator, seed: int) -> Any:
+    """Principal components of rows with many columns or sparse rows; None if rows stay as they are."""
+    n, d = X.shape
+    if isinstance(X, np.ndarray) and d <= COLUMNS:
+        return None
+    some = X if n <= SAMPLE else X[np.sort(rng.choice(n, SAMPLE, replace=False))]
+    # Without centering, as rows may be sparse; if the mean is large, it takes one component.
+    return TruncatedSVD(min(COLUMNS, d), random_state=seed).fit(some)
+
+
+def _find_basis(whole: Floats, mass: Floats) -> Floats:
+    """Orthonormal directions that keep most of the squared length of features: rotations change no penalized fit."""
+    values, vectors = eigh((whole * mass[:, None]).T @ whole)
+    kept = np.cumsum(values[::-1]) <= ENERGY * values.sum()
+    return np.ascontiguousarray(vectors[:, ::-1][:, : int(kept.sum()) + 1])

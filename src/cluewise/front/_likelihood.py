@@ -1,0 +1,114 @@
+"""Cluster probabilities that make the clues likely: softmax regression on the features of the ground.
+
+The probabilities P = softmax(F A) maximize the log-likelihood of the clues (see `kernels.likelihood`), less a ridge
+penalty on A, less a pull: a multiple of the cross-entropy between a start, a clustering of the grains, and P. The pull
+says what rows without clues do; without it there are many solutions, as clusters may be permuted or merged.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from cluewise._typing import Floats, Ints
+from cluewise.front._evidence import Evidence
+from cluewise.front._ground import Ground, Place
+from cluewise.kernels.likelihood import charge_clues, softmax
+
+__all__ = ["Plan", "Regression", "soften"]
+
+ANCHORS = 500
+"""Most grains that are pulled to the start."""
+
+SMOOTH = 0.1
+"""Share of a start that is spread over all clusters: no start is taken as certain."""
+
+LAST = 150
+"""Steps of the last fit."""
+
+EASING = (0.1, 0.01)
+"""Pulls through which the last fit comes to a weaker one."""
+
+MEMORY = 8
+"""Steps that L-BFGS remembers."""
+
+
+class Plan(NamedTuple):
+    """How a result is made: from which start, and how far the clues move it."""
+
+    start: str
+    view: str  # of the features; "" if the start is the result
+    pull: float  # to the start
+    error: float  # share of clues that are taken to be wrong
+    ridge: float
+
+
+def soften(labels: Ints, k: int) -> Floats:
+    """Probabilities of a start."""
+    P = np.full((len(labels), k), SMOOTH / k)
+    P[np.arange(len(labels)), labels] += 1 - SMOOTH
+    return P
+
+
+class Regression:
+    """Fits to parts of the same evidence: features of the rows that it mentions are made once."""
+
+    def __init__(self, ground: Ground, rows: Floats, evidence: Evidence, k: int, rng: np.random.Generator) -> None:
+        mass = ground.sizes / ground.sizes.sum()
+        count = min(ANCHORS, int(np.count_nonzero(mass)))
+        self._anchors = np.sort(rng.choice(ground.m, count, replace=False, p=mass))
+        self._rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
+        self.k = k
+        self._grain = ground.place.grain[self._rows]
+        place = Place(*(column[self._rows] for column in ground.place))
+        self._features = {
+            view: np.concatenate([own[self._anchors], ground.describe(rows[self._rows], place, view)])
+            for view, own in ground.features.items()
+        }
+        # Numbers of rows among the anchors and the rows that are mentioned.
+        self._number = np.zeros(len(rows), dtype=np.int64)
+        self._number[self._rows] = count + np.arange(len(self._rows))
+
+    def fit(self, start: Ints, plan: Plan, evidence: Evidence, first: Floats | None, max_iter: int) -> Floats:
+        """Weights of the features of a view, from first weights; ``start`` has a cluster for each grain."""
+        F, k = self._features[plan.view], self.k
+        pull = plan.pull * soften(start[self._anchors], k)
+        anchors = np.arange(len(self._anchors))
+        known = evidence.renumber(self._number)
+        sure = np.ones(len(known.labeled))
+        slope = np.empty((len(F), k))
+
+        def charge(flat: Floats) -> tuple[float, Floats]:
+            weights = flat.reshape(F.shape[1], k)
+            P = F @ weights
+            softmax(P)
+            value = charge_clues(
+                P, anchors, pull, known.ends, known.is_must, known.weight, known.labeled, known.classes, sure,
+                plan.error, slope,
+            )  # fmt: skip
+            return value + plan.ridge / 2 * float(flat @ flat), (F.T @ slope + plan.ridge * weights).ravel()
+
+        begin = np.zeros(F.shape[1] * k) if first is None else first.ravel()
+        options = {"maxiter": max_iter, "maxcor": MEMORY, "ftol": 1e-5}
+        found: Floats = minimize(charge, begin, jac=True, method="L-BFGS-B", options=options).x
+        return found.reshape(F.shape[1], k)
+
+    def finish(self, start: Ints, plan: Plan, evidence: Evidence) -> Floats:
+        """Weights of the last fit. The pull is relaxed step by step, so that the start still decides between optima."""
+        weights = None
+        for pull in [pull for pull in EASING if pull > plan.pull]:
+            weights = self.fit(start, plan._replace(pull=pull), evidence, weights, LAST // 3)
+        return self.fit(start, plan, evidence, weights, LAST)
+
+    def judge(self, plan: Plan, start: Ints, weights: Floats | None, evidence: Evidence) -> Floats:
+        """Probability that each pair, then each label, is right, by a fit (or by the start, without weights)."""
+        if weights is None:
+            P = soften(start[self._grain], self.k)
+        else:
+            P = self._features[plan.view][len(self._anchors) :] @ weights
+            softmax(P)
+        known = evidence.renumber(self._number - len(self._anchors))
+        same = np.einsum("ij,ij->i", P[known.ends[:, 0]], P[known.ends[:, 1]])
+        return np.concatenate([np.where(known.is_must, same, 1 - same), P[known.labeled, known.classes]])
