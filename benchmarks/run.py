@@ -38,6 +38,7 @@ NAMES = (
     "agglomerative",
     "dbscan",
     "spectral",
+    "grains",
     "metric",
     "metric_growth",
     "ask",

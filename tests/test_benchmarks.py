@@ -35,6 +35,7 @@ NAMES = (
     "agglomerative",
     "dbscan",
     "spectral",
+    "grains",
     "metric",
     "metric_growth",
     "ask",

@@ -30,6 +30,7 @@ def test_nearest(d, sparse):
     np.testing.assert_allclose(found.tally.sums, tally(rows, labels, 7).sums, atol=1e-9)
     again = assign.nearest(rows, centers - rows.shift, labels)
     assert again.moved == 0
+    assert (assign.find_nearest(rows, centers - rows.shift) == labels).all()
 
 
 def test_only_some_rows():

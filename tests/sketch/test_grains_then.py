@@ -93,6 +93,20 @@ def test_net_weights_by_hand():
     assert_allclose(found.cannot_weight, [0.6])
 
 
+def test_net_weights_by_brute_force():
+    rows = RNG.normal(size=(40, 2))
+    pairs = np.array([(i, j) for i in range(40) for j in range(i + 1, 40) if i // 2 != j // 2])
+    pairs, sign = RNG.permutation(pairs)[:300], RNG.choice([-1, 1], size=300)
+    weight = RNG.integers(1, 4, size=300)
+    net = np.zeros((20, 20))
+    for (i, j), w in zip(pairs, sign * weight):
+        net[i // 2, j // 2] += w
+    clues = Clues(
+        40, must=pairs[sign > 0], must_weight=weight[sign > 0], cannot=pairs[sign < 0], cannot_weight=weight[sign < 0]
+    )
+    assert_allclose(lifted(clues, rows=rows).to_matrix().toarray(), net + net.T)
+
+
 def test_groups_are_lifted_like_their_pairs():
     rows = RNG.normal(size=(40, 2))
     for _ in range(5):

@@ -31,28 +31,39 @@ def draw_sample(n: int, weight: Floats | None, count: int, rng: np.random.Genera
     return np.minimum(np.searchsorted(ends, places * ends[-1], side="right"), np.flatnonzero(weight)[-1])
 
 
-def find_distinct(X: Any) -> tuple[Ints, Ints]:
-    """The first of every set of equal rows, in their order, and for each row its place among those."""
-    _, first, code = np.unique(_hash_rows(X), return_index=True, return_inverse=True)
+def find_distinct(X: Any, which: Ints | None = None) -> tuple[Ints, Ints]:
+    """The first of every set of equal rows, in their order, and for each row its place among those.
+
+    Only for rows ``which`` if given, numbered in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [found.tolist() for found in find_distinct(np.array([[5.0], [0.0], [5.0], [-0.0]]))]
+    [[0, 1], [0, 1, 0, 1]]
+    """
+    _, first, code = np.unique(_hash_rows(X, which), return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty(len(first), dtype=np.int32)
     place[order] = np.arange(len(first), dtype=np.int32)
     return first[order], place[code]
 
 
-def _hash_rows(X: Any) -> Ints:
+def _hash_rows(X: Any, which: Ints | None) -> Ints:
     """64 bits for each row, the same for equal rows, dense or sparse.
 
     Two of 10,000 different rows share them with a probability of 10⁻¹²; they would be one grain.
     """
     key = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64)
     if not isinstance(X, np.ndarray):
+        X = X if which is None else X[which]
         ends = np.append(np.uint64(0), np.cumsum(_mix(X.data, key[X.indices])))
         return ends[X.indptr[1:]] - ends[X.indptr[:-1]]
-    out = np.empty(len(X), dtype=np.uint64)
+    out = np.empty(len(X) if which is None else len(which), dtype=np.uint64)
     size = max(HASHED // X.shape[1], 1)
-    for start in range(0, len(X), size):
-        out[start : start + size] = _mix(X[start : start + size], key).sum(axis=1)
+    for start in range(0, len(out), size):
+        block = slice(start, start + size)
+        out[block] = _mix(X[block] if which is None else X[which[block]], key).sum(axis=1)
     return out
 
 
@@ -65,8 +76,8 @@ def _mix(values: Floats, key: Ints) -> Ints:
 
 
 def take_rows(rows: Rows, which: Ints, weight: Floats) -> Rows:
-    """Some rows with weights of their own, relative to the same shift."""
-    X, weight = rows.X[which], weight.astype(rows.dtype)
+    """Some rows, ascending and none twice, with weights of their own; relative to the same shift."""
+    X, weight = rows.X if len(which) == rows.n else rows.X[which], weight.astype(rows.dtype)
     return SparseRows(X, weight) if isinstance(rows, SparseRows) else Rows(X, weight, rows.shift)
 
 

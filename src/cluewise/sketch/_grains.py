@@ -32,8 +32,11 @@ FEW, MANY = 1000, 3000
 CROWD = 100_000
 """Rows beyond which the number of grains grows."""
 
-PER_GRAIN = 64
-"""Rows of the sample for each grain; half as many leave 1 % more scatter."""
+PER_GRAIN = (16, 64)
+"""Rows of the sample for each grain, at least and at most; half as many leave 1 or 2 % more scatter."""
+
+SAMPLE = 2**16
+"""Rows of the sample, as far as these bounds allow."""
 
 
 @documented
@@ -70,11 +73,11 @@ class Grains(TransformerMixin, BaseEstimator):
     Notes
     -----
     If there are no more distinct rows than grains, each distinct row is a grain. Otherwise the codebook is learned on
-    a sample of at most 64 rows per grain: random distinct rows, improved by four steps of k-means. Then every row goes
-    to the nearest point of the codebook. This takes two levels if the rows cluster: first the nearest of some
-    :math:`\sqrt{m}` coarse cells, then the nearest of the points that sampled rows of this cell belong to. Two levels
-    are used only if at most 1.5 % of the rows are expected to miss their nearest point, which then is another point
-    close by.
+    a sample of 65,536 rows (but at least 16 and at most 64 per grain): random distinct rows, improved by four steps of
+    k-means. Then every row goes to the nearest point of the codebook. This takes two levels if the rows cluster: first
+    the nearest of some :math:`\sqrt{m}` coarse cells, then the nearest of the points that sampled rows of this cell
+    belong to. Two levels are used only if at most 1.5 % of the rows are expected to miss their nearest point; they get
+    another one close by.
 
     The number of grains trades resolution for robustness: with more grains, many correct clues help more; with fewer,
     wrong clues do less harm, because each grain averages over more of them. 3,000 grains also keep methods whose time
@@ -255,8 +258,9 @@ class Grains(TransformerMixin, BaseEstimator):
         """Summary of the grains, the grain of each row, and cells for a fast search."""
         most, count = self._limits(rows.n)
         rng = generator(self.random_state)
-        drawn = draw_sample(rows.n, rows.weight, count * PER_GRAIN, rng) if rows.n > count * PER_GRAIN else None
-        first, code = find_distinct(rows.X if drawn is None else rows.X[drawn])
+        size = int(np.clip(SAMPLE, PER_GRAIN[0] * count, PER_GRAIN[1] * count))
+        drawn = draw_sample(rows.n, rows.weight, size, rng) if rows.n > size else None
+        first, code = find_distinct(rows.X, drawn)
         if len(first) <= most:  # perhaps all rows have no more than the sample
             found = _keep_distinct(rows, most)
             if found is not None:

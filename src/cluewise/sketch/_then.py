@@ -89,6 +89,9 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     for each component in each grain. So hard clues hold on rows, and can hold on parts if they can hold on rows; many
     of them make many parts.
 
+    A clusterer that uses ``sample_weight`` gives a grain the weight of all its rows, which a clue has to outweigh.
+    Clusterers without weights, such as `E2CP`, follow clues more closely.
+
     ``predict`` returns the cluster of the grain of each row; for a divided grain, that of its largest part.
 
     Examples
