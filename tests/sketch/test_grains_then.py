@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
@@ -306,6 +306,7 @@ def test_unused_kinds_are_named_once():
     with pytest.warns(UnusedClueWarning, match="KMeans does not use clues") as caught:
         model = GRAINS.then(KMeans(3, n_init=1, random_state=0)).fit(X, clues=CLUES)
     assert [warning.filename for warning in caught] == [__file__]
+    assert len(model.part_sizes_) == 60
     assert model.broken_ == cw.metrics.broken(model.labels_, CLUES)
     with pytest.warns(UnusedClueWarning, match="GrainsThen ignores y"):
         GRAINS.then(pck(3)).fit(X, np.where(np.arange(3000) % 4, -1, Y))
@@ -319,6 +320,27 @@ def test_other_clusterers():
     assert -1 in GRAINS.then(DBSCAN(eps=0.3, min_samples=60)).fit(X).labels_  # noise stays noise
     with pytest.raises(TypeError, match=r"clusterer=StandardScaler\(\) has no fit_predict"):
         GRAINS.then(StandardScaler()).fit(X)
+
+
+class Listener(ClusterMixin, BaseEstimator):
+    """A clusterer of somebody else, which accepts clues and has no card."""
+
+    def fit(self, X, y=None, clues=None):
+        self.clues_, self.labels_ = clues, np.arange(len(X)) % 2
+        return self
+
+    def fit_predict(self, X, y=None, clues=None):
+        return self.fit(X, y, clues).labels_
+
+
+def test_a_clusterer_without_a_card_gets_every_kind():
+    clues = CLUES | Clues(3000, must=[(0, 1)], must_weight=np.inf, sizes=(10, 2990), labels=np.where(Y == 0, 0, -1))
+    model = GRAINS.then(Listener()).fit(X, clues=clues)
+    found = model.clusterer_.clues_
+    assert found is model.part_clues_
+    assert found.kinds == {"must", "cannot", "together", "labels", "sizes"}
+    assert np.isinf(found.together[0].weights).all()
+    assert found.size_unit == "weight"
 
 
 def test_a_second_fit_leaves_nothing_of_the_first():

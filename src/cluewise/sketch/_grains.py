@@ -32,7 +32,7 @@ FEW, MANY = 1000, 3000
 CROWD = 100_000
 """Rows beyond which the number of grains grows."""
 
-PER_GRAIN = (16, 64)
+PER_GRAIN = (32, 64)
 """Rows of the sample for each grain, at least and at most; half as many leave 1 or 2 % more scatter."""
 
 SAMPLE = 2**16
@@ -73,7 +73,7 @@ class Grains(TransformerMixin, BaseEstimator):
     Notes
     -----
     If there are no more distinct rows than grains, each distinct row is a grain. Otherwise the codebook is learned on
-    a sample of 65,536 rows (but at least 16 and at most 64 per grain): random distinct rows, improved by four steps of
+    a sample of 65,536 rows (but at least 32 and at most 64 per grain): random distinct rows, improved by four steps of
     k-means. Then every row goes to the nearest point of the codebook. This takes two levels if the rows cluster: first
     the nearest of some :math:`\sqrt{m}` coarse cells, then the nearest of the points that sampled rows of this cell
     belong to. Two levels are used only if at most 1.5 % of the rows are expected to miss their nearest point; they get

@@ -182,26 +182,26 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     def _cluster(self, X: Any, clusterer: Any, known: Clues, sample_weight: Any) -> Self:
         """Divide the grains, lift the clues, cluster the parts and publish the results."""
         weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
-        if known.sizes is not None and known.size_unit == "points" and weight is not None:
+        card: Any = getattr(clusterer, "card", None)
+        k: Any = getattr(clusterer, "n_clusters", None)
+        fixed = card is not None and not card.finds and isinstance(k, Integral)
+        used = known if has_fit_parameter(clusterer, "clues") else Clues(known.n)
+        if used.sizes is not None and used.size_unit == "points" and weight is not None:
             raise ClueError(
                 "grains cannot keep bounds on the number of rows if rows have weights; "
                 'bound the summed weight instead, with size_unit="weight".'
             )
-        card: Any = getattr(clusterer, "card", None)
-        hard, soft = _promised(clusterer, card, known)
-        k: Any = getattr(clusterer, "n_clusters", None)
-        fixed = card is not None and not card.finds and isinstance(k, Integral)
+        hard, soft = _promised(clusterer, card, used)
         if hard.kinds:
             hard.require(int(k) if fixed and card.hard else known.n)  # here, where the error can name rows
         grains = self.grains_
         whole = Parts(grains.labels_, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
         with one_blas_thread():
             parts = divide_grains(rows_of(X, weight), whole, hard, soft)
-        # Methods that take every link as hard complain about weights that differ, and only those that mix need them.
-        hard_weight = np.inf if card is not None and card.mixes else 1.0
-        lifted = lift(known, hard, soft, parts.of_row, len(parts.sizes), hard_weight)
-        labels = _fit_parts(clusterer, card, parts, lifted)
-        self._publish(parts, lifted, clusterer, labels)
+        # Methods that take all links or must-links as hard complain about weights that differ, unless they mix.
+        plain = card is not None and (card.hard or card.joins) and not card.mixes
+        lifted = lift(used, hard, soft, parts.of_row, len(parts.sizes), 1.0 if plain else np.inf)
+        self._publish(parts, lifted, clusterer, _fit_parts(clusterer, card, parts, lifted))
         self.broken_ = broken(
             self.labels_,
             known,
@@ -248,15 +248,12 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 
 def _promised(clusterer: Any, card: Any, known: Clues) -> tuple[Clues, Clues]:
     """Labels, links and groups that the clusterer promises to keep, and the other links and groups."""
-    links = known.only(["must", "cannot", "together", "apart"])
-    if card is None or not (card.hard or card.mixes or card.joins):
-        return Clues(known.n), links
-    if card.hard:
+    if card is not None and card.hard:
         every = getattr(clusterer, "hard", "all") == "all"  # PCCC leaves it to the user
         return known.only(known.kinds - {"sizes", "partitions", "avoid"}).divide(every=every)
-    if card.joins:
+    if card is not None and card.joins:
         return known.only(["must", "together", "labels"]), known.only(["cannot", "apart"])
-    return links.divide(every=False)
+    return known.only(["must", "cannot", "together", "apart"]).divide(every=False)
 
 
 def _fit_parts(clusterer: Any, card: Any, parts: Parts, lifted: Clues) -> Ints:
