@@ -146,7 +146,9 @@ class SparseRows(Rows):
     def table(self, centers: Floats) -> Table:
         """Prepare centers for `scores`."""
         near = np.ascontiguousarray(centers, dtype=self.dtype)
-        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), -near)
+        # Column by column: SciPy would copy the transposed table for every block.
+        minus = np.negative(near, order="F")
+        return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), minus)
 
     def scores(self, x: Any, table: Table) -> Floats:
         """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.core import assign, centers, lloyd
+from cluewise.core import assign, centers
 from cluewise.core.rows import Rows, SparseRows
 
 __all__ = ["draw_sample", "find_distinct", "learn", "take_rows"]
@@ -88,9 +88,11 @@ def learn(rows: Rows, count: int, rng: np.random.Generator) -> tuple[Floats, Int
     """
     chance = None if rows.weight is None else rows.weight / rows.weight.sum(dtype=np.float64)
     drawn = rng.choice(rows.n, size=min(count, rows.n), replace=False, p=chance)
-    state = lloyd.State(assign.nobody(rows.n), rows.dense(np.sort(drawn)).astype(np.float64))
-    total = centers.scatter(rows)
+    points: Floats = rows.dense(np.sort(drawn)).astype(np.float64)
     for _ in range(STEPS):
-        state, _ = lloyd.step(state, rows=rows, total=total)
-    used, labels = np.unique(assign.find_nearest(rows, state.centers), return_inverse=True)
-    return state.centers[used], labels.astype(np.int32)
+        # Not `lloyd.step`, which has a table of sums for every block: here such a table is larger than a block.
+        labels = assign.find_nearest(rows, points)
+        found, _ = centers.refill(rows, centers.tally(rows, labels, len(points)), points, labels, None)
+        points = centers.means(found, points)
+    used, labels = np.unique(assign.find_nearest(rows, points), return_inverse=True)
+    return points[used], labels.astype(np.int32)
