@@ -237,7 +237,7 @@ class Clusterer(ClusterMixin, ClueEstimator):
             problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), limits, rng)
             try:
                 problem = problem._replace(shared=self._prepare(problem))
-                best = self._best_start(problem, progress)
+                best = self._finish(problem, self._best_start(problem, progress))
             except KeyboardInterrupt:
                 if progress.last is not None:
                     self._write(self._state_attributes(problem, *progress.last))
@@ -272,6 +272,10 @@ class Clusterer(ClusterMixin, ClueEstimator):
         if best is None:
             assert undecided is not None
             raise undecided
+        return best
+
+    def _finish(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
+        """Improve the best start further, where a method can."""
         return best
 
     def _prepare(self, problem: Problem) -> Any:

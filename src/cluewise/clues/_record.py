@@ -270,22 +270,22 @@ class Record:
             avoid="avoid" in kinds,
         )
 
-    def divide(self, *, every: bool) -> tuple[Self, Self]:
+    def divide(self) -> tuple[Self, Self]:
         """Hard clues and soft ones.
 
-        Labels and sizes are hard; links and groups are when ``every`` is set or their weight is ∞. Soft clues of weight
-        0 say nothing and are left out.
+        Labels and sizes are hard; links and groups are when their weight is ∞. Soft clues of weight 0 say nothing and
+        are left out.
 
         Examples
         --------
         >>> import numpy as np
         >>> from cluewise import Clues
         >>> clues = Clues(4, must=[(0, 1), (1, 2), (2, 3)], must_weight=[np.inf, 0.5, 0.0])
-        >>> clues.divide(every=False)
+        >>> clues.divide()
         (Clues(4 rows: 1 must-link), Clues(4 rows: 1 must-link))
         """
         weights = self.must_weight, self.cannot_weight, *(g.weights for g in (*self.together, *self.apart))
-        certain = [np.isinf(weight) | every for weight in weights]
+        certain = [np.isinf(weight) for weight in weights]
         doubtful = [~sure & (weight > 0) for sure, weight in zip(certain, weights)]
         split = 2 + len(self.together)
         hard, soft = (

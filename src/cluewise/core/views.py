@@ -301,18 +301,12 @@ class Nodes(NamedTuple):
 
     rows: Rows  # their means, weighted by their mass
     n: int  # number of rows, free ones included
-    tied: Ints  # (t,) the rows that belong to a node
+    free: Bools  # (n,) mask of the rows that belong to no node
+    tied: Ints  # (t,) the other rows
     of_tied: Ints  # (t,) node of each of them
     component: Ints  # (m,) must-link component that each node is
     bound: Ints  # nodes that have links to others
     loose: Ints  # the other nodes
-
-    @property
-    def free(self) -> Bools:
-        """Mask of the rows that belong to no node."""
-        mask = np.ones(self.n, dtype=bool)
-        mask[self.tied] = False
-        return mask
 
     @property
     def of_row(self) -> Ints:
@@ -349,6 +343,7 @@ def contract(rows: Rows, hard: Clues, soft: Clues | None = None) -> Nodes:
     return Nodes(
         Rows(means.astype(rows.dtype), mass.astype(rows.dtype), np.zeros(rows.d, dtype=rows.dtype)),
         rows.n,
+        of_row < 0,
         tied,
         of_row[tied],
         component,

@@ -16,7 +16,7 @@ import numpy as np
 from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
 from cluewise.kernels import coloring, graphs
 
-__all__ = ["NO_CLIQUES", "Csr", "Network", "Tour", "busy"]
+__all__ = ["NO_CLIQUES", "Csr", "Network", "Tour", "busy", "network_of"]
 
 Csr: TypeAlias = tuple[Array, ...]
 """``indptr``, ``indices`` (or members), and whatever else; only the first two are read."""
@@ -222,14 +222,20 @@ def busy(graph: Csr, cliques: Csr) -> tuple[Ints, Network]:
 
     Most nodes are rows that no clue mentions: without them, time and memory depend only on the clues.
     """
-    indptr, indices = graph[0], graph[1]
-    mask = indptr[1:] > indptr[:-1]
+    mask = graph[0][1:] > graph[0][:-1]
     mask[cliques[1]] = True
     nodes = np.flatnonzero(mask)
-    place = np.empty(len(mask), dtype=np.int32)  # of these nodes; the others are never looked up
+    return nodes, network_of(graph, cliques, nodes)
+
+
+def network_of(graph: Csr, cliques: Csr, nodes: Ints) -> Network:
+    """The network among some nodes (sorted), which must include all that exclude any other."""
+    indptr, indices = graph[0], graph[1]
+    place = np.empty(len(indptr) - 1, dtype=np.int32)  # of these nodes; the others are never looked up
     place[nodes] = np.arange(len(nodes), dtype=np.int32)
+    # The nodes that are left out have no entries, so the pointers of the others still fit.
     pairs = np.append(indptr[nodes], indptr[-1:]), place[indices]
-    return nodes, Network.build(pairs, (cliques[0], place[cliques[1]]))
+    return Network.build(pairs, (cliques[0], place[cliques[1]]))
 
 
 def _csr(m: int, pairs: Ints) -> tuple[Ints, Ints]:

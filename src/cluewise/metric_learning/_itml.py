@@ -216,7 +216,7 @@ class ITML(MetricLearner):
 
     def _learn(self, X: Floats, clues: Clues) -> Attributes:
         # Labels have weight 1 here, and clues with slack may contradict each other.
-        clues.only(clues.kinds - {"labels"}).divide(every=False)[0].require(clues.n)
+        clues.only(clues.kinds - {"labels"}).divide()[0].require(clues.n)
         A = self._first_matrix(X.shape[1])
         rng = generator(self.random_state)
         links = sample_pairs(clues, self.max_pairs, rng)

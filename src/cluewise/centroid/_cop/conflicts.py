@@ -10,7 +10,7 @@ from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.clues.diagnosis import infeasible
 from cluewise.exact.assignment import cheapest
-from cluewise.exact.network import Network, busy
+from cluewise.exact.network import Network, network_of
 from cluewise.exact.searches import keep_cheaper
 from cluewise.exceptions import Infeasible
 
@@ -35,8 +35,7 @@ class Placement(NamedTuple):
 
 def conflicts_of(clues: Clues, component: Ints) -> Conflicts:
     """Conflicts between must-link components that each have at least one."""
-    names, net = busy(clues.graph, clues.cliques)
-    net = _without_doubles(net.restrict(np.searchsorted(names, component)))
+    net = _without_doubles(network_of(clues.graph, clues.cliques, component))
     return Conflicts(net, component, net.explore().component, net.smallest_last(net.size))
 
 

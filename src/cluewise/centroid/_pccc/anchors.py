@@ -23,9 +23,12 @@ FIRST = 20  # number of groups that are tried as the first
 
 def find_anchors(nodes: Nodes, bonds: Bonds, k: int) -> Floats:
     """Means of at most k groups; the caller adds the missing centers."""
-    if not bonds.size:
+    if not len(nodes.bound):
         return np.empty((0, nodes.rows.d))
-    group, pulls = merge_nodes(bonds) if len(bonds.indices) <= 2 * PAIRS else (np.arange(bonds.size), None)
+    group: Ints = np.arange(len(nodes.bound))
+    pulls = None
+    if bonds.soft and len(bonds.indices) <= 2 * PAIRS:  # hard links only repel
+        group, pulls = merge_nodes(bonds)
     weight = nodes.rows.weights(nodes.bound).astype(np.float64)
     mass = np.bincount(group, weights=weight)
     order = [g for g in np.argsort(-mass, kind="stable").tolist() if mass[g] > 0]

@@ -14,7 +14,7 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.views import broken_weight, list_memberships
-from cluewise.exact.network import Network, busy
+from cluewise.exact.network import Network, network_of
 
 __all__ = ["Bonds", "bonds_of", "fold", "keep_hard", "find_parts", "price_of", "set_price", "find_violated"]
 
@@ -33,16 +33,12 @@ class Bonds(NamedTuple):
     group_pull: Floats  # (g,)
     net: Network  # hard exclusions only
     constant: float  # price of the broken links minus the sum of pulls, the same for all labels
+    soft: bool  # whether there are finite forces
 
     @property
     def size(self) -> int:
         """Number of nodes."""
         return len(self.indptr) - 1
-
-    @property
-    def soft(self) -> bool:
-        """Whether there are finite forces."""
-        return bool(len(self.groups) or np.isfinite(self.pull).any())
 
     def counts(self, labels: Ints, k: int) -> Floats:
         """(g, k) shares of the large groups in every cluster."""
@@ -52,8 +48,11 @@ class Bonds(NamedTuple):
         return out
 
 
-def bonds_of(hard: Clues, soft: Clues, component: Ints) -> Bonds:
+def bonds_of(hard: Clues, soft: Clues | None, component: Ints) -> Bonds:
     """Bonds between some components (sorted) of the hard clues, at a price of 1 per unit of soft weight."""
+    net = network_of(hard.graph, hard.cliques, component)
+    if soft is None:
+        return keep_hard(net)
     m = len(component)
     number = np.full(hard.n_components, -1, dtype=np.int64)
     number[component] = np.arange(m)
@@ -71,27 +70,22 @@ def bonds_of(hard: Clues, soft: Clues, component: Ints) -> Bonds:
     kept = size[owner] > LARGE
     number_of_group = np.cumsum(size > LARGE) - 1
     by_node = np.argsort(members[kept], kind="stable")
-    net = _network_of(hard, number, m)
     pairs, pulls = np.concatenate(ends), np.concatenate(pull)
+    forces = _csr(m, pairs, pulls, net.plain())
     made = Bonds(
-        *_csr(m, pairs, pulls, net.plain()),
+        *forces,
         _pointers(members[kept], m),
         number_of_group[owner[kept]][by_node],
         shares[kept][by_node],
         strength[size > LARGE],
         net,
         0.0,
+        bool(kept.any() or np.isfinite(forces[2]).any()),
     )
     # The constant is the same for all labels, so it can be read off from all rows in one cluster. Hard links do not
     # contribute to either sum.
     everything = float(pulls[pairs[:, 0] != pairs[:, 1]].sum()) + _sum_group_pulls(made, np.zeros(m, dtype=np.int32))
     return made._replace(constant=broken_weight(soft, np.zeros(soft.n, dtype=np.int32)) - everything)
-
-
-def _network_of(hard: Clues, number: Ints, m: int) -> Network:
-    names, net = busy(hard.graph, hard.cliques)
-    place = number[names]
-    return Network.of_pairs(m, place[net.edges], (net.clique_indptr, place[net.clique_members]))
 
 
 def _groups(soft: Clues, node: Ints) -> tuple[Ints, Ints, Floats, Floats]:
@@ -128,9 +122,9 @@ def set_price(bonds: Bonds, penalty: float) -> Bonds:
 
 def keep_hard(net: Network) -> Bonds:
     """Bonds of a network without soft links."""
-    pointers, none = np.zeros(net.size + 1, np.int64), np.empty(0)
-    pairs = _csr(net.size, np.empty((0, 2), np.int64), none, net.plain())
-    return Bonds(*pairs, pointers, pointers[:0], none, none, net, 0.0)
+    indptr, indices = net.plain()
+    pull, none = np.full(len(indices), np.inf), np.empty(0)
+    return Bonds(indptr, indices, pull, np.zeros_like(indptr), indptr[:0], none, none, net, 0.0, False)
 
 
 def price_of(bonds: Bonds, labels: Ints) -> float:
@@ -209,16 +203,18 @@ def fold(bonds: Bonds, costs: Floats, labels: Ints, nodes: Ints) -> tuple[Floats
         strength = bonds.group_pull[bonds.groups[mine]] * bonds.shares[mine]
         np.add.at(out, member[mine], strength[:, None] * counts[bonds.groups[mine]])
     by_node = np.argsort(member[mine], kind="stable")
+    pull = bonds.pull[inward][order]
     return out, Bonds(
         _pointers(row[inward], len(nodes)),
         other[inward][order].astype(np.int32),
-        bonds.pull[inward][order],
+        pull,
         _pointers(member[mine], len(nodes)),
         bonds.groups[mine][by_node],
         bonds.shares[mine][by_node],
         bonds.group_pull,
         bonds.net.restrict(nodes),
         0.0,
+        bool(mine.any() or np.isfinite(pull).any()),
     )
 
 

@@ -19,6 +19,7 @@ from cluewise.centroid._pccc.frustration import bound_frustration
 from cluewise.centroid._pccc.moves import Moves, node_costs
 from cluewise.exact.assignment import cheapest
 from cluewise.exact.feasibility import Witness
+from cluewise.exact.network import Network
 from cluewise.exceptions import Infeasible
 
 __all__ = ["Assignment", "settle"]
@@ -57,56 +58,52 @@ def settle(costs: Floats, bonds: Bonds, incumbent: Ints | None, deadline: float,
     nodes = np.flatnonzero(np.isin(part, part[hot]))
     some, inner = fold(bonds, costs, labels, nodes)
     old = None if incumbent is None else incumbent[nodes]
+    exact = thorough or len(nodes) <= FEW or k == 2  # two clusters need no search
     try:
-        labels[nodes], low = _settle(some, inner, old, deadline, thorough)
+        labels[nodes], low = _solve_hard_links(some, inner.net, old, deadline, exact)
     except Infeasible as error:
         witness = Witness(nodes[error.witness.nodes], nodes[error.witness.edges])
         raise Infeasible(str(error), witness) from None
+    if inner.soft or not exact:
+        moves = Moves(some, inner, labels[nodes], deadline)
+        low = _improve(moves, old, low + _bound_pulls(inner), thorough)
+        labels[nodes] = moves.labels
     calm = np.ones(len(costs), dtype=bool)
     calm[nodes] = False
     each = node_costs(costs, bonds, labels)
     return Assignment(labels, float(each.sum()), min(float(each[calm].sum()) + low, float(each.sum())))
 
 
-def _settle(costs: Floats, bonds: Bonds, old: Ints | None, deadline: float, thorough: bool) -> tuple[Ints, float]:
-    start, low = _solve_hard_links(costs, bonds, old, deadline, thorough)
-    if not bonds.soft and (thorough or _are_few(costs)):
-        return start, low
-    moves = Moves(costs, bonds, start, deadline)
+def _solve_hard_links(
+    costs: Floats, net: Network, old: Ints | None, deadline: float, exact: bool
+) -> tuple[Ints, float]:
+    """Labels that break no hard link, optimal if ``exact`` and else a good start, and a lower bound on their cost."""
+    if not exact:
+        labels = np.full(len(costs), UNASSIGNED, np.int32)
+        stuck = net.greedy(net.smallest_last(costs.shape[1]), costs, labels)
+        if not stuck or old is not None:
+            return (old if stuck and old is not None else labels), float(costs.min(axis=1).sum())
+    left = max(deadline - monotonic(), 0.0)
+    found = cheapest(costs, net, incumbent=old, time_limit=left, gap=GAP if exact else QUICK_GAP)
+    return found.labels, found.bound
+
+
+def _improve(moves: Moves, old: Ints | None, low: float, thorough: bool) -> float:
+    """Lower the cost by moves, from the labels of ``moves`` and from old ones; return a bound, at least ``low``."""
     moves.descend()
     if old is not None:
         moves.descend(old)
         moves.offer(old)
-    low += _bound_pulls(bonds)
-    if bonds.soft:
-        moves.shake(*SHAKES)
-    if bonds.soft and thorough:
-        low = max(low + bound_frustration(bonds, costs.shape[1]), _prove(moves, costs.min(axis=1)))
+    if not moves.bonds.soft:
+        return low
+    moves.shake(*SHAKES)
+    if thorough:
+        costs = moves.costs
+        low = max(low + bound_frustration(moves.bonds, costs.shape[1]), _prove(moves, costs.min(axis=1)))
         if moves.cost - low > GAP * abs(moves.cost):
             moves.shake(*MANY)
             _improve_large_parts(moves)
-    return moves.labels, low
-
-
-def _are_few(costs: Floats) -> bool:
-    """Whether hard links are always solved exactly; with two clusters that takes no search."""
-    return len(costs) <= FEW or costs.shape[1] == 2
-
-
-def _solve_hard_links(
-    costs: Floats, bonds: Bonds, old: Ints | None, deadline: float, thorough: bool
-) -> tuple[Ints, float]:
-    """Labels that break no hard link, optimal if thorough and else a good start, and a lower bound on their cost."""
-    net, gap = bonds.net, GAP
-    if not (thorough or _are_few(costs)):
-        labels = np.full(len(costs), UNASSIGNED, np.int32)
-        stuck = net.greedy(net.smallest_last(costs.shape[1]), costs, labels)
-        if not stuck or old is not None:
-            return (old.astype(np.int32) if stuck and old is not None else labels), float(costs.min(axis=1).sum())
-        gap = QUICK_GAP
-    left = max(deadline - monotonic(), 0.0)
-    found = cheapest(costs, net, incumbent=old, time_limit=left, gap=gap)
-    return found.labels.astype(np.int32), found.bound
+    return low
 
 
 def _bound_pulls(bonds: Bonds) -> float:

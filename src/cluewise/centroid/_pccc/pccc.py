@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Real
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import UNASSIGNED, Floats, Ints
+from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._clock import Clock
 from cluewise.centroid._pccc.anchors import find_anchors
-from cluewise.centroid._pccc.bonds import bonds_of, price_of, set_price
+from cluewise.centroid._pccc.bonds import Bonds, bonds_of, price_of, set_price
 from cluewise.centroid._pccc.filling import limits_of
-from cluewise.centroid._pccc.placing import Frame, choose_price, move_center, place
+from cluewise.centroid._pccc.placing import (
+    Frame,
+    choose_price,
+    find_movable,
+    move_center,
+    place_freely,
+    place_within,
+    translate,
+)
 from cluewise.clues import Clues
-from cluewise.core import centers, loop, seeding
-from cluewise.core.loop import Progress
+from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.probability.doubt import doubts
 from cluewise.core.views import broken_weight, contract
+from cluewise.exceptions import Infeasible
 
 __all__ = ["PCCC"]
+
+Move = Callable[..., tuple["State", loop.Info]]
 
 REPOSITIONS = 3  # maximum number of attempts to move a center elsewhere
 
@@ -37,35 +49,25 @@ class State(NamedTuple):
     penalty: float  # price of a broken soft link of weight 1
 
 
-class Shared(NamedTuple):
-    """What all starts share."""
-
-    frame: Frame  # with bonds at a price of 1
-    clock: Clock  # of the whole fit
-    anchors: Floats  # centers from clues, not drawn at random
-
-
-def step(state: State, *, frame: Frame, clock: Clock, thorough: bool = False) -> tuple[State, loop.Info]:
+def step(state: State, *, frame: Frame, bonds: Bonds, clock: Clock, thorough: bool = False) -> tuple[State, loop.Info]:
     """One iteration: assign rows with the centers fixed, then update means."""
+    labels, of_node, at = state.labels.copy(), state.nodes.copy(), state.centers
+    place = place_freely if frame.limits is None else place_within
     with clock as seconds:
-        found = place(frame, state.centers, state.labels, state.nodes, seconds, thorough)
-    means = centers.means(found.tally, state.centers)
-    value = centers.within(frame.total, found.tally) + price_of(frame.bonds, found.nodes[frame.nodes.bound])
-    moved = int(np.count_nonzero(found.labels != state.labels))
-    return State(found.labels, means, found.nodes, found.gap, state.penalty), loop.Info(value, moved)
-
-
-class _BestWatch:
-    """Reports the better of two runs to a watch, so that an interrupted fit keeps the best result."""
-
-    def __init__(self, watch: loop.Watch, best: loop.Result[State]) -> None:
-        self.watch, self.best = watch, best
-
-    def __call__(self, state: State, trace: list[float]) -> bool:
-        """Report a state; true means stop."""
-        if trace[-1] < self.best.trace[-1]:
-            return self.watch(state, [*self.best.trace, trace[-1]])
-        return self.watch(self.best.state, self.best.trace)
+        try:
+            found = place(frame, bonds, at, labels, of_node, monotonic() + seconds, thorough)
+        except Infeasible as error:
+            raise translate(error, frame, len(at)) from None
+    labels[frame.nodes.tied] = of_node[frame.nodes.of_tied]
+    tally = found.tally
+    if (tally.mass == 0).any():
+        tally, _ = centers.refill(frame.rows, tally, at, labels, find_movable(frame, labels, len(at)))
+    price = price_of(bonds, of_node[frame.nodes.bound]) if bonds.soft else bonds.constant
+    value = centers.within(frame.total, tally) + price
+    cost, open_ = found.cost + bonds.constant, found.cost - found.bound
+    gap = open_ / cost if open_ > 1e-12 * abs(cost) and cost > 0 else 0.0
+    moved = int(np.count_nonzero(labels != state.labels))
+    return State(labels, centers.means(tally, at), of_node, gap, state.penalty), loop.Info(value, moved)
 
 
 class PCCC(CentroidClusterer):
@@ -212,72 +214,67 @@ class PCCC(CentroidClusterer):
         self.penalty = penalty
         self.time_limit = time_limit
 
-    def _check_clues(self, clues: Any, n: int) -> Clues:
-        known = super()._check_clues(clues, n)
-        known.divide(every=self.hard == "all")[0].require(self.n_clusters)
-        return known
-
     def _check_weights(self, known: Clues) -> None:
         if self.hard == "all":  # otherwise weights matter, and may be infinite
             super()._check_weights(known)
 
-    def _prepare(self, problem: Problem) -> Shared:
-        rows, clues = problem.rows, problem.clues
-        hard, soft = clues.divide(every=self.hard == "all")
-        limits = limits_of(clues, problem.k, rows)
-        nodes = contract(rows, hard, soft)
-        if limits is not None:  # bounds on sizes make all nodes depend on each other
+    def _prepare(self, problem: Problem) -> Frame:
+        rows, clues, k = problem.rows, problem.clues, problem.k
+        hard, soft = (clues, None) if self.hard == "all" else clues.divide()
+        hard.require(k)
+        nodes, limits = contract(rows, hard, soft), None
+        if clues.sizes is not None:
+            limits = limits_of(clues, k, rows)
+            # Bounds on sizes make all nodes depend on each other.
             nodes = nodes._replace(bound=np.arange(nodes.rows.n), loose=nodes.loose[:0])
         bonds = bonds_of(hard, soft, nodes.component[nodes.bound])
-        frame = Frame(rows, nodes, nodes.free, bonds, limits, hard, problem.total)
-        named = isinstance(self.init, str) and self.init == "anchors"
-        return Shared(frame, Clock(self.time_limit), find_anchors(nodes, bonds, problem.k if named else 0))
-
-    def _best_start(self, problem: Problem, progress: Progress) -> loop.Result[Any]:
-        """Run all starts, then improve the best one as far as the time allows."""
-        best = super()._best_start(problem, progress)
-        frame = problem.shared.frame
-        forces = set_price(frame.bonds, best.state.penalty)
-        idle = frame.limits is None and not len(forces.indices) and not len(forces.groups)
-        return best if idle or not best.converged else self._finish(best, problem)
+        anchors: Floats = np.empty((0, rows.d))
+        if isinstance(self.init, str) and self.init == "anchors":
+            anchors = find_anchors(nodes, bonds, k)
+        return Frame(rows, nodes, bonds, limits, hard, soft, problem.total, anchors, Clock(self.time_limit))
 
     def _n_starts(self, problem: Problem) -> int:
         every = len(problem.shared.anchors) == problem.k  # no center is drawn at random
         return 1 if every else super()._n_starts(problem)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
-        frame, rest, fixed = problem.shared
-        rows, k, rng = problem.rows, problem.k, problem.rng
+        frame, rows, k, rng = problem.shared, problem.rows, problem.k, problem.rng
         first = seeding.given_centers(self.init, ("anchors", "k-means++", "random"), rows, k, rng)
         if first is None:
-            first = seeding.fill(self.init, rows, fixed, k, rng)
+            first = seeding.fill(self.init, rows, frame.anchors, k, rng)
         # Objectives of different starts can only be compared at the same price.
         penalty = choose_price(frame, first, self.penalty) if problem.first is None else problem.first.penalty
-        nobody = np.full(frame.rows.n, UNASSIGNED, dtype=np.int32)
-        start = State(nobody, first, np.full(frame.nodes.rows.n, UNASSIGNED, dtype=np.int32), 0.0, penalty)
+        start = State(assign.nobody(rows.n), first, assign.nobody(frame.nodes.rows.n), 0.0, penalty)
         seconds = self.time_limit / 2 / self._n_starts(problem)  # the other half is for `_finish`
         share = Clock(seconds)
+        move = partial(step, frame=frame, bonds=set_price(frame.bonds, penalty), clock=share)
         try:
-            return _run(problem, start, share, problem.limits.watch)
+            return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))
         finally:
-            rest.left -= seconds - share.left
+            frame.clock.left -= seconds - share.left
 
-    def _finish(self, best: loop.Result[State], problem: Problem) -> loop.Result[State]:
+    def _finish(self, problem: Problem, best: loop.Result[State]) -> loop.Result[State]:
         """Make the assignment thorough, then move single centers elsewhere, as long as that lowers the objective."""
-        frame, clock, _ = problem.shared
-        best = _run_thoroughly(best, problem)
+        frame, limits = problem.shared, problem.limits
+        bonds = set_price(frame.bonds, best.state.penalty)
+        idle = frame.limits is None and not len(bonds.indices) and not len(bonds.groups)
+        if idle or not best.converged:
+            return best
+        move = partial(step, frame=frame, bonds=bonds, clock=frame.clock)
+        slack = centers.rounding(problem.rows, problem.total)
+        best = _run_thoroughly(problem, move, best)
         for _ in range(REPOSITIONS if best.converged else 0):
             moved = best.state._replace(centers=move_center(frame, *best.state[:3]))
-            other = _run(problem, moved, clock, _BestWatch(problem.limits.watch, best))
+            other = loop.run(move, moved, limits._replace(watch=_watch_better(best, limits.watch)), slack)
             if not other.converged or other.trace[-1] >= best.trace[-1] * (1 - 1e-9):
                 break
             lower = [value for value in other.trace if value < best.trace[-1]]
-            best = _run_thoroughly(loop.Result(other.state, best.trace + lower, True), problem)
+            best = _run_thoroughly(problem, move, loop.Result(other.state, best.trace + lower, True))
         return best
 
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
-        soft = problem.clues.divide(every=self.hard == "all")[1]
-        cost = state.penalty * broken_weight(soft, state.labels)
+        soft = problem.shared.soft
+        cost = 0.0 if soft is None else state.penalty * broken_weight(soft, state.labels)
         spread = centers.distortion(problem.rows, state.centers, state.labels)
         return {"objective_": spread + cost, "broken_cost_": cost}
 
@@ -290,29 +287,28 @@ class PCCC(CentroidClusterer):
         return super()._attributes(problem, result) | {"gap_": state.gap, "clues_": clues, "doubt_": doubt}
 
 
-def _run(problem: Problem, start: State, clock: Clock, watch: loop.Watch) -> loop.Result[State]:
-    """Iterate from a start until nothing moves."""
-    limits = problem.limits._replace(watch=watch)
-    slack = centers.rounding(problem.rows, problem.total)
-    return loop.run(_move(problem, start.penalty, clock), start, limits, slack)
-
-
-def _move(problem: Problem, penalty: float, clock: Clock, *, thorough: bool = False) -> Any:
-    """The step with bonds at a given price."""
-    frame = problem.shared.frame
-    return partial(step, frame=frame._replace(bonds=set_price(frame.bonds, penalty)), clock=clock, thorough=thorough)
-
-
-def _run_thoroughly(best: loop.Result[State], problem: Problem) -> loop.Result[State]:
+def _run_thoroughly(problem: Problem, move: Move, best: loop.Result[State]) -> loop.Result[State]:
     """Alternate between thorough assignments and runs until an assignment is proved optimal or does not improve."""
-    clock, penalty = problem.shared.clock, best.state.penalty
-    while best.state.gap > 1e-6 and clock.left > 0:
-        state, info = _move(problem, penalty, clock, thorough=True)(best.state)
+    limits, slack = problem.limits, centers.rounding(problem.rows, problem.total)
+    while best.state.gap > 1e-6 and problem.shared.clock.left > 0:
+        state, info = move(best.state, thorough=True)
         trace = [*best.trace, min(info.objective, best.trace[-1])]  # it may rise by rounding
         if not info.objective < best.trace[-1] * (1 - 1e-9):
             return loop.Result(state, trace, True)
-        after = _run(problem, state, clock, _BestWatch(problem.limits.watch, loop.Result(state, trace, True)))
+        watch = _watch_better(loop.Result(state, trace, True), limits.watch)
+        after = loop.run(move, state, limits._replace(watch=watch), slack)
         best = loop.Result(after.state, trace + after.trace, after.converged)
         if not after.converged:
             return best
     return best
+
+
+def _watch_better(best: loop.Result[State], watch: loop.Watch) -> loop.Watch:
+    """Show the better of a run and a result to a watch, so that an interrupted fit keeps the best."""
+
+    def better(state: State, trace: list[float]) -> bool:
+        if trace[-1] < best.trace[-1]:
+            return watch(state, [*best.trace, trace[-1]])
+        return watch(best.state, best.trace)
+
+    return better

@@ -8,62 +8,46 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
+from cluewise.centroid._clock import Clock
 from cluewise.centroid._pccc.bonds import Bonds
 from cluewise.centroid._pccc.filling import Limits, fill, items_of
-from cluewise.centroid._pccc.mixed import settle
+from cluewise.centroid._pccc.mixed import FEW, GAP, settle
 from cluewise.clues import Clues
 from cluewise.clues.diagnosis import infeasible
 from cluewise.core import assign, centers
 from cluewise.core.centers import Tally, typical_price
 from cluewise.core.rows import Rows
 from cluewise.core.views import Nodes
+from cluewise.exact.assignment import cheapest
 from cluewise.exact.feasibility import Witness
 from cluewise.exceptions import Infeasible
 
-__all__ = ["Frame", "Placement", "choose_price", "place", "move_center"]
+__all__ = ["Frame", "choose_price", "find_movable", "move_center", "place_freely", "place_within", "translate"]
 
 TIE = 1e-6
 """Costs that differ by less than this share count as equal."""
 
 
 class Frame(NamedTuple):
-    """What does not change during a run."""
+    """What all starts share."""
 
     rows: Rows
     nodes: Nodes
-    free: Bools  # rows outside of all nodes
-    bonds: Bonds  # between the bound nodes, with their prices
+    bonds: Bonds  # between the bound nodes, at a price of 1
     limits: Limits | None
     hard: Clues
+    soft: Clues | None
     total: float  # scatter of the rows
+    anchors: Floats  # centers from clues, not drawn at random
+    clock: Clock  # of the whole fit
 
 
 class Placement(NamedTuple):
-    """Labels of rows and nodes, their tally, and their relative optimality gap."""
+    """Tally of an assignment, its cost (distances and pulls), and a lower bound on the cost of any assignment."""
 
-    labels: Ints
-    nodes: Ints
     tally: Tally
-    gap: float
-
-
-def place(frame: Frame, at: Floats, labels: Ints, nodes: Ints, seconds: float, thorough: bool) -> Placement:
-    """Find a cheap assignment to the centers ``at``, at most as costly as the previous labels (-1: none yet).
-
-    A ``thorough`` assignment takes up to ``seconds`` to find and prove an optimum.
-    """
-    new, of_node = labels.copy(), nodes.copy()
-    deadline = monotonic() + seconds
-    try:
-        if frame.limits is None:
-            tally, gap = _place_freely(frame, at, new, of_node, deadline, thorough)
-        else:
-            tally, gap = _place_within(frame, frame.limits, at, new, of_node, deadline, thorough)
-    except Infeasible as error:
-        raise _in_terms_of_rows(error, frame, len(at)) from None
-    new[frame.nodes.tied] = of_node[frame.nodes.of_tied]
-    able = _find_movable(frame, new, len(at)) if (tally.mass == 0).any() else frame.free
-    return Placement(new, of_node, centers.refill(frame.rows, tally, at, new, able)[0], gap)
+    cost: float
+    bound: float
 
 
 def choose_price(frame: Frame, first: Floats, rule: float | str) -> float:
@@ -84,32 +68,41 @@ def choose_price(frame: Frame, first: Floats, rule: float | str) -> float:
     return 2 * typical_price(rows, centers.means(found, first), labels, within, 1e-12 * frame.total)
 
 
-def _place_freely(
-    frame: Frame, at: Floats, labels: Ints, of_node: Ints, deadline: float, thorough: bool
-) -> tuple[Tally, float]:
-    """Without bounds on sizes: assign free rows and loose nodes independently, bound nodes by their bonds."""
+def place_freely(
+    frame: Frame, bonds: Bonds, at: Floats, labels: Ints, of_node: Ints, deadline: float, thorough: bool
+) -> Placement:
+    """Assign rows and nodes to the centers ``at``, without bounds on sizes; labels change in place.
+
+    Free rows and loose nodes go to the nearest center, bound nodes as the bonds allow, at most as costly as before (-1:
+    no labels yet). A ``thorough`` assignment takes the time until ``deadline`` to find and prove an optimum.
+    """
     nodes, bound = frame.nodes, frame.nodes.bound
-    tally = assign.nearest(frame.rows, at, labels, frame.free).tally
+    tally = assign.nearest(frame.rows, at, labels, nodes.free).tally
     tally = tally.plus(assign.nearest(nodes.rows, at, of_node, nodes.loose).tally)
     if not len(bound):
-        return tally, 0.0
+        return Placement(tally, 0.0, 0.0)
     known = None if (of_node[bound] == UNASSIGNED).any() else of_node[bound]
-    found = settle(assign.costs(nodes.rows, at, bound), frame.bonds, known, deadline, thorough)
-    of_node[bound] = found.labels
+    costs = assign.costs(nodes.rows, at, bound)
+    if bonds.soft or not (thorough or len(bound) <= FEW or len(at) == 2):
+        of_node[bound], cost, low = settle(costs, bonds, known, deadline, thorough)
+    else:
+        left = max(deadline - monotonic(), 0.0)
+        of_node[bound], cost, low, *_ = cheapest(costs, bonds.net, incumbent=known, time_limit=left, gap=GAP)
     tally = tally.plus(centers.tally_of(nodes.rows, of_node, bound, len(at)))
-    return tally, _share(found.cost - found.bound, found.cost + frame.bonds.constant)
+    return Placement(tally, cost, low)
 
 
-def _place_within(
-    frame: Frame, limits: Limits, at: Floats, labels: Ints, of_node: Ints, deadline: float, thorough: bool
-) -> tuple[Tally, float]:
-    """With bounds on sizes: assign everything together, because all share the room; all nodes are bound here."""
-    nodes, rows = frame.nodes, frame.rows
-    every, free = np.arange(nodes.rows.n), np.flatnonzero(frame.free)
+def place_within(
+    frame: Frame, bonds: Bonds, at: Floats, labels: Ints, of_node: Ints, deadline: float, thorough: bool
+) -> Placement:
+    """The same within bounds on sizes: everything together, because all share the room; all nodes are bound here."""
+    nodes, rows, limits = frame.nodes, frame.rows, frame.limits
+    assert limits is not None
+    every, free = np.arange(nodes.rows.n), np.flatnonzero(nodes.free)
     counted = np.ones(len(nodes.of_tied)) if limits.mass is None else limits.mass[nodes.tied]
     mass = np.bincount(nodes.of_tied, weights=counted, minlength=len(every)).astype(np.float64)
     costs, beside = assign.costs(nodes.rows, at, every), assign.costs(rows, at, free)
-    items = items_of(costs, frame.bonds, mass, beside, None if limits.mass is None else limits.mass[free])
+    items = items_of(costs, bonds, mass, beside, None if limits.mass is None else limits.mass[free])
     both = np.concatenate([of_node, labels[free]])
     cut = len(items.costs)
     known = None if (both == UNASSIGNED).any() else (both[:cut], both[cut:])
@@ -118,26 +111,24 @@ def _place_within(
     of_node[:], labels[free] = both[: len(every)], both[len(every) :]
     tally = centers.tally_of(rows, labels, free, len(at))
     tally = tally.plus(centers.tally_of(nodes.rows, of_node, every, len(at)))
-    return tally, _share(found.cost - found.bound, found.cost + frame.bonds.constant)
+    return Placement(tally, found.cost, found.bound)
 
 
-def _share(gap: float, cost: float) -> float:
-    return max(gap, 0.0) / cost if gap > 1e-12 * abs(cost) and cost > 0 else 0.0
-
-
-def _find_movable(frame: Frame, labels: Ints, k: int) -> Bools:
+def find_movable(frame: Frame, labels: Ints, k: int) -> Bools:
     """Rows that may move into an empty cluster: free rows whose cluster can spare them."""
-    if frame.limits is None:
-        return frame.free
-    if frame.limits.mass is not None:
+    free, limits = frame.nodes.free, frame.limits
+    if limits is None:
+        return free
+    if limits.mass is not None:
         return np.zeros(frame.rows.n, dtype=bool)
     count = np.bincount(labels, minlength=k)
     vacant = count == 0
-    spare = count - frame.limits.lower >= vacant.sum()  # even if all rows come from one cluster
-    return frame.free & spare[labels] & bool((frame.limits.upper[vacant] >= 1).all())
+    spare = count - limits.lower >= vacant.sum()  # even if all rows come from one cluster
+    return free & spare[labels] & bool((limits.upper[vacant] >= 1).all())
 
 
-def _in_terms_of_rows(error: Infeasible, frame: Frame, k: int) -> Infeasible:
+def translate(error: Infeasible, frame: Frame, k: int) -> Infeasible:
+    """The same error in terms of rows instead of nodes."""
     if not isinstance(error.witness, Witness):
         return Infeasible(str(error), frame.hard)
     component = frame.nodes.component[frame.nodes.bound]
@@ -152,7 +143,7 @@ def move_center(frame: Frame, labels: Ints, at: Floats, of_node: Ints) -> Floats
     cost = np.bincount(labels, weights=lead * weight, minlength=k)
     useless = int(np.argmax(cost <= cost.min() * (1 + TIE)))  # the first on ties up to rounding
     most, place_of_most = 0.0, at[useless]
-    free = np.flatnonzero(frame.free)
+    free = np.flatnonzero(nodes.free)
     for table, which, own in ((rows, free, labels), (nodes.rows, np.arange(nodes.rows.n), of_node)):
         for block in table.blocks(k, which):
             x = table.take(block)

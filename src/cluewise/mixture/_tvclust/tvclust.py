@@ -310,9 +310,8 @@ class TVClust(MixtureClusterer):
         lost = np.finfo(np.float64).eps * (np.abs(model.base.mean) / np.sqrt(np.diag(model.base.scatter))).max()
         return slack + float(rows.n * rows.d * lost**2)
 
-    def _best_start(self, problem: Problem, progress: Any) -> loop.Result[Any]:
-        """Run all starts at a rough tolerance, then continue the best one."""
-        best = super()._best_start(problem, progress)
+    def _finish(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
+        """Continue the best start, which ended at a rough tolerance."""
         left = self.max_iter - len(best.trace)
         if self.engine == "gibbs" or self._published or not best.converged or self.tol >= ROUGH or left < 1:
             return best
