@@ -15,7 +15,7 @@ import numpy as np
 
 from cluewise import Clues, PCKMeans
 from cluewise.base import Problem
-from cluewise.centroid._starts import neighborhood_centers
+from cluewise.core.seeding import neighborhood_centers
 from cluewise.datasets import available, load
 from cluewise.metrics import ari
 
@@ -33,8 +33,8 @@ class Watched(PCKMeans):
     """PCKMeans that keeps its first centers."""
 
     def _solve(self, problem: Problem) -> Any:
-        spare = problem._replace(rng=deepcopy(problem.rng))  # the fit draws the same centers again
-        self.first = neighborhood_centers(spare, self.init) + problem.rows.shift
+        rows, spare = problem.rows, deepcopy(problem.rng)  # the fit draws the same centers again
+        self.first = neighborhood_centers(self.init, rows, problem.clues, problem.k, spare) + rows.shift
         return super()._solve(problem)
 
 

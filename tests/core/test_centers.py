@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cluewise.core.centers import Tally, distortion, means, refill, scatter, tally, tally_of, within
-from cluewise.core.rows import rows_of
+from cluewise.core.centers import Tally, distortion, group_means, means, refill, scatter, tally, tally_of, within
+from cluewise.core.rows import Rows, rows_of
 
 
 def plain_objective(X, labels, weight=None):
@@ -121,3 +121,10 @@ def test_refilling_never_raises_the_objective(seed, k):
     assert plain_objective(X, new) <= before + 1e-12
     assert len(np.unique(new)) == k
     assert rows.X is X
+
+
+def test_group_means_are_weighted():
+    rows = Rows(np.array([[0.0], [4], [10], [7]]), np.array([3.0, 1, 2, 5]))
+    found, mass = group_means(rows, np.array([0, 0, 2, -1]), 3)
+    assert (found + rows.shift)[[0, 2]].ravel().tolist() == [1, 10]
+    assert mass.tolist() == [4, 0, 2]

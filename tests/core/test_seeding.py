@@ -77,20 +77,13 @@ def test_far_neighborhoods():
     X = np.array([[0.0], [0], [1], [1], [9], [9], [0.5], [0.6], [0.5]])
     clues = Clues(9, must=[(0, 1), (2, 3), (4, 5), (6, 7), (7, 8)])
     rows = Rows(X)
-    far = absolute(rows, seeding.far_neighborhoods(rows, clues, 2)).ravel()
+    far = absolute(rows, seeding.neighborhoods(rows, clues, 2, far=True)).ravel()
     np.testing.assert_allclose(far, [(0.5 + 0.6 + 0.5) / 3, 9])
     largest = absolute(rows, seeding.neighborhoods(rows, clues, 2)).ravel()
     np.testing.assert_allclose(largest, [(0.5 + 0.6 + 0.5) / 3, 0])
     np.testing.assert_allclose(
-        seeding.far_neighborhoods(rows, clues, 4), seeding.neighborhoods(rows, clues, 4)
+        seeding.neighborhoods(rows, clues, 4, far=True), seeding.neighborhoods(rows, clues, 4)
     )  # not more than there are clusters: nothing to choose
-
-
-def test_group_means_are_weighted():
-    rows = Rows(np.array([[0.0], [4], [10], [7]]), np.array([3.0, 1, 2, 5]))
-    means, mass = seeding.group_means(rows, np.array([0, 0, 2, -1]), 3)
-    assert absolute(rows, means)[[0, 2]].ravel().tolist() == [1, 10]
-    assert mass.tolist() == [4, 0, 2]
 
 
 def brute_plus_plus_chances(X, given, weight):

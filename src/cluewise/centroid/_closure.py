@@ -15,9 +15,8 @@ from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid import _exclusions
 from cluewise.centroid._exclusions import Exclusions, Ledger
 from cluewise.centroid._ranking import Ranking, rank
-from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop
+from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.assign import order_nodes
 from cluewise.core.rows import Rows
 from cluewise.core.views import Nodes, contract
@@ -259,7 +258,8 @@ class ClosurePCKMeans(CentroidClusterer):
         rows, shared = problem.rows, problem.shared
         m = shared.nodes.rows.n
         nothing = Ledger(np.zeros(m, dtype=np.int64), np.zeros(m))
-        start = State(assign.nobody(rows.n), neighborhood_centers(problem, self.init), assign.nobody(m), nothing)
+        first = seeding.neighborhood_centers(self.init, rows, problem.clues, problem.k, problem.rng, problem.start)
+        start = State(assign.nobody(rows.n), first, assign.nobody(m), nothing)
         move = partial(
             step,
             rows=rows,

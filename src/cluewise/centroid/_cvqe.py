@@ -12,9 +12,8 @@ from cluewise._sklearn import StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._linked import Frame, build_frame, order_links, relax_links, spread, step, warn_of_one_cluster
-from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop
+from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.centers import Tally
 from cluewise.core.rows import squared_distances
 from cluewise.core.views import PairGraph
@@ -196,7 +195,7 @@ class CVQE(CentroidClusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
-        start = neighborhood_centers(problem, self.init)
+        start = seeding.neighborhood_centers(self.init, rows, problem.clues, problem.k, problem.rng, problem.start)
         labels = assign.nobody(rows.n)
         assign.nearest(rows, start, labels)
         state = State(labels, start, squared_distances(rows, start, links.rows), links)

@@ -23,9 +23,8 @@ from cluewise.centroid._linked import (
     two_nearest,
     warn_of_one_cluster,
 )
-from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop
+from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.centers import Tally
 from cluewise.core.rows import squared_distances
 from cluewise.core.views import PairGraph
@@ -227,7 +226,7 @@ class LCVQE(CentroidClusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
-        start = neighborhood_centers(problem, self.init)
+        start = seeding.neighborhood_centers(self.init, rows, problem.clues, problem.k, problem.rng, problem.start)
         labels = assign.nobody(rows.n)
         assign.nearest(rows, start, labels)
         squared = squared_distances(rows, start, links.rows)

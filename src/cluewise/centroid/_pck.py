@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
-from cluewise.centroid._starts import neighborhood_centers
-from cluewise.core import assign, centers, loop
-from cluewise.core.assign import others, visiting_order
+from cluewise.core import assign, centers, loop, seeding
+from cluewise.core.assign import visiting_order
 from cluewise.core.centers import typical_price
 from cluewise.core.rows import Rows
 from cluewise.core.views import Forces, broken_weight, build_forces, count_members
@@ -139,7 +138,7 @@ class PCKMeans(CentroidClusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, clues, pulls = problem.rows, problem.clues, problem.shared
-        start = neighborhood_centers(problem, self.init)
+        start = seeding.neighborhood_centers(self.init, rows, clues, problem.k, problem.rng, problem.start)
         labels = assign.nobody(rows.n)
         found = assign.nearest(rows, start, labels)
         if self.penalty != "auto":
@@ -153,7 +152,7 @@ class PCKMeans(CentroidClusterer):
         move = partial(
             step,
             rows=rows,
-            free=others(pulls.rows, rows.n),
+            free=pulls.free,
             pulls=pulls,
             order=visiting_order(self.order, pulls.rows, rows.n, problem.rng),
             total=problem.total,

@@ -71,11 +71,12 @@ def nearest(
         rows.add(x, block, new, part.sums, part.mass)
         return Assigned(part, moved)
 
-    total, moved = empty_tally(k, rows.d), 0
+    (sums, mass), moved = empty_tally(k, rows.d), 0
     for part in map_blocks(work, rows.blocks(k, which if mask is None else None)):
-        total = total.plus(part.tally)
+        sums += part.tally.sums
+        mass += part.tally.mass
         moved += part.moved
-    return Assigned(total, moved)
+    return Assigned(Tally(sums, mass), moved)
 
 
 def find_nearest(rows: Rows, centers: Floats) -> Ints:

@@ -22,6 +22,7 @@ __all__ = [
     "Tally",
     "distortion",
     "effective_dimension",
+    "group_means",
     "means",
     "refill",
     "rounding",
@@ -82,11 +83,20 @@ def means(found: Tally, previous: Floats) -> Floats:
     return centers
 
 
-def distortion(rows: Rows, centers: Floats, labels: Ints) -> float:
-    """Σ w‖x − center of its cluster‖², in difference form and double precision."""
+def group_means(rows: Rows, codes: Ints, count: int) -> tuple[Floats, Floats]:
+    """Weighted mean and mass of the rows of each code (−1 = none)."""
+    found = tally_of(rows, codes, np.flatnonzero(codes >= 0), count)
+    np.divide(found.sums, np.maximum(found.mass, np.finfo(float).tiny)[:, None], out=found.sums)
+    return found.sums, found.mass
+
+
+def distortion(rows: Rows, centers: Floats, labels: Ints | None) -> float:
+    """Σ w‖x − center of its cluster‖², in difference form and double precision; without labels, of the first center."""
 
     def work(block: slice) -> float:
-        squared = rows.to_own(rows.take(block), centers, labels[block])
+        # Zeros for a block only: for all rows they would be as large as the result of a fit.
+        own = np.zeros(block.stop - block.start, dtype=np.int32) if labels is None else labels[block]
+        squared = rows.to_own(rows.take(block), centers, own)
         return float(squared.sum() if rows.weight is None else squared @ rows.weights(block))
 
     return sum(map_blocks(work, rows.blocks(len(centers))))
@@ -94,14 +104,7 @@ def distortion(rows: Rows, centers: Floats, labels: Ints) -> float:
 
 def scatter(rows: Rows) -> float:
     """Σ w‖x‖² relative to the shift: the part of the objective that no labelling changes."""
-    origin = np.zeros((1, rows.d))
-
-    def work(block: slice) -> float:
-        # Labels of a block only: for all rows they would be as large as the result of a fit.
-        squared = rows.to_own(rows.take(block), origin, np.zeros(block.stop - block.start, dtype=np.int32))
-        return float(squared.sum() if rows.weight is None else squared @ rows.weights(block))
-
-    return sum(map_blocks(work, rows.blocks(1)))
+    return distortion(rows, np.zeros((1, rows.d)), None)
 
 
 def rounding(rows: Rows, total: float) -> float:

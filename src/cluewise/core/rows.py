@@ -42,6 +42,7 @@ class Rows:
         self.n, self.d = X.shape
         self.dtype = X.dtype
         self.weight = weight
+        self.mass = float(self.n if weight is None else weight.sum(dtype=np.float64))  # summed weight of all rows
         self.shift = coarse_mean(X) if shift is None else shift
         self._width = self.d  # numbers per row of a block
         # X relative to the shift, where that costs little memory or none. One signature per kernel: writeable arrays.
@@ -51,11 +52,6 @@ class Rows:
                 self._moved = X
             elif X.nbytes <= SMALL:
                 self._moved = np.subtract(X, self.shift, order="C")
-
-    @property
-    def mass(self) -> float:
-        """Summed weight of all rows."""
-        return float(self.n if self.weight is None else self.weight.sum(dtype=np.float64))
 
     def blocks(self, k: int, which: Ints | None = None) -> list[Any]:
         """Row numbers in blocks: slices for all rows, or pieces of the list ``which``."""

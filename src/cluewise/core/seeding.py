@@ -5,6 +5,7 @@ All take and return centers relative to the shift of the rows, and draw from the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 from typing import Any
 
@@ -13,24 +14,25 @@ import numpy as np
 from cluewise._squares import largest, require_squares
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core.centers import tally_of
+from cluewise.core.centers import group_means
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
+from cluewise.core.views import list_components, number_rows
 
 __all__ = [
     "cannot_linked_to_all",
-    "far_neighborhoods",
     "farthest_first",
     "fill",
     "given_centers",
-    "group_means",
-    "multiple",
+    "neighborhood_centers",
     "neighborhoods",
     "perturbed",
     "plain_start",
     "plus_plus",
     "random_rows",
 ]
+
+Fill = Callable[[Rows, Floats, int, np.random.Generator], Floats]
 
 
 def plus_plus(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
@@ -138,48 +140,42 @@ def plain_start(init: Any, rows: Rows, k: int, rng: np.random.Generator) -> Floa
     return fill(init, rows, np.empty((0, rows.d)), k, rng) if given is None else given
 
 
-def group_means(rows: Rows, codes: Ints, count: int) -> tuple[Floats, Floats]:
-    """Weighted mean and mass of the rows of each code (−1 = none)."""
-    found = tally_of(rows, codes, np.flatnonzero(codes >= 0), count)
-    np.divide(found.sums, np.maximum(found.mass, np.finfo(float).tiny)[:, None], out=found.sums)
-    return found.sums, found.mass
+def neighborhood_centers(
+    init: Any, rows: Rows, clues: Clues, k: int, rng: np.random.Generator, start: int = 0, fill: Fill | None = None
+) -> Floats:
+    """Centers given as ``init``, or means of must-link components and centers added by ``fill`` (default: ``init``).
+
+    The largest components may all be of one class, so the second start tries components far from each other and later
+    ones plain k-means++; the lowest objective decides.
+    """
+    names = ("neighborhoods", "farthest-first", "k-means++", "random")
+    given = given_centers(init, names, rows, k, rng)
+    if given is not None:
+        return given
+    if fill is None:
+        fill = random_rows if init == "random" else plus_plus
+    first: Floats = np.empty((0, rows.d))
+    if (init, start) == ("neighborhoods", 0):
+        first = neighborhoods(rows, clues, k)
+    elif (init, start) in {("neighborhoods", 1), ("farthest-first", 0)}:
+        first = neighborhoods(rows, clues, k, far=True)
+    return fill(rows, first, k, rng)
 
 
-def neighborhoods(rows: Rows, clues: Clues, k: int) -> Floats:
+def neighborhoods(rows: Rows, clues: Clues, k: int, *, far: bool = False) -> Floats:
     """Means of the k largest components with two or more rows, then a row apart from all of them.
 
     At most k centers, largest component first, smallest member first on ties (E17, E18 of the specification);
-    the caller fills up the rest.
+    the caller fills up the rest. With ``far``, if there are more than k, components large and far from each other.
     """
-    several, sizes = multiple(clues)
-    return _component_means(rows, clues, several[np.argsort(-sizes, kind="stable")][:k], k)
-
-
-def far_neighborhoods(rows: Rows, clues: Clues, k: int) -> Floats:
-    """Like `neighborhoods`, but when there are more than k, components large and far from each other."""
-    several, sizes = multiple(clues)
-    if len(several) <= k:
-        return neighborhoods(rows, clues, k)
-    means = _component_means(rows, clues, several, len(several))
-    return means[farthest_first(means, sizes, k)]
-
-
-def multiple(clues: Clues) -> tuple[Ints, Ints]:
-    """Components of two or more rows, and their sizes; all their rows are tied."""
-    found, sizes = np.unique(clues.components[clues.tied], return_counts=True)
-    return found[sizes > 1], sizes[sizes > 1]
-
-
-def _component_means(rows: Rows, clues: Clues, chosen: Ints, k: int) -> Floats:
-    code = np.full(clues.n_components, -1, dtype=np.int32)
-    code[chosen] = np.arange(len(chosen), dtype=np.int32)
-    codes = code[clues.components]
-    found = tally_of(rows, codes, np.flatnonzero(codes >= 0), len(chosen))
-    centers = found.sums / np.maximum(found.mass, np.finfo(float).tiny)[:, None]
-    row = cannot_linked_to_all(clues, chosen) if len(chosen) < k else None
-    if row is None:
-        return centers
-    return np.vstack([centers, rows.dense(np.array([row])).astype(np.float64)])
+    several, sizes = list_components(clues)
+    if not far or len(several) <= k:
+        several = several[np.argsort(-sizes, kind="stable")][:k]
+    means, _ = group_means(rows, number_rows(clues, several), len(several))
+    if len(several) > k:
+        return means[farthest_first(means, sizes, k)]
+    row = cannot_linked_to_all(clues, several) if len(several) < k else None
+    return means if row is None else np.vstack([means, rows.dense(np.array([row])).astype(np.float64)])
 
 
 def cannot_linked_to_all(clues: Clues, components: Ints) -> int | None:

@@ -9,7 +9,8 @@ a signed sparse matrix         ``Pairs.to_matrix``           multiply by links; 
 `Memberships`                  `list_memberships`            take groups as they are, without a pair being written out
 `Forces`                       `build_forces`                visit rows one by one; nothing is written out
 `Nodes`                        `contract`                    never break a must-link: components as weighted points
-rows by component              `list_rows`, `number_rows`    look at the rows of some must-link components
+rows by component              `list_components`,            look at the rows of some must-link components
+                               `list_rows`, `number_rows`
 what is apart, by component    ``clues.graph, .cliques``     never break a cannot-link either (see `exact`)
 ============================== ============================= ===========================================================
 
@@ -24,7 +25,7 @@ import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core import seeding
+from cluewise.core.centers import group_means
 from cluewise.core.rows import Rows
 from cluewise.kernels import graphs
 
@@ -38,6 +39,7 @@ __all__ = [
     "build_pair_graph",
     "contract",
     "count_members",
+    "list_components",
     "list_memberships",
     "list_rows",
     "number_rows",
@@ -154,7 +156,8 @@ class Forces(NamedTuple):
     Moving row i into cluster h costs Σ pull over the rows of h that it is linked or grouped with, up to a constant.
     """
 
-    rows: Ints  # (t,) the tied rows
+    free: Bools  # (n,) mask of the rows without links and groups
+    rows: Ints  # (t,) the other rows
     indptr: Ints  # (t + 1,) links of each tied row
     neighbors: Ints
     pull: Floats
@@ -167,8 +170,8 @@ class Forces(NamedTuple):
 
     @property
     def arrays(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]:
-        """Everything but the rows, in the order of the kernel."""
-        return self[1:]
+        """Links and groups, in the order of the kernel."""
+        return self[2:]
 
 
 def build_forces(clues: Clues, k: int) -> Forces:
@@ -186,10 +189,10 @@ def build_forces(clues: Clues, k: int) -> Forces:
     pairs = np.concatenate([clues.must, clues.cannot])
     pull = np.concatenate([-clues.must_weight, clues.cannot_weight])
     row, group, group_pull = list_memberships(clues)
-    mentioned = np.zeros(clues.n, dtype=bool)
-    mentioned[pairs.ravel()] = True
-    mentioned[row] = True
-    tied = np.flatnonzero(mentioned)
+    free = np.ones(clues.n, dtype=bool)
+    free[pairs.ravel()] = False
+    free[row] = False
+    tied = np.flatnonzero(~free)
     place = np.empty(clues.n, dtype=np.int32)  # of the tied rows; the others are never looked up
     place[tied] = np.arange(len(tied), dtype=np.int32)
     indptr, neighbors, pull = graphs.adjacency(len(tied), place[pairs[:, 0]], place[pairs[:, 1]], pull)
@@ -202,6 +205,7 @@ def build_forces(clues: Clues, k: int) -> Forces:
     slot = np.full(len(size), -1, dtype=np.int64)
     slot[size > k] = np.arange(np.count_nonzero(size > k))
     return Forces(
+        free,
         tied,
         indptr,
         tied.astype(np.int32)[neighbors],
@@ -262,6 +266,19 @@ def _pairs_inside(codes: Ints, labels: Ints, n_groups: int) -> Ints:
 
 
 # --- components ---------------------------------------------------------------------------------------------------
+
+
+def list_components(clues: Clues) -> tuple[Ints, Ints]:
+    """Must-link components of two or more rows, and their sizes.
+
+    Examples
+    --------
+    >>> from cluewise import Clues
+    >>> [found.tolist() for found in list_components(Clues(6, must=[(1, 2), (2, 5), (3, 4)]))]
+    [[1, 2], [3, 2]]
+    """
+    found, sizes = np.unique(clues.components[clues.tied], return_counts=True)  # all their rows are tied
+    return found[sizes > 1], sizes[sizes > 1]
 
 
 def number_rows(clues: Clues, component: Ints) -> Ints:
@@ -336,9 +353,9 @@ def contract(rows: Rows, hard: Clues, soft: Clues | None = None) -> Nodes:
     linked[hard.cliques.members] = True
     if soft is not None:
         linked[hard.components[soft.tied]] = True
-    component = np.union1d(seeding.multiple(hard)[0], np.flatnonzero(linked))
+    component = np.union1d(list_components(hard)[0], np.flatnonzero(linked))
     of_row = number_rows(hard, component)
-    means, mass = seeding.group_means(rows, of_row, len(component))
+    means, mass = group_means(rows, of_row, len(component))
     tied = np.flatnonzero(of_row >= 0)
     return Nodes(
         Rows(means.astype(rows.dtype), mass.astype(rows.dtype), np.zeros(rows.d, dtype=rows.dtype)),

@@ -170,7 +170,7 @@ class KernelRows(Rows):
     def __init__(self, rows: Rows, landmarks: Landmarks, *, keep: bool = True) -> None:
         self._rows = rows
         self._landmarks = landmarks
-        self.X, self.weight, self.n = rows.X, rows.weight, rows.n
+        self.X, self.weight, self.mass, self.n = rows.X, rows.weight, rows.mass, rows.n
         m, self.d = landmarks.root.shape
         self.dtype = np.dtype(np.float64)
         self.shift = np.zeros(self.d)

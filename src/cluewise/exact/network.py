@@ -130,18 +130,25 @@ class Network(NamedTuple):
         number = np.full(self.size, -1, dtype=np.int64)
         number[nodes] = np.arange(len(nodes))
         pairs = number[self.edges]
+        pairs = pairs[(pairs >= 0).all(axis=1)]
+        if not len(self.clique_members):
+            return Network.of_pairs(len(nodes), pairs)
         members = number[self.clique_members]
         inside = members >= 0
         size = np.bincount(self._owner()[inside], minlength=len(self.clique_indptr) - 1)
         cliques = np.append(0, np.cumsum(size)), members[inside]
-        return Network.of_pairs(len(nodes), pairs[(pairs >= 0).all(axis=1)], cliques)
+        return Network.of_pairs(len(nodes), pairs, cliques)
 
     def touching(self, active: Bools) -> Network:
         """Only the pairs and cliques with an active node."""
-        pairs, size, owner = self.edges, np.diff(self.clique_indptr), self._owner()
+        pairs = self.edges
+        pairs = pairs[active[pairs].any(axis=1)]
+        if not len(self.clique_members):
+            return Network.of_pairs(self.size, pairs)
+        size, owner = np.diff(self.clique_indptr), self._owner()
         kept = np.bincount(owner, active[self.clique_members], len(size)) > 0
         cliques = np.append(0, np.cumsum(size[kept])), self.clique_members[kept[owner]]
-        return Network.of_pairs(self.size, pairs[active[pairs].any(axis=1)], cliques)
+        return Network.of_pairs(self.size, pairs, cliques)
 
     def peel(self, floor: int, cap: int, extra: Ints | int = 0) -> tuple[Ints, int]:
         """Nodes in the order of ``kernels.peel`` while their degree is below ``floor``, and the largest degree met.

@@ -11,7 +11,7 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, MetricLearner, from_components
 from cluewise.clues import Clues
-from cluewise.core import seeding
+from cluewise.core.centers import group_means
 from cluewise.core.distances import metric
 from cluewise.core.rows import Rows, rows_of
 from cluewise.exceptions import ClueError
@@ -47,7 +47,7 @@ def between(rows: Rows, clues: Clues) -> Floats:
     named = np.union1d(links.ravel(), members)
     number = np.full(clues.n_components, -1, dtype=np.int32)
     number[named] = np.arange(len(named), dtype=np.int32)
-    means, _ = seeding.group_means(rows, number[clues.components], len(named))
+    means, _ = group_means(rows, number[clues.components], len(named))
     total = np.zeros((rows.d, rows.d))
     for part in metric.blocks(len(links), rows.d):
         off = metric.differences(means, number[links[part]])

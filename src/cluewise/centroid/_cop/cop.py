@@ -13,9 +13,8 @@ from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.centroid._clock import Clock
 from cluewise.centroid._cop.conflicts import Conflicts, conflicts_of, place
-from cluewise.centroid._starts import neighborhood_centers
 from cluewise.clues import Clues
-from cluewise.core import assign, centers, loop
+from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.assign import order_nodes
 from cluewise.core.rows import Rows
 from cluewise.core.views import Nodes, contract
@@ -178,7 +177,7 @@ class COPKMeans(CentroidClusterer):
         by_degeneracy = isinstance(self.order, str) and self.order == "degeneracy"
         start = State(
             np.broadcast_to(np.int32(UNASSIGNED), rows.n),  # needs no memory
-            neighborhood_centers(problem, self.init),
+            seeding.neighborhood_centers(self.init, rows, problem.clues, problem.k, problem.rng, problem.start),
             np.full(nodes.rows.n, UNASSIGNED, dtype=np.int32),
             0.0,
         )

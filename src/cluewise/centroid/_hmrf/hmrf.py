@@ -16,7 +16,6 @@ from cluewise.centroid._hmrf.counts import GeneralizedI, unmoved_rows
 from cluewise.centroid._hmrf.directions import Cosine, unit_rows
 from cluewise.centroid._hmrf.distortions import Metric, Sums, none_broken
 from cluewise.centroid._hmrf.mahalanobis import SquaredEuclidean
-from cluewise.centroid._starts import neighborhood_centers
 from cluewise.core import loop, seeding
 from cluewise.core.assign import nobody, others, visiting_order
 from cluewise.core.rows import Rows
@@ -269,8 +268,9 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         (distortion, links), n = problem.shared, problem.rows.n
         constant = self.link_cost == "constant"
-        seen = problem._replace(rows=distortion.rows)
-        start = distortion.start(neighborhood_centers(seen, self.init, add_perturbed if self._published else None))
+        fill = add_perturbed if self._published else None
+        given = self.init, distortion.rows, problem.clues, problem.k, problem.rng, problem.start
+        start = distortion.start(seeding.neighborhood_centers(*given, fill))
         labels = nobody(n)
         found, _, _ = fields.assign(distortion, start, distortion.first_metric(), labels, np.arange(0))
         metric, penalty = price_links(problem, start, labels, found, self._penalty(problem), constant=constant)

@@ -265,7 +265,7 @@ class PCCC(CentroidClusterer):
         best = _run_thoroughly(problem, move, best)
         for _ in range(REPOSITIONS if best.converged else 0):
             moved = best.state._replace(centers=move_center(frame, *best.state[:3]))
-            other = loop.run(move, moved, limits._replace(watch=_watch_better(best, limits.watch)), slack)
+            other = loop.run(move, moved, limits._replace(watch=partial(_watch_better, best, limits.watch)), slack)
             if not other.converged or other.trace[-1] >= best.trace[-1] * (1 - 1e-9):
                 break
             lower = [value for value in other.trace if value < best.trace[-1]]
@@ -295,7 +295,7 @@ def _run_thoroughly(problem: Problem, move: Move, best: loop.Result[State]) -> l
         trace = [*best.trace, min(info.objective, best.trace[-1])]  # it may rise by rounding
         if not info.objective < best.trace[-1] * (1 - 1e-9):
             return loop.Result(state, trace, True)
-        watch = _watch_better(loop.Result(state, trace, True), limits.watch)
+        watch = partial(_watch_better, loop.Result(state, trace, True), limits.watch)
         after = loop.run(move, state, limits._replace(watch=watch), slack)
         best = loop.Result(after.state, trace + after.trace, after.converged)
         if not after.converged:
@@ -303,12 +303,8 @@ def _run_thoroughly(problem: Problem, move: Move, best: loop.Result[State]) -> l
     return best
 
 
-def _watch_better(best: loop.Result[State], watch: loop.Watch) -> loop.Watch:
-    """Show the better of a run and a result to a watch, so that an interrupted fit keeps the best."""
-
-    def better(state: State, trace: list[float]) -> bool:
-        if trace[-1] < best.trace[-1]:
-            return watch(state, [*best.trace, trace[-1]])
-        return watch(best.state, best.trace)
-
-    return better
+def _watch_better(best: loop.Result[State], watch: loop.Watch, state: State, trace: list[float]) -> bool:
+    """Show the better of a result and the state of a run to a watch, so that an interrupted fit keeps the best."""
+    if trace[-1] < best.trace[-1]:
+        return watch(state, [*best.trace, trace[-1]])
+    return watch(best.state, best.trace)

@@ -15,10 +15,10 @@ import numpy as np
 from cluewise._squares import negligible
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core import seeding
+from cluewise.core.centers import group_means
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks
-from cluewise.core.views import number_rows
+from cluewise.core.views import list_components, number_rows
 
 __all__ = [
     "Chunklets",
@@ -128,7 +128,7 @@ def scale_of(rows: Rows) -> Scale:
 def covariance(rows: Rows) -> Floats:
     """Covariance of all rows around their mean."""
     everyone = np.zeros(rows.n, dtype=np.int32)
-    means, _ = seeding.group_means(rows, everyone, 1)
+    means, _ = group_means(rows, everyone, 1)
     all_rows = Chunklets(np.arange(rows.n), everyone, means, np.array([rows.n]))
     return scatter(rows, all_rows, np.array([1 / rows.n]))
 
@@ -143,9 +143,9 @@ def differs(C: Floats, n: int) -> bool:
 
 def chunklets(rows: Rows, clues: Clues) -> Chunklets:
     """The chunklets of the clues with their means; one pass over their rows."""
-    found, sizes = seeding.multiple(clues)
+    found, sizes = list_components(clues)
     of_row = number_rows(clues, found)
-    means, _ = seeding.group_means(rows, of_row, len(found))
+    means, _ = group_means(rows, of_row, len(found))
     inside = np.flatnonzero(of_row >= 0)
     return Chunklets(inside, of_row[inside], means, sizes)
 
