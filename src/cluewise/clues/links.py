@@ -134,6 +134,10 @@ class Links:
         new = self._first_reports()
         if new.all():
             return self._freeze()
+        if isinstance(self.source, str) and self.confidence is None:  # nothing to pick but the weight
+            start = np.flatnonzero(new)
+            weight = np.maximum.reduceat(self.weight, start)
+            return Links(self.pairs[start], weight, None, self.source)._freeze()
         pair = np.cumsum(new)
         reporter = name = np.zeros(len(self), dtype=np.int64)
         if not isinstance(self.source, str):
