@@ -159,7 +159,7 @@ class PricedLabels(CentroidClusterer):
     # the first start ended.]
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, classes = problem.rows, problem.shared
-        start = State(assign.nobody(rows.n), label_centers(problem, self.init, classes))
+        start = State(assign.no_labels(rows.n), label_centers(problem, self.init, classes))
         move = partial(step, rows=rows, classes=classes, penalty=float(self.penalty), total=problem.total)
         # [The last argument is the rise of the objective that rounding may cause, in proportion to what is added up.]
         most = problem.total + self.penalty * rows.mass

@@ -32,7 +32,7 @@ def test_worked_example():
     """[balanced_populate]: one step gives the refined labels and their means."""
     rows = Rows(A8)
     bounds = Bounds(np.array([3, 3]), np.array([8, 8]))
-    start = State(assign.nobody(8), A8[:2] - rows.shift)
+    start = State(assign.no_labels(8), A8[:2] - rows.shift)
     new, info = step(start, rows=rows, bounds=bounds, total=scatter(rows))
     assert new.labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1]
     assert inertia(A8, A8[:2], new.labels) == pytest.approx(105.69)

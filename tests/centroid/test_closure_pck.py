@@ -113,7 +113,7 @@ def test_half_steps_of_the_worked_example(exact):
     nodes = contract(rows, CLUES8)
     links = exclusions_of(CLUES8, nodes)
     ranking = rank(links, nodes.rows.weight, 8.0)
-    state = State(assign.nobody(8), START8 - rows.shift, assign.nobody(5), Ledger(np.zeros(5, int), np.zeros(5)))
+    state = State(assign.no_labels(8), START8 - rows.shift, assign.no_labels(5), Ledger(np.zeros(5, int), np.zeros(5)))
     more = {"rows": rows, "nodes": nodes, "links": links, "free": nodes.free, "ranking": ranking}
     more |= {"rule": Rule(exact, False, 1.0), "total": scatter(rows) - inside(rows, nodes), "rng": None}
     assert inside(rows, nodes) == pytest.approx(3 * 0.5 + 0.5)

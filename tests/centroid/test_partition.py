@@ -41,7 +41,7 @@ def half_steps(labelings, trust, iterations=2):
     """J after every half-step of the real code on TOY8, and the last state."""
     rows = Rows(TOY8)
     sides = [side_of(s.astype(np.int32), s.max() + 1, price) for s, price in zip(labelings, trust)]
-    state = State(assign.nobody(8), START - rows.shift, shares_of_starts(rows, sides, START - rows.shift))
+    state = State(assign.no_labels(8), START - rows.shift, shares_of_starts(rows, sides, START - rows.shift))
     trace = []
     for _ in range(iterations):
         new, info = step(state, rows=rows, sides=sides, free=np.arange(0), total=scatter(rows))

@@ -39,7 +39,7 @@ def by_hand(X, start, clues, penalty, iterations):
     """J after the nearest-center labels, and after every half-step of the real code."""
     rows, k = Rows(X), len(start)
     centers = np.asarray(start) - rows.shift
-    labels = assign.nobody(len(X))
+    labels = assign.no_labels(len(X))
     assign.nearest(rows, centers, labels)
     pulls = build_forces(clues, k)
     state = State(labels, centers, count_members(pulls, labels, k), broken_weight(clues, labels), penalty)

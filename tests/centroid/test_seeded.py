@@ -32,7 +32,7 @@ def test_worked_example():
 
 def test_worked_example_half_step_by_half_step():
     rows = Rows(A8)
-    state = lloyd.State(assign.nobody(8), np.array([[0, 0.2], [3.3, 2.65]]) - rows.shift)
+    state = lloyd.State(assign.no_labels(8), np.array([[0, 0.2], [3.3, 2.65]]) - rows.shift)
     found = []
     for _ in range(2):
         new, info = lloyd.step(state, rows=rows, total=scatter(rows))

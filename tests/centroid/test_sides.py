@@ -40,7 +40,7 @@ def costs(rows, centers, columns, sides, shares):
 def test_rows_go_where_distance_and_labels_cost_least(seed, d):
     rng, rows, columns, sides, shares = problem(seed, d=d)
     centers = rng.normal(size=(4, d))
-    labels = assign.nobody(rows.n)
+    labels = assign.no_labels(rows.n)
     found = nearest_with(rows, centers, labels, sides, shares)
     np.testing.assert_array_equal(labels, costs(rows, centers, columns, sides, shares).argmin(axis=1))
     assert found.moved == rows.n
@@ -53,7 +53,7 @@ def test_blocks_begin_anywhere():
     assert len(rows.blocks(4)) > 5
     centers = rng.normal(size=(4, 300))
     expected = costs(rows, centers, columns, sides, shares).argmin(axis=1)
-    labels = assign.nobody(rows.n)
+    labels = assign.no_labels(rows.n)
     nearest_with(rows, centers, labels, sides, shares)
     np.testing.assert_array_equal(labels, expected)
     nearest_with(rows_of(csr_array(rows.X)), centers + rows.shift, labels, sides, shares)
@@ -70,7 +70,7 @@ def test_prices_are_half_the_cost_above_the_least():
 def test_a_huge_weight_leaves_the_digits_of_single_precision():
     """Both clusters cost the label the same, so the distance decides, at any weight."""
     rows = Rows(np.array([[0.0], [1.0], [0.4]], dtype=np.float32))
-    labels = assign.nobody(3)
+    labels = assign.no_labels(3)
     side = side_of(np.zeros(3, dtype=np.int32), 1, 1e12)
     nearest_with(rows, np.array([[0.0], [1.0]]) - rows.shift, labels, [side], [np.zeros((2, 1))])
     assert labels.tolist() == [0, 1, 0]

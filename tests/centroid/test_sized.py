@@ -36,7 +36,7 @@ def by_hand(X, start, clues, iterations):
     """The objective after every half-step of the real code."""
     rows = Rows(X)
     bounds = bounds_of(clues, len(start), rows)
-    state = State(assign.nobody(len(X)), start - rows.shift, None, 0.0)
+    state = State(assign.no_labels(len(X)), start - rows.shift, None, 0.0)
     trace = []
     for _ in range(iterations):
         new, info = step(state, rows=rows, bounds=bounds, total=scatter(rows))

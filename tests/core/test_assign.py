@@ -23,7 +23,7 @@ RNG = np.random.default_rng(0)
 def test_nearest(d, sparse):
     X, centers = RNG.normal(size=(500, d)), RNG.normal(size=(7, d))
     rows = rows_of(csr_array(X) if sparse else X)
-    labels = assign.nobody(500)
+    labels = assign.no_labels(500)
     found = assign.nearest(rows, centers - rows.shift, labels)
     assert (labels == cdist(X, centers).argmin(axis=1)).all()
     assert found.moved == 500
@@ -36,7 +36,7 @@ def test_nearest(d, sparse):
 def test_only_some_rows():
     X = np.array([[0.0], [1], [9], [10]])
     rows = Rows(X)
-    labels = assign.nobody(4)
+    labels = assign.no_labels(4)
     found = assign.nearest(rows, np.array([[0.0], [10.0]]) - rows.shift, labels, np.array([3, 0]))
     assert labels.tolist() == [0, -1, -1, 1]
     assert found.moved == 2
@@ -62,7 +62,7 @@ def test_threads_change_no_bit(d):
     rows = Rows(X)
     found = []
     for n in (1, 3):
-        labels = assign.nobody(len(X))
+        labels = assign.no_labels(len(X))
         with threads(n):
             found.append((assign.nearest(rows, X[:9] - rows.shift, labels).tally.sums, labels))
     np.testing.assert_array_equal(found[0][0], found[1][0])
@@ -192,7 +192,7 @@ def test_threads_change_no_bit_of_a_sweep(order):
     places = np.arange(len(pulls.rows)) if order == "index" else RNG.permutation(len(pulls.rows))
     found = []
     for n in (1, 3):
-        labels = assign.nobody(len(X))
+        labels = assign.no_labels(len(X))
         assign.nearest(rows, X[:9] - rows.shift, labels)
         counts = count_members(pulls, labels, 9)
         with threads(n):

@@ -17,7 +17,7 @@ def test_step(seed, k, d):
     X = rng.normal(size=(30, d)) + 3
     start = X[:k]
     rows = Rows(X)
-    state = lloyd.State(assign.nobody(30), start - rows.shift)
+    state = lloyd.State(assign.no_labels(30), start - rows.shift)
     new, info = lloyd.step(state, rows=rows, total=scatter(rows))
     labels = cdist(X, start).argmin(axis=1)
     means = np.array([X[labels == h].mean(axis=0) for h in range(k)])
@@ -32,7 +32,7 @@ def test_step(seed, k, d):
 def test_a_center_far_away_is_given_the_worst_row():
     X = np.array([[0.0], [1], [2], [30]])
     rows = Rows(X)
-    state = lloyd.State(assign.nobody(4), np.array([[1.0], [1000.0]]) - rows.shift)
+    state = lloyd.State(assign.no_labels(4), np.array([[1.0], [1000.0]]) - rows.shift)
     new, _ = lloyd.step(state, rows=rows, total=scatter(rows))
     assert new.labels.tolist() == [0, 0, 0, 1]
     np.testing.assert_allclose(new.centers + rows.shift, [[1], [30]])

@@ -260,7 +260,7 @@ def test_ctrl_c_leaves_the_newest_state():
 def test_pickle_predicts():
     model = pickle.loads(pickle.dumps(ApproxKernelKMeans(3, random_state=0).fit(TOY8)))
     assert model.predict(TOY8).tolist() == model.labels_.tolist()
-    labels = assign.nobody(8)
+    labels = assign.no_labels(8)
     assert labels.dtype == model.predict(TOY8).dtype
 
 

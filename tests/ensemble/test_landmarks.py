@@ -100,7 +100,7 @@ def test_kernel_values_are_kept_or_computed_again(monkeypatch):
     assert (kept._moved is None, again._moved is None, never._moved is None) == (False, True, True)
     for block in (slice(3, 9), np.array([4, 1, 20])):
         assert again.take(block) == pytest.approx(kept.take(block))
-    centers, labels = kept.dense(np.array([0, 5])), (assign.nobody(30), assign.nobody(30))
+    centers, labels = kept.dense(np.array([0, 5])), (assign.no_labels(30), assign.no_labels(30))
     for some, own in zip((kept, again), labels):
         assign.nearest(some, centers, own)
     assert labels[0].tolist() == labels[1].tolist()

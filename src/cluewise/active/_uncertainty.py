@@ -19,7 +19,7 @@ from cluewise.active._state import State
 from cluewise.active._strategy import Scene, StrategyCard
 from cluewise.centroid import PCKMeans
 from cluewise.clues import Clues
-from cluewise.core.partitions.given import clone_with
+from cluewise.core.partitions.base_clusterer import clone_with
 
 __all__ = ["NeighborhoodUncertainty"]
 

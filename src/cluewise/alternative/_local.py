@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.core.assign import nearest, nobody
-from cluewise.core.partitions.given import clone_with
+from cluewise.core.assign import nearest, no_labels
+from cluewise.core.partitions.base_clusterer import clone_with
 from cluewise.core.rows import rows_of
 
 __all__ = ["Local", "codes_of", "groups_of", "local_clustering"]
@@ -85,7 +85,7 @@ class _Nearest(NamedTuple):
     def predict(self, X: Any) -> Ints:
         """Number of the center of each row."""
         rows = rows_of(X)
-        labels = nobody(rows.n)
+        labels = no_labels(rows.n)
         nearest(rows, self.centers.astype(np.float64) - rows.shift, labels)
         return labels
 

@@ -259,7 +259,7 @@ class ClosurePCKMeans(CentroidClusterer):
         m = shared.nodes.rows.n
         nothing = Ledger(np.zeros(m, dtype=np.int64), np.zeros(m))
         first = seeding.neighborhood_centers(self.init, rows, problem.clues, problem.k, problem.rng, problem.start)
-        start = State(assign.nobody(rows.n), first, assign.nobody(m), nothing)
+        start = State(assign.no_labels(rows.n), first, assign.no_labels(m), nothing)
         move = partial(
             step,
             rows=rows,

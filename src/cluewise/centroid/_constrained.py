@@ -84,7 +84,7 @@ class ConstrainedKMeans(CentroidClusterer):
     def _solve(self, problem: Problem) -> loop.Result[lloyd.State]:
         rows, k, seeds = problem.rows, problem.k, problem.shared
         start = lloyd.State(
-            np.where(seeds >= 0, seeds, assign.nobody(rows.n)), label_centers(problem, self.init, seeds)
+            np.where(seeds >= 0, seeds, assign.no_labels(rows.n)), label_centers(problem, self.init, seeds)
         )
         # Labeled rows never move, so they are added up once; the others go into a cluster k that is dropped.
         parked = centers.tally(rows, np.where(seeds < 0, k, seeds).astype(np.int32), k + 1)

@@ -196,7 +196,7 @@ class CVQE(CentroidClusterer):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
         start = seeding.neighborhood_centers(self.init, rows, problem.clues, problem.k, problem.rng, problem.start)
-        labels = assign.nobody(rows.n)
+        labels = assign.no_labels(rows.n)
         assign.nearest(rows, start, labels)
         state = State(labels, start, squared_distances(rows, start, links.rows), links)
         published = self.profile == "published"

@@ -227,7 +227,7 @@ class LCVQE(CentroidClusterer):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, links = problem.rows, problem.shared
         start = seeding.neighborhood_centers(self.init, rows, problem.clues, problem.k, problem.rng, problem.start)
-        labels = assign.nobody(rows.n)
+        labels = assign.no_labels(rows.n)
         assign.nearest(rows, start, labels)
         squared = squared_distances(rows, start, links.rows)
         near = two_nearest(squared)

@@ -227,7 +227,7 @@ class PartitionKMeans(CentroidClusterer):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, sides = problem.rows, problem.shared
         start = seeding.plain_start(self.init, rows, problem.k, problem.rng)
-        state = State(assign.nobody(rows.n), start, shares_of_starts(rows, sides, start))
+        state = State(assign.no_labels(rows.n), start, shares_of_starts(rows, sides, start))
         move = partial(step, rows=rows, sides=sides, free=problem.clues.free, total=problem.total)
         # Rounding is proportional to everything that is summed, including the cost of labels.
         weighty = problem.total + rows.mass * sum(side.weight for side in sides)

@@ -139,7 +139,7 @@ class PCKMeans(CentroidClusterer):
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, clues, pulls = problem.rows, problem.clues, problem.shared
         start = seeding.neighborhood_centers(self.init, rows, clues, problem.k, problem.rng, problem.start)
-        labels = assign.nobody(rows.n)
+        labels = assign.no_labels(rows.n)
         found = assign.nearest(rows, start, labels)
         if self.penalty != "auto":
             penalty = float(self.penalty)

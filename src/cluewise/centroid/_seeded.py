@@ -85,6 +85,6 @@ class SeededKMeans(CentroidClusterer):
 
     def _solve(self, problem: Problem) -> loop.Result[lloyd.State]:
         rows = problem.rows
-        start = lloyd.State(assign.nobody(rows.n), label_centers(problem, self.init, problem.shared))
+        start = lloyd.State(assign.no_labels(rows.n), label_centers(problem, self.init, problem.shared))
         move = partial(lloyd.step, rows=rows, total=problem.total)
         return loop.run(move, start, problem.limits, centers.rounding(rows, problem.total))

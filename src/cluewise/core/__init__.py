@@ -8,7 +8,7 @@ k-means           `seeding`, `assign`, `centers` (with the price of a broken lin
 clues as arrays   `views`: pairs, forces, groups and components, one for each way to use clues
 `distances`       `metric` (Mahalanobis), `distance_matrix`
 `probability`     `gaussians`, `doubt` about links
-`partitions`      `given` (clusterers), `labelings`, `utilities`, `consensus`
+`partitions`      `base_clusterer`, `labelings`, `utilities`, `consensus`
 `graphs`          `neighbors`
 `trees`           `linkage` and its parts
 ================= =======================================================================================

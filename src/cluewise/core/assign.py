@@ -23,7 +23,7 @@ __all__ = [
     "find_nearest",
     "lead",
     "nearest",
-    "nobody",
+    "no_labels",
     "order_nodes",
     "others",
     "penalized",
@@ -40,7 +40,7 @@ class Assigned(NamedTuple):
     moved: int
 
 
-def nobody(n: int) -> Ints:
+def no_labels(n: int) -> Ints:
     """Labels before the first assignment."""
     return np.full(n, UNASSIGNED, dtype=np.int32)
 

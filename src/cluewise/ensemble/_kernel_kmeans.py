@@ -224,7 +224,7 @@ class ApproxKernelKMeans(Clusterer):
         move = partial(lloyd.step, rows=shared.rows, total=shared.total)
         # The smallest directions that are kept carry rounding errors into the objective.
         slack = 1e-8 * (1.0 + abs(shared.total))
-        return loop.run(move, State(assign.nobody(shared.rows.n), start), problem.limits, slack)
+        return loop.run(move, State(assign.no_labels(shared.rows.n), start), problem.limits, slack)
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         shared: Shared = problem.shared
@@ -253,7 +253,7 @@ class ApproxKernelKMeans(Clusterer):
         """
         check_is_fitted(self)
         rows = KernelRows(rows_of(checked_data(self, X, reset=False)), self._landmarks, keep=False)
-        labels = assign.nobody(rows.n)
+        labels = assign.no_labels(rows.n)
         with one_blas_thread():
             assign.nearest(rows, self._centers, labels)
         return labels

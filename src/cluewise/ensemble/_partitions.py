@@ -14,7 +14,7 @@ from cluewise._docs import documented
 from cluewise._typing import Array, Floats, Ints
 from cluewise.base import generator
 from cluewise.core.loop import Progress
-from cluewise.core.partitions.given import clone_with, size_name
+from cluewise.core.partitions.base_clusterer import clone_with, size_name
 from cluewise.core.threads import map_blocks, one_blas_thread, threads
 from cluewise.ensemble._aligned import unsigned
 from cluewise.kernels import consensus

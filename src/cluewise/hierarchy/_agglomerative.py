@@ -284,15 +284,15 @@ class ConstrainedAgglomerative(Clusterer):
             # Computing distances of many columns again and again takes longer than keeping a table of them.
             if X.shape[1] > linkage_pairs.WIDE and linkage_pairs.table_bytes(m) <= self.memory_limit * 2**30:
                 table = linkage_pairs.ward_table(given.means, given.size, known)
-                return linkage_pairs.joined_by_distance(table, given.size, "ward", watch)
-            return linkage_means.joined_by_ward(given, watch)
+                return linkage_pairs.merge_by_distance(table, given.size, "ward", watch)
+            return linkage_means.merge_by_ward(given, watch)
         if self.linkage == "centroid":
             reach = np.inf if self.max_distance is None else float(self.max_distance)
-            return linkage_means.joined_by_center(linkage_means.means_of(X, known), reach, watch)
+            return linkage_means.merge_by_center(linkage_means.means_of(X, known), reach, watch)
         distance = linkage_pairs.pairwise(X, self.metric)
         table = linkage_pairs.table_of(distance, known, self.linkage)
         size = np.bincount(known.components).astype(np.float64)
-        return linkage_pairs.joined_by_distance(table, size, self.linkage, watch)
+        return linkage_pairs.merge_by_distance(table, size, self.linkage, watch)
 
     def _tree(self, known: Clues, merges: Merges) -> Tree:
         most = np.inf if self.max_distance is None else float(self.max_distance)

@@ -13,7 +13,7 @@ from cluewise._sklearn import Interval
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, Problem, checked_data
 from cluewise.core import lloyd, loop, seeding
-from cluewise.core.assign import nobody
+from cluewise.core.assign import no_labels
 from cluewise.core.rows import rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
 from cluewise.margin import _margins as margin
@@ -200,7 +200,7 @@ class MaxMarginClusterer(Clusterer):
         nearest = np.column_stack([first, -0.5 * np.einsum("hj,hj->h", first, first)])
         prices = Prices(self.regularization, self.trust, self.balance)
         choice = margin.evaluate(table, nearest, prices).choice
-        start = State(nobody(rows.n), np.zeros_like(nearest), choice, np.inf, table)
+        start = State(no_labels(rows.n), np.zeros_like(nearest), choice, np.inf, table)
         # Only steps that lower the objective are accepted, so no slack for rounding is needed.
         return loop.run(partial(step, prices=prices), start, problem.limits, slack=0.0)
 
@@ -214,7 +214,7 @@ class MaxMarginClusterer(Clusterer):
         if self.init != "k-means":
             return drawn
         move = partial(lloyd.step, rows=rows, total=problem.total)
-        return loop.run(move, lloyd.State(nobody(rows.n), drawn), loop.Limits(300, 1e-4)).state.centers
+        return loop.run(move, lloyd.State(no_labels(rows.n), drawn), loop.Limits(300, 1e-4)).state.centers
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         rows = problem.rows

@@ -96,7 +96,7 @@ def first_centers(problem: Problem, init: Any) -> Floats:
 def first_labels(problem: Problem, init: Any) -> Ints:
     """Initial labels: those of k-means, or the nearest of drawn rows or given centers."""
     rows, chosen = problem.rows, first_centers(problem, init)
-    labels = assign.nobody(rows.n)
+    labels = assign.no_labels(rows.n)
     if isinstance(init, str) and init == "k-means":
         move = partial(lloyd.step, rows=rows, total=problem.total)
         return loop.run(move, lloyd.State(labels, chosen), loop.Limits(300, 1e-4)).state.labels

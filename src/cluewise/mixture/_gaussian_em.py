@@ -185,7 +185,7 @@ def first_node_labels(problem: Problem, init: Any) -> Ints:
     rows, nodes = problem.rows, problem.shared.nodes
     if not len(nodes.tied):
         return first_labels(problem, init)
-    state = lloyd.State(assign.nobody(rows.n), first_centers(problem, init))
+    state = lloyd.State(assign.no_labels(rows.n), first_centers(problem, init))
     move = partial(_lloyd_step, rows=rows, nodes=nodes, free=nodes.free, total=problem.total)
     steps = 300 if isinstance(init, str) and init == "k-means" else 1
     return loop.run(move, state, loop.Limits(steps, 1e-4)).state.labels
@@ -234,7 +234,7 @@ def _lloyd_step(
     state: lloyd.State, *, rows: Rows, nodes: Nodes, free: Any, total: float
 ) -> tuple[lloyd.State, loop.Info]:
     """Nearest centers for free rows and for nodes, then means."""
-    labels, of_node = state.labels.copy(), assign.nobody(nodes.rows.n)
+    labels, of_node = state.labels.copy(), assign.no_labels(nodes.rows.n)
     tally = assign.nearest(rows, state.centers, labels, free).tally
     tally = tally.plus(assign.nearest(nodes.rows, state.centers, of_node).tally)
     labels[nodes.tied] = of_node[nodes.of_tied]

@@ -13,7 +13,7 @@ from cluewise._typing import Floats
 from cluewise.base import Attributes, Clusterer, Problem, checked_data, generator
 from cluewise.clues import Clues
 from cluewise.core import centers, lloyd, loop, seeding
-from cluewise.core.assign import nobody
+from cluewise.core.assign import no_labels
 from cluewise.core.graphs.affinity import dense_affinity, given_affinity, neighbor_affinity
 from cluewise.core.graphs.laplacian import leading
 from cluewise.core.lloyd import State
@@ -108,7 +108,7 @@ class SpectralClusterer(Clusterer):
         def step(state: State) -> tuple[State, loop.Info]:
             return lloyd.step(state, rows=rows, total=problem.total)
 
-        start = State(nobody(rows.n), first)
+        start = State(no_labels(rows.n), first)
         return loop.run(step, start, problem.limits, centers.rounding(rows, problem.total))
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:

@@ -8,7 +8,7 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.centroid import PCKMeans
 from cluewise.clues import Clues
 from cluewise.core.trees.linkage import tree_of
-from cluewise.core.trees.linkage_means import joined_by_ward, means_of
+from cluewise.core.trees.linkage_means import means_of, merge_by_ward
 
 __all__ = ["WardGroups"]
 
@@ -31,7 +31,7 @@ class WardGroups:
         sums = [np.bincount(leaf, weights=X[:, j], minlength=m) for j in range(X.shape[1])]
         means = np.column_stack(sums) / counts[:, None]
         given = means_of(means, Clues(m))._replace(size=counts.astype(np.float64))
-        merges = joined_by_ward(given, lambda _: False)
+        merges = merge_by_ward(given, lambda _: False)
         self.parts: Ints = tree_of(np.arange(m), merges).Z[:, :2].astype(np.int64)
         self.n_leaves = m
         self.size = np.concatenate([counts, np.zeros(m - 1, dtype=counts.dtype)]).astype(np.float64)

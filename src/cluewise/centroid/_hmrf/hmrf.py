@@ -17,7 +17,7 @@ from cluewise.centroid._hmrf.directions import Cosine, unit_rows
 from cluewise.centroid._hmrf.distortions import Metric, Sums, none_broken
 from cluewise.centroid._hmrf.mahalanobis import SquaredEuclidean
 from cluewise.core import loop, seeding
-from cluewise.core.assign import nobody, others, visiting_order
+from cluewise.core.assign import no_labels, others, visiting_order
 from cluewise.core.rows import Rows
 from cluewise.core.threads import map_blocks, one_blas_thread
 from cluewise.core.views import build_forces, build_pair_graph
@@ -271,7 +271,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         fill = add_perturbed if self._published else None
         given = self.init, distortion.rows, problem.clues, problem.k, problem.rng, problem.start
         start = distortion.start(seeding.neighborhood_centers(*given, fill))
-        labels = nobody(n)
+        labels = no_labels(n)
         found, _, _ = fields.assign(distortion, start, distortion.first_metric(), labels, np.arange(0))
         metric, penalty = price_links(problem, start, labels, found, self._penalty(problem), constant=constant)
         must, cannot = penalty
@@ -342,7 +342,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         {labels}
         """
         distortion, centers = self._new(X)
-        labels = nobody(distortion.rows.n)
+        labels = no_labels(distortion.rows.n)
         with one_blas_thread():
             fields.assign(distortion, centers, self._metric, labels, np.arange(0))
         return labels

@@ -244,7 +244,7 @@ class PCCC(CentroidClusterer):
             first = seeding.fill(self.init, rows, frame.anchors, k, rng)
         # Objectives of different starts can only be compared at the same price.
         penalty = choose_price(frame, first, self.penalty) if problem.first is None else problem.first.penalty
-        start = State(assign.nobody(rows.n), first, assign.nobody(frame.nodes.rows.n), 0.0, penalty)
+        start = State(assign.no_labels(rows.n), first, assign.no_labels(frame.nodes.rows.n), 0.0, penalty)
         seconds = self.time_limit / 2 / self._n_starts(problem)  # the other half is for `_finish`
         share = Clock(seconds)
         move = partial(step, frame=frame, bonds=set_price(frame.bonds, penalty), clock=share)

@@ -62,7 +62,7 @@ def choose_price(frame: Frame, first: Floats, rule: float | str) -> float:
         x = mean.sums[0] / mean.mass[0]
         spread = frame.total / mean.mass[0] - float(x @ x)
         return max(spread + float(((first - x) ** 2).sum(axis=1).mean()), 0.0) or 1.0
-    labels = assign.nobody(rows.n)
+    labels = assign.no_labels(rows.n)
     found = assign.nearest(rows, first, labels).tally
     within = centers.within(frame.total, found)
     return 2 * typical_price(rows, centers.means(found, first), labels, within, 1e-12 * frame.total)

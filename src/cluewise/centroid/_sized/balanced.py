@@ -146,7 +146,7 @@ class BalancedKMeans(CentroidClusterer):
         if bounds is None and self.balance > 0:
             least = int(self.balance * (rows.n / problem.k))
             bounds = Bounds(np.full(problem.k, least), np.full(problem.k, rows.n))
-        start = State(assign.nobody(rows.n), self._start(problem))
+        start = State(assign.no_labels(rows.n), self._start(problem))
         move: Any = partial(lloyd.step, rows=rows, total=problem.total)
         if bounds is not None:
             move = partial(step, rows=rows, bounds=bounds, total=problem.total)
@@ -159,7 +159,7 @@ class BalancedKMeans(CentroidClusterer):
         if given is not None:
             return given
         sample = self._sample(problem)
-        first = State(assign.nobody(sample.n), seeding.plain_start(self.init, sample, k, rng))
+        first = State(assign.no_labels(sample.n), seeding.plain_start(self.init, sample, k, rng))
         total = centers.scatter(sample)
         limits = problem.limits._replace(watch=loop.unwatched)
         move = partial(lloyd.step, rows=sample, total=total)

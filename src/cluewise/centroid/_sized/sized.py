@@ -145,9 +145,9 @@ class SizedKMeans(CentroidClusterer):
         slack = centers.rounding(rows, problem.total)
         if bounds is None:
             plain = partial(lloyd.step, rows=rows, total=problem.total)
-            return loop.run(plain, lloyd.State(assign.nobody(rows.n), first), problem.limits, slack)
+            return loop.run(plain, lloyd.State(assign.no_labels(rows.n), first), problem.limits, slack)
         move = partial(step, rows=rows, bounds=bounds, total=problem.total)
-        return loop.run(move, State(assign.nobody(rows.n), first, None, 0.0), problem.limits, slack)
+        return loop.run(move, State(assign.no_labels(rows.n), first, None, 0.0), problem.limits, slack)
 
     def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
         return super()._attributes(problem, result) | {"gap_": getattr(result.state, "gap", 0.0)}

@@ -103,4 +103,4 @@ def begin(basis: Basis, rows: Ints) -> State:
     for codes, size, overall in zip(basis.labelings.codes, basis.labelings.sizes, basis.labelings.overall):
         table = np.vstack([np.eye(size), overall])
         shares.append(table[np.minimum(codes[rows], size)])
-    return State(assign.nobody(basis.labelings.n), shares, [], basis)
+    return State(assign.no_labels(basis.labelings.n), shares, [], basis)

@@ -11,7 +11,7 @@ from cluewise.clues import Clues
 from cluewise.core.trees.linkage import Merges, Watch
 from cluewise.kernels import linkage, linkage_centers
 
-__all__ = ["Means", "joined_by_center", "joined_by_ward", "means_bytes", "means_of"]
+__all__ = ["Means", "merge_by_center", "merge_by_ward", "means_bytes", "means_of"]
 
 BUDGET = 5 * 10**7
 """Coordinates (some tens of milliseconds) between two checks for Ctrl-C."""
@@ -91,7 +91,7 @@ def _bit(number: Ints) -> Array:
     return np.left_shift(np.uint64(1), (number % 64).astype(np.uint64))
 
 
-def joined_by_ward(given: Means, watch: Watch) -> Merges:
+def merge_by_ward(given: Means, watch: Watch) -> Merges:
     """All unions that Ward's method makes, at the heights that SciPy gives them: √2 times the root of the rise."""
     d, m = given.means.shape
     left, right, height = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m)
@@ -122,7 +122,7 @@ def joined_by_ward(given: Means, watch: Watch) -> Merges:
     return found
 
 
-def joined_by_center(given: Means, reach: float, watch: Watch) -> Merges:
+def merge_by_center(given: Means, reach: float, watch: Watch) -> Merges:
     """Unions of the clusters with the closest means, in order, up to the distance ``reach``."""
     d, m = given.means.shape
     left, right, height = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m)

@@ -20,7 +20,7 @@ __all__ = [
     "METRICS",
     "RULES",
     "WIDE",
-    "joined_by_distance",
+    "merge_by_distance",
     "paired",
     "pairwise",
     "table_bytes",
@@ -193,7 +193,7 @@ def _rows_at_once(n: int) -> int:
     return max(BLOCK // n, 1)
 
 
-def joined_by_distance(table: Floats, size: Floats, linkage: str, watch: Watch) -> Merges:
+def merge_by_distance(table: Floats, size: Floats, linkage: str, watch: Watch) -> Merges:
     """All unions that a linkage makes, at SciPy's heights; the table is overwritten."""
     m = len(size)
     left, right, height = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m)

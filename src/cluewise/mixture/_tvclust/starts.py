@@ -103,7 +103,7 @@ def first_labels(views: Views, k: int, rng: np.random.Generator, *, rows: bool, 
     picked = np.arange(n) if size == n else np.sort(rng.choice(n, size=size, replace=False))
     points = rows_of(np.ascontiguousarray(views.of(picked, rows, reports)))
     k = min(k, size)
-    start = lloyd.State(assign.nobody(size), seeding.plus_plus(points, np.empty((0, points.d)), k, rng))
+    start = lloyd.State(assign.no_labels(size), seeding.plus_plus(points, np.empty((0, points.d)), k, rng))
     move = partial(lloyd.step, rows=points, total=scatter(points))
     found = loop.run(move, start, loop.Limits(50, 1e-3))
     return nearest(views, found.state.centers + points.shift, rows, reports)

@@ -1,4 +1,4 @@
-"""Clusterers given by the user: their number of clusters and their seed."""
+"""Base clusterers, which the user gives: their number of clusters and their seed."""
 
 from __future__ import annotations
 
