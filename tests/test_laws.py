@@ -12,6 +12,7 @@ from cluewise.checks import _laws_conduct, check_clusterer, laws_for, sample_clu
 from cluewise.checks._examples import adapt_rows, blobs, move_clues
 from cluewise.checks._fits import copy_with
 from cluewise.checks._laws_data import law_permuted_rows, law_sparse_is_dense
+from cluewise.checks._table import reason_for
 from cluewise.clues import KINDS
 from cluewise.core.threads import usable_threads
 from strategies import LIGHT, cases
@@ -44,7 +45,7 @@ def test_law(cls, law):
     @settings(max_examples=most)
     @given(cases(cls.card.accepts, noise=lies, every=conduct))
     def obeys(case):
-        note(f"{case.clues}")
+        note(f"{case.clues}; {law.__name__}{reason_for(law, cls.card)}")
         law(copy_with(model, n_clusters=case.k), adapt_rows(model, case.X), case.clues, case.rng)
 
     obeys()
@@ -265,6 +266,16 @@ def test_a_start_before_the_refusal_is_caught():
 def test_the_message_names_estimator_and_law():
     with pytest.raises(AssertionError, match="Liar breaks law_labels_are_clusters: n_clusters_ is 1;"):
         check_clusterer(Liar(lie="count"))
+
+
+def test_the_message_names_the_fields_of_the_card():
+    laws = {law.__name__: law for law in laws_for(COPKMeans)}
+    assert reason_for(laws["law_hard_is_hard"], COPKMeans.card) == ", which follows from card.hard"
+    found = reason_for(laws["law_contradiction_raises_first"], COPKMeans.card)
+    assert found == ", which follows from card.hard and card.accepts"
+    assert reason_for(laws["law_permuted_rows"], COPKMeans.card) == ""
+    with pytest.raises(AssertionError, match=r"Pretender breaks law_hard_is_hard, which follows from card\.hard: "):
+        check_clusterer(Pretender())
 
 
 def test_other_errors_tell_where_they_come_from():

@@ -64,6 +64,25 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
 )
 
 
+class _Reader:
+    """A card that notes which of its fields are read."""
+
+    def __init__(self, card: Card) -> None:
+        self.card = card
+        self.read: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.read.append(f"card.{name}")
+        return getattr(self.card, name)
+
+
+def reason_for(law: Law, card: Card) -> str:
+    """The fields of a card because of which a law applies, as a part of a sentence; empty if it always applies."""
+    reader: Any = _Reader(card)
+    dict(_LAWS)[law](reader)
+    return f", which follows from {' and '.join(dict.fromkeys(reader.read))}" if reader.read else ""
+
+
 def laws_for(estimator: Any) -> list[Law]:
     """List the laws that an estimator promises to obey, by its card.
 
@@ -104,7 +123,7 @@ def check_clusterer(estimator: Any, *, random_state: int = 0) -> None:
     Raises
     ------
     AssertionError
-        If a law is broken; the message says which and how.
+        If a law is broken; the message says which, because of which fields of the card it applies, and how.
 
     Examples
     --------
@@ -123,7 +142,8 @@ def check_clusterer(estimator: Any, *, random_state: int = 0) -> None:
         try:
             law(model, adapt_rows(model, X), clues, rng)
         except AssertionError as error:
-            raise AssertionError(f"{type(model).__name__} breaks {law.__name__}: {error}") from error
+            why = reason_for(law, model.card)
+            raise AssertionError(f"{type(model).__name__} breaks {law.__name__}{why}: {error}") from error
         except Exception as error:
             error.add_note(f"raised while {law.__name__} was checked for {type(model).__name__}")
             raise
