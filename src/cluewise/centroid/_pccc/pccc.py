@@ -64,8 +64,8 @@ def step(state: State, *, frame: Frame, bonds: Bonds, clock: Clock, thorough: bo
         tally, _ = centers.refill(frame.rows, tally, at, labels, find_movable(frame, labels, len(at)))
     price = price_of(bonds, of_node[frame.nodes.bound]) if bonds.soft else bonds.constant
     value = centers.within(frame.total, tally) + price
-    cost, open_ = found.cost + bonds.constant, found.cost - found.bound
-    gap = open_ / cost if open_ > 1e-12 * abs(cost) and cost > 0 else 0.0
+    cost, excess = found.cost + bonds.constant, found.cost - found.bound
+    gap = excess / cost if excess > 1e-12 * abs(cost) and cost > 0 else 0.0  # up to rounding
     moved = int(np.count_nonzero(labels != state.labels))
     return State(labels, centers.means(tally, at), of_node, gap, state.penalty), loop.Info(value, moved)
 

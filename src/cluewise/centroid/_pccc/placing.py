@@ -34,9 +34,9 @@ class Frame(NamedTuple):
     rows: Rows
     nodes: Nodes
     bonds: Bonds  # between the bound nodes, at a price of 1
-    limits: Limits | None
+    limits: Limits | None  # bounds on sizes
     hard: Clues
-    soft: Clues | None
+    soft: Clues | None  # None: all clues are hard
     total: float  # scatter of the rows
     anchors: Floats  # centers from clues, not drawn at random
     clock: Clock  # of the whole fit
@@ -83,6 +83,7 @@ def place_freely(
         return Placement(tally, 0.0, 0.0)
     known = None if (of_node[bound] == UNASSIGNED).any() else of_node[bound]
     costs = assign.costs(nodes.rows, at, bound)
+    # Hard links alone are solved exactly, unless there are many of them and a good assignment is enough.
     if bonds.soft or not (thorough or len(bound) <= FEW or len(at) == 2):
         of_node[bound], cost, low = settle(costs, bonds, known, deadline, thorough)
     else:
