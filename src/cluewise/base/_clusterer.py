@@ -186,8 +186,8 @@ class Clusterer(ClusterMixin, ClueEstimator):
 
     An iterative method has a ``card`` and implements ``_solve(problem)``, which runs one start. It may prepare what all
     starts share (``_prepare``) and improve the best start (``_finish``). It extends ``_state_attributes`` (the results
-    that an interrupted fit publishes, too) and ``_attributes`` (all results); only `fit` writes them. A method that does
-    not iterate has a ``fit`` of its own, which begins with the checks of `ClueEstimator`.
+    that an interrupted fit publishes, too) and ``_attributes`` (all results); only `fit` writes them. A method that
+    does not iterate has a ``fit`` of its own, which begins with the checks of `ClueEstimator`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
