@@ -82,7 +82,7 @@ def nearest(
 def find_nearest(rows: Rows, centers: Floats) -> Ints:
     """Number of the nearest center of every row, lowest on ties; no tally, so there may be thousands of centers."""
     table = rows.table(centers)
-    labels = nobody(rows.n)
+    labels = no_labels(rows.n)
 
     def work(block: slice) -> None:
         labels[block] = _score(rows, table, block).near

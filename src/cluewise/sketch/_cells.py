@@ -62,7 +62,7 @@ def find_nearest(rows: Rows, points: Floats, cells: Cells | None) -> Ints:
         return assign.find_nearest(rows, points)
     coarse = rows.table(cells.coarse)
     tables = [rows.table(points[found]) for found in cells.lists]
-    labels = assign.nobody(rows.n)
+    labels = assign.no_labels(rows.n)
 
     def work(block: slice) -> None:
         x = rows.take(block)

@@ -249,11 +249,12 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
 def _promised(clusterer: Any, card: Any, known: Clues) -> tuple[Clues, Clues]:
     """Labels, links and groups that the clusterer promises to keep, and the other links and groups."""
     if card is not None and card.hard:
+        given = known.only(known.kinds - {"sizes", "partitions", "avoid"})
         every = getattr(clusterer, "hard", "all") == "all"  # PCCC leaves it to the user
-        return known.only(known.kinds - {"sizes", "partitions", "avoid"}).divide(every=every)
+        return (given, Clues(known.n)) if every else given.divide()
     if card is not None and card.joins:
         return known.only(["must", "together", "labels"]), known.only(["cannot", "apart"])
-    return known.only(["must", "cannot", "together", "apart"]).divide(every=False)
+    return known.only(["must", "cannot", "together", "apart"]).divide()
 
 
 def _fit_parts(clusterer: Any, card: Any, parts: Parts, lifted: Clues) -> Ints:
