@@ -132,6 +132,7 @@ def test_a_soft_link_inside_a_hard_component_is_paid_and_reported():
     model = PCCC(2, hard="infinite", penalty=3.0, init=[[1.0], [11.0]]).fit(TOY, clues=clues)
     assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1]
     assert model.broken_cost_ == 1.5
+    assert model.trace_[-1] == pytest.approx(model.objective_)
     assert model.broken_.cannot.tolist() == [[0, 2]]
 
 

@@ -41,6 +41,13 @@ def test_one_source_counts_once_and_different_sources_add(said: list[tuple[int, 
     assert clues.must_source.tolist() == names
 
 
+@given(reports())
+def test_a_single_source_for_all_links_is_that_source_for_each(said: list[tuple[int, int, float, str]]) -> None:
+    pairs, weights = [report[:2] for report in said], [report[2] for report in said]
+    for_all = Clues(5, must=pairs, must_weight=weights, source="ann")
+    assert for_all == Clues(5, must=pairs, must_weight=weights, must_source=["ann"] * len(said))
+
+
 @given(reports(), reports(), reports())
 def test_merging_is_commutative_associative_and_idempotent(
     a: list[tuple[int, int, float, str]],
