@@ -5,11 +5,15 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any
 
-from cluewise._sklearn import Interval
+import numpy as np
+
+from cluewise._sklearn import Interval, StrOptions
+from cluewise._typing import Ints
 from cluewise.base import Card
-from cluewise.clues import Clues
+from cluewise.clues import Clues, Pairs
 from cluewise.spectral._base import Embedding, SpectralClusterer, embed
-from cluewise.spectral._spreading import scale_to_one, spread_links
+from cluewise.spectral._spreading import choose_spread, propagators, scale_to_one, spread_links, spread_votes
+from cluewise.spectral._trust import balance, trust_in
 
 __all__ = ["E2CP"]
 
@@ -101,7 +105,8 @@ class E2CP(SpectralClusterer):
         aliases=("exhaustive and efficient constraint propagation",),
     )
     _parameter_constraints = SpectralClusterer._parameter_constraints | {
-        "spread": [Interval(Real, 0, 1, closed="left")],
+        "spread": [Interval(Real, 0, 1, closed="left"), None],
+        "profile": [StrOptions({"library", "published"})],
     }
 
     def __init__(
@@ -111,7 +116,8 @@ class E2CP(SpectralClusterer):
         affinity: str = "local",
         n_neighbors: int = 10,
         gamma: float | None = None,
-        spread: float = 0.8,
+        spread: float | None = None,
+        profile: str = "library",
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
@@ -122,14 +128,41 @@ class E2CP(SpectralClusterer):
         self.n_neighbors = n_neighbors
         self.gamma = gamma
         self.spread = spread
+        self.profile = profile
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
 
     def _embed(self, affinity: Any, clues: Clues) -> Embedding:
-        links = clues.pairs(expand=True).to_matrix(affinity.shape[0])
         if self.affinity == "precomputed":  # the others are between 0 and 1 already
             affinity = scale_to_one(affinity)
-        spread = spread_links(affinity, links, self.spread)
-        return Embedding(embed(spread, self.n_clusters), {"affinity_matrix_": spread})
+        links = clues.pairs(expand=True)
+        if self.profile == "published":
+            spread = 0.8 if self.spread is None else float(self.spread)
+            changed = spread_links(affinity, links.to_matrix(clues.n), spread)
+            points = embed(changed, self.n_clusters)
+        else:
+            spread = choose_spread(len(links.ends), clues.n) if self.spread is None else float(self.spread)
+            changed = _spread_trusted(affinity, clues.labels, links, spread)
+            points = embed(changed, self.n_clusters)
+            length = np.linalg.norm(points, axis=1, keepdims=True)
+            points = points / np.where(length > 0, length, 1.0)
+        return Embedding(points, {"affinity_matrix_": changed, "spread_": spread})
+
+
+def _spread_trusted(affinity: Any, labels: Ints, links: Pairs, alpha: float) -> Any:
+    """The affinity as changed by votes of the links, each weighted by how likely it is right."""
+    tied, ends = np.unique(links.ends, return_inverse=True)
+    if not len(tied):
+        return affinity
+    m, ends = len(links.must), ends.reshape(-1, 2)
+    weight = links.weight / links.weight.mean()  # in any unit
+    links = Pairs(ends[:m], weight[:m], ends[m:], weight[m:])
+    G = propagators(affinity, tied, alpha)
+    weight = weight * trust_in(links, labels[tied], G[tied])
+    links = balance(links._replace(must_weight=weight[:m], cannot_weight=weight[m:]))
+    none, nothing = np.empty((0, 2), dtype=ends.dtype), np.empty(0)
+    must = links._replace(cannot=none, cannot_weight=nothing).to_matrix(len(tied))
+    cannot = Pairs(links.cannot, links.cannot_weight, none, nothing).to_matrix(len(tied))
+    return spread_votes(affinity, G, must, cannot)

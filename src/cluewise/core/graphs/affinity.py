@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, triu
 from scipy.sparse.csgraph import connected_components
 
 from cluewise._typing import Floats, Ints
@@ -25,14 +25,25 @@ PRECISE = 1e-9
 TINY = 1e-12
 """Minimum weight of an edge."""
 
+EDGES = 2 * 10**6
+"""Maximum number of edges between all copies of neighbors."""
+
 
 def neighbor_affinity(X: Floats, n_neighbors: int, weights: str = "local", gamma: float | None = None) -> csr_array:
     """Sparse affinity of rows of which at least one is among the nearest of the other; the graph is connected.
 
     ``weights`` is "equal" (1 for mutual neighbors, ½ for others, as in scikit-learn), "local" (exp(−d²/(s t)), where
     the scale of a row is the distance to its farthest neighbor) or "global" (exp(−γ d²), γ by default one over the
-    median squared distance to that neighbor).
+    median squared distance to that neighbor). Neighbors are distinct: of equal rows, which would otherwise have no
+    other neighbors, all have the neighbors of one.
     """
+    distinct, copy_of = np.unique(X, axis=0, return_inverse=True)
+    if len(distinct) == len(X):
+        return _distinct_affinity(X, n_neighbors, weights, gamma)
+    return _share_among_copies(_distinct_affinity(distinct, n_neighbors, weights, gamma), copy_of.ravel(), n_neighbors)
+
+
+def _distinct_affinity(X: Floats, n_neighbors: int, weights: str, gamma: float | None) -> csr_array:
     found = nearest_rows(X, n_neighbors)
     n, k = found.rows.shape
     first = np.repeat(np.arange(n, dtype=np.int32), k)
@@ -67,6 +78,39 @@ def _typical(found: Neighbors) -> float:
     far = found.squared[:, -1]
     far = far[far > 0]
     return 1.0 / float(np.median(far)) if len(far) else 1.0
+
+
+def _share_among_copies(graph: csr_array, copy_of: Ints, most: int) -> csr_array:
+    """A graph of distinct rows as one of all rows: equal rows share the edges of the distinct row that they copy.
+
+    Toward its neighbors each copy has about as much weight as the row would have alone, and toward the other copies a
+    weight of 1, as one more neighbor: an edge between rows of a and b copies has (a + b)/2 times its weight in all. With
+    a weight of 1 for each pair of copies, any row with many copies would be a cluster. If there would be too many
+    edges, a copy has edges to ``most`` copies of each neighbor, drawn at random: drawn in order, they would form rings
+    that are easy to cut.
+    """
+    n, count = len(copy_of), np.bincount(copy_of)
+    copies, start = np.argsort(copy_of, kind="stable").astype(np.int32), np.cumsum(count) - count
+    half = coo_array(triu(graph))
+    swap = count[half.row] < count[half.col]
+    more, fewer = np.where(swap, half.col, half.row), np.where(swap, half.row, half.col)
+    own = np.flatnonzero(count > 1)
+    a, b = np.concatenate([more, own]), np.concatenate([fewer, own])
+    others = np.concatenate([count[fewer], count[own] - 1])
+    total = np.concatenate([half.data * (count[more] + count[fewer]) / 2, count[own] / 2])
+    met = others if count[a] @ others <= EDGES else np.minimum(others, most)
+    edges = count[a] * met
+    edge = np.repeat(np.arange(len(a)), edges)
+    i, step = np.divmod(np.arange(len(edge)) - np.repeat(np.cumsum(edges) - edges, edges), met[edge])
+    some = (met < others)[edge]
+    step[some] = np.random.default_rng(0).integers(others[edge[some]])
+    step += a[edge] == b[edge]  # not to itself
+    first = copies[start[a[edge]] + i]
+    second = copies[start[b[edge]] + (i + step) % count[b[edge]]]
+    shared = coo_array(((total / edges)[edge], (first, second)), shape=(n, n))
+    whole = csr_array(shared + shared.T)
+    whole.sort_indices()
+    return whole
 
 
 def symmetrize(directed: Any) -> csr_array:
