@@ -9,8 +9,11 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
+from cluewise import Clues
 from cluewise.core.graphs import affinity
 from cluewise.core.graphs.affinity import connect, dense_affinity, given_affinity, neighbor_affinity
+from cluewise.metrics import ari
+from cluewise.spectral import E2CP, FlexibleSpectral, SpectralKernelKMeans
 
 
 @pytest.fixture
@@ -83,9 +86,54 @@ def test_a_graph_in_one_piece(seed, n, k, weights):
 
 def test_all_rows_equal():
     graph = neighbor_affinity(np.ones((30, 2)), 3)
-    assert connected_components(graph)[0] == 1
-    assert set(graph.data) == {0.5, 1.0}
+    np.testing.assert_allclose(graph.toarray(), (1 - np.eye(30)) / 29)
     assert dense_affinity(np.ones((4, 2))).sum() == 12
+
+
+def test_equal_rows_share_the_neighbors_of_one():
+    """Weights of an edge add up to its own times the mean number of copies, and a row's own copies have one in all."""
+    rows = np.random.default_rng(0).normal(size=(12, 2))
+    count = np.array([1, 5, 1, 2, 1, 1, 3, 1, 1, 1, 1, 7])
+    order = np.random.default_rng(1).permutation(count.sum())
+    copy_of = np.repeat(np.arange(12), count)[order]
+    alone, graph = neighbor_affinity(rows, 3).toarray(), neighbor_affinity(rows[copy_of], 3).toarray()
+    expected = alone * (count + count[:, None]) / 2 / np.outer(count, count)
+    expected[np.diag_indices(12)] = 1 / np.maximum(count - 1, 1)
+    expected = expected[copy_of][:, copy_of]
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_allclose(graph, expected, rtol=1e-10)
+
+
+def test_many_copies_have_few_edges(monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(12, 2))
+    X = np.repeat(rows, 40, axis=0)
+    whole = neighbor_affinity(X, 3)
+    monkeypatch.setattr(affinity, "EDGES", 100)
+    graph = neighbor_affinity(X, 3)
+    assert graph.nnz < whole.nnz / 3
+    assert (graph != graph.T).nnz == 0
+    assert not graph.diagonal().any()
+    assert connected_components(graph, directed=False)[0] == 1
+    between = np.add.reduceat(np.add.reduceat(graph.toarray(), np.arange(0, 480, 40), 0), np.arange(0, 480, 40), 1)
+    exact = np.add.reduceat(np.add.reduceat(whole.toarray(), np.arange(0, 480, 40), 0), np.arange(0, 480, 40), 1)
+    np.testing.assert_allclose(between, exact)
+
+
+@pytest.mark.parametrize("cls", [E2CP, FlexibleSpectral, SpectralKernelKMeans])
+def test_rows_given_twice(cls):
+    """Copies are in one cluster, and clusters are nearly those of the rows given once."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(3, size=150)
+    X = (rng.random((150, 12)) < np.where(rng.random((3, 12)) < 0.5, 0.1, 0.9)[kind]).astype(float)
+    assert len(np.unique(X, axis=0)) < 130
+    clues = Clues.sample(kind, pairs=60, random_state=0)
+    once = cls(3, random_state=0).fit(X, clues=clues).labels_
+    twice = Clues(300, must=clues.must, cannot=clues.cannot)
+    both = cls(3, random_state=0).fit(np.vstack([X, X]), clues=twice).labels_
+    plain = cls(3, random_state=0).fit(np.vstack([X, X])).labels_
+    np.testing.assert_array_equal(plain[:150], plain[150:])
+    assert ari(once, both[:150]) > 0.9
+    assert ari(plain[:150], cls(3, random_state=0).fit(X).labels_) > 0.9
 
 
 def test_pieces_are_joined_where_they_are_closest():

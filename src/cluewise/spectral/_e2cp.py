@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import Ints
 from cluewise.base import Card
 from cluewise.clues import Clues, Pairs
 from cluewise.spectral._base import Embedding, SpectralClusterer, embed
@@ -144,14 +143,14 @@ class E2CP(SpectralClusterer):
             points = embed(changed, self.n_clusters)
         else:
             spread = choose_spread(len(links.ends), clues.n) if self.spread is None else float(self.spread)
-            changed = _spread_trusted(affinity, clues.labels, links, spread)
+            changed = _spread_trusted(affinity, links, spread)
             points = embed(changed, self.n_clusters)
             length = np.linalg.norm(points, axis=1, keepdims=True)
             points = points / np.where(length > 0, length, 1.0)
         return Embedding(points, {"affinity_matrix_": changed, "spread_": spread})
 
 
-def _spread_trusted(affinity: Any, labels: Ints, links: Pairs, alpha: float) -> Any:
+def _spread_trusted(affinity: Any, links: Pairs, alpha: float) -> Any:
     """The affinity as changed by votes of the links, each weighted by how likely it is right."""
     tied, ends = np.unique(links.ends, return_inverse=True)
     if not len(tied):
@@ -160,7 +159,7 @@ def _spread_trusted(affinity: Any, labels: Ints, links: Pairs, alpha: float) -> 
     weight = links.weight / links.weight.mean()  # in any unit
     links = Pairs(ends[:m], weight[:m], ends[m:], weight[m:])
     G = propagators(affinity, tied, alpha)
-    weight = weight * trust_in(links, labels[tied], G[tied])
+    weight = weight * trust_in(links, G[tied])
     links = balance(links._replace(must_weight=weight[:m], cannot_weight=weight[m:]))
     none, nothing = np.empty((0, 2), dtype=ends.dtype), np.empty(0)
     must = links._replace(cannot=none, cannot_weight=nothing).to_matrix(len(tied))

@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Pairs
 
-__all__ = ["balance", "trust_in"]
+__all__ = ["balance", "find_labels", "trust_in"]
+
+LABELS = 5
+"""Minimum number of labels that are judged as labels."""
 
 EVEN = 10.0
 """Links of each kind that are added before the two kinds are balanced."""
@@ -55,12 +59,13 @@ def balance(links: Pairs) -> Pairs:
     return links._replace(must_weight=heavier[0] * links.must_weight, cannot_weight=heavier[1] * links.cannot_weight)
 
 
-def trust_in(links: Pairs, labels: Ints, G: Any) -> Floats:
-    """(m + c,) probability that each link is right; a link between labeled rows is as right as both labels are.
+def trust_in(links: Pairs, G: Any) -> Floats:
+    """(m + c,) probability that each link is right; a link that follows from two labels is as right as both labels are.
 
     Rows are tied rows, numbered as in G, which has what spreads from one to another.
     """
     first, second = links.ends.T
+    labels = find_labels(links, G.shape[0])
     of_label = _trust_labels(labels, G)
     known = (labels[first] >= 0) & (labels[second] >= 0)
     trust: Floats = np.where(known, of_label[first] * of_label[second], 1.0)
@@ -68,6 +73,28 @@ def trust_in(links: Pairs, labels: Ints, G: Any) -> Floats:
     if len(rest):
         trust[rest] = _trust_links(_weigh(links, trust), rest, G)
     return trust
+
+
+def find_labels(links: Pairs, t: int) -> Ints:
+    """Labels from which the links between some rows follow, -1 for the other rows; links alone do not tell who said so.
+
+    A wrong label makes many wrong links, which confirm each other; so links that are labels are judged as labels. These
+    are the links of the rows with the most links, if all of those rows are linked with each other.
+    """
+    labels = np.full(t, -1)
+    degree = np.bincount(links.ends.ravel(), minlength=t)
+    most = -np.sort(-degree)
+    size = int(np.count_nonzero(most >= np.arange(t)))  # as many rows have as many links, less one
+    inside = degree >= size - 1
+    first, second = (inside[links.ends]).T
+    within = first & second
+    if size < LABELS or inside.sum() != size or within.sum() != size * (size - 1) // 2:
+        return labels
+    a, b = links.ends[within & links.is_must].T
+    _, piece = connected_components(csr_array((np.ones(len(a)), (a, b)), shape=(t, t)), directed=False)
+    labels[inside] = np.unique(piece[inside], return_inverse=True)[1]
+    together = np.bincount(labels[inside])
+    return labels if (together * (together - 1)).sum() == 2 * len(a) else np.full(t, -1)
 
 
 def _weigh(links: Pairs, factor: Floats) -> Pairs:
@@ -79,13 +106,15 @@ def _trust_labels(labels: Ints, G: Any) -> Floats:
     """A label's class against the classes of the other labels, each class with the same number of votes.
 
     The class of a row is c with probability ∝ votes(c)^b; its label is right, or any class at random with probability
-    e. Both b and e are those under which the labels are most likely.
+    e. Both b and e are those under which the labels are most likely. The only label of a class is trusted: no other
+    could confirm it.
     """
     trust = np.ones(len(labels))
-    rows = np.flatnonzero(labels >= 0)
-    k = int(labels.max(initial=-1)) + 1
-    if k < 2:
+    size = np.bincount(labels[labels >= 0])
+    rows = np.flatnonzero((labels >= 0) & (size[labels] > 1)) if len(size) else np.empty(0, dtype=np.int64)
+    if len(size) < 2 or not len(rows):
         return trust
+    k = len(size)
     own = np.eye(k)[labels[rows]]
     near = G[rows][:, rows]
     votes = np.maximum(near @ own - own * near.diagonal()[:, None], 0) / (own.sum(axis=0) - own + 1)
@@ -157,7 +186,9 @@ def _trust_by(x: Floats, must: Bools) -> Floats:
         e, s = expit(p[:2]) / 2, expit(some @ p[2:])
         told = e[0] + (1 - e.sum()) * s  # a must-link
         told = np.where(sign > 0, told, 1 - told)
-        value = -np.log(told).sum() + FLAT / 2 * (p[3:] ** 2).sum() - (RIGHT * np.log(1 - 2 * e) + WRONG * np.log(e)).sum()
+        value = (
+            -np.log(told).sum() + FLAT / 2 * (p[3:] ** 2).sum() - (RIGHT * np.log(1 - 2 * e) + WRONG * np.log(e)).sum()
+        )
         pull = -sign / told
         of_e = np.array([(pull * (1 - s)).sum(), -(pull * s).sum()]) + 2 * RIGHT / (1 - 2 * e) - WRONG / e
         of_b = some.T @ (pull * (1 - e.sum()) * s * (1 - s))
@@ -166,7 +197,9 @@ def _trust_by(x: Floats, must: Bools) -> Floats:
 
     bounds = [(-8.0, 2.0)] * 2 + [(-30.0, 30.0)] + [(0.0, 30.0)] * x.shape[1]
     starts = [np.r_[share, share, 0.0, np.full(x.shape[1], 0.5)] for share in (-3.0, 0.0)]
-    found = min((minimize(loss, p, jac=True, method="L-BFGS-B", bounds=bounds) for p in starts), key=lambda one: one.fun)
+    found = min(
+        (minimize(loss, p, jac=True, method="L-BFGS-B", bounds=bounds) for p in starts), key=lambda one: one.fun
+    )
     e, s = expit(found.x[:2]) / 2, expit(design @ found.x[2:])
     right = np.where(must, (1 - e[1]) * s, (1 - e[0]) * (1 - s))
     wrong = np.where(must, e[0] * (1 - s), e[1] * s)

@@ -84,9 +84,9 @@ def _share_among_copies(graph: csr_array, copy_of: Ints, most: int) -> csr_array
     """A graph of distinct rows as one of all rows: equal rows share the edges of the distinct row that they copy.
 
     Toward its neighbors each copy has about as much weight as the row would have alone, and toward the other copies a
-    weight of 1, as one more neighbor: an edge between rows of a and b copies has (a + b)/2 times its weight in all. With
-    a weight of 1 for each pair of copies, any row with many copies would be a cluster. If there would be too many
-    edges, a copy has edges to ``most`` copies of each neighbor, drawn at random: drawn in order, they would form rings
+    weight of 1, as one more neighbor: an edge between rows of a and b copies has (a + b)/2 times its weight in all. If
+    each pair of copies had a weight of 1, any row with many copies would be a cluster. If there would be too many
+    edges, a copy has edges to ``most`` copies of each neighbor, drawn at random: taken in order, they would form rings
     that are easy to cut.
     """
     n, count = len(copy_of), np.bincount(copy_of)
