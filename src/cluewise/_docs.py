@@ -122,7 +122,7 @@ ENTRIES = {
         '    as in scikit-learn. "rbf": :math:`\\exp(-\\gamma d^2)` for all pairs, up to about 11,000 rows.\n'
         '    "precomputed": X is the affinity, dense or sparse, without negative numbers; its diagonal is ignored.\n'
         "n_neighbors : int, default=10\n"
-        '    Number of neighbors of each row, for "local" and "nearest_neighbors".\n'
+        '    Number of neighbors of each row, for "local" and "nearest_neighbors". Equal rows share their neighbors.\n'
         "gamma : float or None, default=None\n"
         '    The :math:`\\gamma` of "rbf"; by default one over the median squared distance to the seventh neighbor.'
     ),

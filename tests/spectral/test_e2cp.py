@@ -212,12 +212,13 @@ def test_wrong_links_do_little_harm_to_a_good_graph():
         assert cw.metrics.ari(y, E2CP(5, random_state=0).fit(X, clues=clues).labels_) > plain - 0.02
 
 
-def test_fewer_links_spread_farther():
+def test_how_far_links_spread():
     y = np.arange(200) % 2
     X = make_blobs(200, random_state=0)[0]
-    few, more, many = (
+    one, some, many = (
         E2CP(2, random_state=0).fit(X, clues=Clues.sample(y, random_state=0, **kind)).spread_
-        for kind in ({"pairs": 20}, {"labels": 0.2}, {"labels": 0.9})
+        for kind in ({"pairs": 1}, {"pairs": 100}, {"labels": 0.9})
     )
-    assert (few, many) == (0.9, 0.5)
-    assert more == pytest.approx(1 - 2 * np.sqrt(40 * 39 / 200**2))
+    assert (one, many) == (0.5, 0.5)
+    assert some == pytest.approx(1 - 2 * np.sqrt(200 / 200**2))
+    assert E2CP(2, spread=0.3, random_state=0).fit(X).spread_ == 0.3

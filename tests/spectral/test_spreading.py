@@ -140,8 +140,9 @@ def test_more_links_of_one_opinion_do_not_weaken_others():
 
 
 def test_spread_by_the_number_of_links():
-    assert choose_spread(1, 10) == pytest.approx(1 - 2 * np.sqrt(0.02))
-    assert (choose_spread(1, 10**6), choose_spread(45, 10)) == (0.9, 0.5)
+    assert choose_spread(100, 100) == pytest.approx(1 - 2 * np.sqrt(0.02))
+    assert choose_spread(9, 10**6) == 0.75
+    assert [choose_spread(m, n) for m, n in ((1, 10**6), (1000, 10**6), (45, 10))] == [0.5, 0.9, 0.5]
 
 
 def test_links_that_cancel_and_no_links():

@@ -20,16 +20,20 @@ __all__ = ["E2CP"]
 class E2CP(SpectralClusterer):
     r"""Spectral clustering of a graph in which links spread to neighbors and change the affinity there.
 
-    Use it for clusters that are connected rather than spherical, such as curves and rings, when a good part of the rows
-    have links. A link also acts on the rows near its ends, where correct links outvote wrong ones. With few links for
-    many rows, `FlexibleSpectral` makes better use of them.
+    Use it for clusters that are connected rather than spherical, such as curves and rings, with links or labels for any
+    part of the rows. A link also acts on the rows near its ends, where links vote. Links that the graph and the other
+    links contradict count less.
 
     Parameters
     ----------
     {n_clusters}
     {affinity}
-    spread : float, default=0.8
-        :math:`\alpha`, how far links spread: with 0 not at all, close to 1 over the whole graph.
+    spread : float or None, default=None
+        :math:`\alpha`, how far links spread: with 0 not at all, close to 1 over the whole graph. By default between 0.5
+        and 0.9: far with some dozens of links, less with many or very few (published: 0.8).
+    profile : {"library", "published"}, default="library"
+        "published" trusts all links, divides what they spread by the largest value instead of counting votes, and does
+        not divide the rows of the embedding by their length.
     {embedded_k_means}
 
     Attributes
@@ -40,6 +44,8 @@ class E2CP(SpectralClusterer):
         The points that k-means clusters.
     affinity_matrix_ : ndarray or sparse array of shape (n, n)
         The affinity as changed by the links.
+    spread_ : float
+        The :math:`\alpha` that was used.
     {embedded_k_means_}
 
     See Also
@@ -65,11 +71,23 @@ class E2CP(SpectralClusterer):
     :math:`\tilde W`                ``affinity_matrix_``
     =============================== =====================================
 
-    *Deviations.* A sparse affinity of more than 1,500 rows stays sparse: the inverse is a sum over hops that drops what
-    falls below 0.001 of a link, and F is computed for neighbors and for other pairs whose F is at least 0.01 of the
-    largest value (over fewer hops if there are very many links). A precomputed affinity is divided by its largest
-    entry. Pieces of a graph of neighbors are connected by an edge each. Labels and groups count as the links they
-    imply, at most ten million.
+    *Deviations.* In the library's profile (decision 0014 says why):
+
+    - F is a vote. With M and C what must-links and cannot-links spread, without the factor :math:`(1 - \alpha)^2`,
+      :math:`F = (M - C) / (M + C + 1/2)`. The weights of the rarer kind of links are raised and those of the other
+      kind lowered, by the square root of what would make both sums equal. Only ratios of weights matter.
+    - Links are multiplied by the probability that they are right. What the other links spread to the pair of a link,
+      and how close its rows are in the graph, predict its kind; how often this comes true tells how far to believe it,
+      and how many must-links and cannot-links are wrong. Links that follow from labels are judged label by label.
+    - Rows of the embedding are divided by their length, with and without links.
+    - :math:`\alpha` is the smaller one of :math:`1 - 2 \sqrt\rho` and :math:`\sqrt m / (1 + \sqrt m)`, between 0.5 and
+      0.9, for m links, a share :math:`\rho` of all pairs.
+
+    In both profiles, a sparse affinity of more than 1,500 rows stays sparse: the inverse is a sum over hops that drops
+    what falls below 0.001 of a link, and F is computed for neighbors and for other pairs where it is at least 0.01
+    (published: 0.01 of the largest value), over fewer hops if there are very many links. A precomputed affinity is
+    divided by its largest entry. Pieces of a graph of neighbors are connected by an edge each, and equal rows share
+    their neighbors. Labels and groups count as the links they imply, at most ten million.
 
     References
     ----------
