@@ -26,7 +26,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
-from cluewise.spectral._affinity import _distinct_affinity
+from cluewise.core.graphs.affinity import _distinct_affinity
 
 CHOOSE = [
     "iris", "glass", "balance", "zoo", "ecoli", "shape_aggregation", "shape_spiral", "vowel", "sonar", "text_tr11",

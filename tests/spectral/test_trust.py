@@ -8,8 +8,8 @@ from sklearn.metrics import roc_auc_score
 
 from cluewise import Clues
 from cluewise.clues import Pairs
+from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.spectral import _trust as trust
-from cluewise.spectral._affinity import neighbor_affinity
 from cluewise.spectral._spreading import propagators
 from cluewise.spectral._trust import balance, find_labels, trust_in
 

@@ -49,9 +49,9 @@ def scale_to_one(affinity: Any) -> Any:
 def choose_spread(links: int, n: int) -> float:
     """The α with which about a quarter of a link reaches every pair of rows, between 0.5 and 0.9.
 
-    The rows of G sum to about 1/(1 − α), so a share ρ of linked pairs sends ρ/(1 − α)² of a link to a pair. A few links,
-    which have nobody to vote with, stay close to their rows: m of them spread at most √m hops, α/(1 − α). Beyond 0.9
-    links would lose their place in most graphs.
+    The rows of G sum to about 1/(1 − α), so a share ρ of linked pairs sends ρ/(1 − α)² of a link to a pair. A few
+    links, which have nobody to vote with, stay close to their rows: m of them spread over at most √m hops, α/(1 − α)
+    on average. Beyond 0.9 links would lose their place in most graphs.
     """
     share, hops = 2 * links / n**2, np.sqrt(links)
     return float(np.clip(min(1 - 2 * np.sqrt(share), hops / (1 + hops)), 0.5, 0.9))
