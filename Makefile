@@ -11,8 +11,9 @@ LAWS = tests/test_common.py tests/test_laws.py tests/test_cards.py
 # Hundreds of processes start in a run; each of them would compile what it imports anew if it could not keep it.
 export PYTHONDONTWRITEBYTECODE =
 
-# At most four processes: each one imports scikit-learn, and the machine may have little memory.
-PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocesses 4
+# At most four processes: each one imports scikit-learn, and the machine may have little memory. A process that has
+# nothing left to do takes tests from another, so that none waits at the end.
+PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocesses 4 --dist worksteal
 COVER = --cov=cluewise --cov-branch --cov-report=
 
 .DEFAULT_GOAL = help
