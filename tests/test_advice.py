@@ -11,9 +11,11 @@ import cluewise as cw
 from cluewise import Clues, clusterers, metrics
 from cluewise.advice import Comparison, Outcome, compare
 from cluewise.checks._examples import adapt_rows
+from cluewise.checks._fits import copy_with
 from cluewise.datasets import load
 from cluewise.exceptions import ClueError, Contradiction, UnusedClueWarning
 from cluewise.metrics import held_out
+from strategies import LIGHT
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +143,8 @@ def test_every_clusterer_of_the_catalogue(iris, name):
     method = clusterers()[name]
     clues = Clues.sample(iris.y, labels=0.2, pairs=40, random_state=1).only(method.card.accepts)
     rows = adapt_rows(method(), iris.X)
-    result = compare(method(3), rows, clues, truth=iris.y, n_splits=3, random_state=0)
+    model = copy_with(method(3), **LIGHT)
+    result = compare(model, rows, clues, truth=iris.y, n_splits=3, random_state=0)
     assert set(result.with_clues.satisfaction) == clues.kinds
     assert len(result.gains) == 3
     if method.card.hard:

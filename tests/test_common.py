@@ -88,6 +88,7 @@ def named(part):
     return type(part).__name__ if isinstance(part, BaseEstimator) else _everything.kwargs["ids"](part)
 
 
+@pytest.mark.no_cover  # coverage would add half to the time of two thousand tests whose lines other tests run too
 @pytest.mark.filterwarnings("ignore:only 4 of 8 clusters")  # some checks fit eight clusters to four distinct rows
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=named)
 def test_scikit_learn_checks(estimator, check):

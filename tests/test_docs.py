@@ -34,6 +34,8 @@ from cluewise.cli._app import app
 from cluewise.clues import KINDS
 from cluewise.metrics import ari
 
+pytestmark = pytest.mark.no_cover  # what the words need is covered by the tests of the code
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 BUILT = {"_build", "auto_examples", "api"}

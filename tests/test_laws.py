@@ -11,6 +11,7 @@ from cluewise.base import as_clues
 from cluewise.checks import _laws_conduct, check_clusterer, laws_for, sample_clues
 from cluewise.checks._examples import adapt_rows, blobs, move_clues
 from cluewise.checks._fits import copy_with
+from cluewise.checks._laws_conduct import law_within_budget
 from cluewise.checks._laws_data import law_permuted_rows, law_sparse_is_dense
 from cluewise.checks._table import reason_for
 from cluewise.clues import KINDS
@@ -24,7 +25,7 @@ CONDUCT = {"law_same_seed_same_result", "law_unused_kinds_warn", *_laws_conduct.
 FEW = {"law_two_fits_at_once": 2}
 # A fit of these takes a tenth of a second even on small data and with few starts.
 SLOW = {"BoostCluster", "ConditionalIB", "CoordinatedConditionalIB", "InformationBottleneck", "MaxMarginClusterer"}
-# These fit large data. They are tried once, with defaults, in `test_every_clusterer_passes_the_check_for_users`.
+# These fit large data. They are tried once, in `test_every_clusterer_passes_the_check_for_users`.
 ONCE = {"law_threads_change_nothing", "law_within_budget"}
 PAIRS = [
     pytest.param(cls, law, id=f"{name}-{law.__name__}")
@@ -34,6 +35,8 @@ PAIRS = [
 ]
 
 
+# Coverage would add a third to the time of these tests; the tests of the families run the same lines.
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("cls", "law"), PAIRS)
 def test_law(cls, law):
     lies = 0.0 if cls.card.hard or cls.card.joins else 0.25  # soft methods take contradictory clues
@@ -76,9 +79,19 @@ def test_laws_of_pckmeans_with_a_price(penalty, order):
     check_clusterer(PCKMeans(penalty=penalty, order=order), random_state=1)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", clusterers())
 def test_every_clusterer_passes_the_check_for_users(name):
-    check_clusterer(clusterers()[name](), random_state=2)
+    check_clusterer(copy_with(clusterers()[name](), **LIGHT), random_state=2)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("name", [name for name, cls in clusterers().items() if LIGHT.keys() & cls().get_params()])
+def test_defaults_stay_within_budget(name):
+    """As many starts, members and rounds as users get, where the checks above make do with few."""
+    cls, rng = clusterers()[name], np.random.default_rng(2)
+    X, y = blobs(40, 3, 3, rng)
+    law_within_budget(copy_with(cls(), n_clusters=3), adapt_rows(cls(), X), sample_clues(y, cls.card.accepts, rng), rng)
 
 
 class Liar(SeededKMeans):
