@@ -35,7 +35,7 @@ PAIRS = [
 ]
 
 
-# Coverage would add a third to the time of these tests; the tests of the families run the same lines.
+# Coverage would add a third to the time of these tests; the check for users runs the same laws and is measured.
 @pytest.mark.no_cover
 @pytest.mark.parametrize(("cls", "law"), PAIRS)
 def test_law(cls, law):
@@ -79,7 +79,6 @@ def test_laws_of_pckmeans_with_a_price(penalty, order):
     check_clusterer(PCKMeans(penalty=penalty, order=order), random_state=1)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", clusterers())
 def test_every_clusterer_passes_the_check_for_users(name):
     check_clusterer(copy_with(clusterers()[name](), **LIGHT), random_state=2)
