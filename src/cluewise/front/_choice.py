@@ -32,7 +32,7 @@ VARIATIONS: tuple[Callable[[Plan], list[Plan]], ...] = (
 )
 """Neighbors of a plan, one parameter after the other."""
 
-FIRST = Plan("propagation, far", "mixed", 0.1, 0.02, 0.3)
+FIRST = Plan("propagation", "mixed", 0.1, 0.02, 0.3)
 """What is tried first, for each start."""
 
 FINALISTS = 2
@@ -44,11 +44,11 @@ CANDIDATES = 5
 ITERATIONS = 40
 """Steps of a fit during the search."""
 
-CAUTION = 1.0
+CAUTION = 1.5
 """A plan replaces a simpler one if it predicts clues better by more than this many standard errors."""
 
-FEW, MANY, HUGE = 300, 1000, 4000
-"""Clues up to which there are five, four and three folds; beyond, one of three is used."""
+FEW, MANY = 300, 1000
+"""Clues up to which there are five folds, and four; beyond, one of three is used."""
 
 
 NEWS = 0.9
@@ -116,7 +116,7 @@ def make_folds(evidence: Evidence, rng: np.random.Generator) -> list[Fold]:
     folds = [_make_fold(evidence, held) for held in divide_clues(evidence, count, rng)]
     if np.mean([fold.fair.mean() for fold in folds]) < NEWS:
         folds = [_make_fold(evidence, held) for held in _divide_rows(evidence, count, rng)]
-    return [fold for fold in folds if fold.fair.any()][: count if total < HUGE else 1]
+    return [fold for fold in folds if fold.fair.any()][: count if total < MANY else 1]
 
 
 def _make_fold(evidence: Evidence, held: Ints) -> Fold:

@@ -64,7 +64,9 @@ class Regression:
         self._grain = ground.place.grain[self._rows]
         place = Place(*(column[self._rows] for column in ground.place))
         self._features = {
-            view: np.concatenate([own[self._anchors], ground.describe(rows[self._rows], place, view)])
+            view: np.concatenate([own[self._anchors], ground.describe(rows[self._rows], place, view)]).astype(
+                np.float32
+            )
             for view, own in ground.features.items()
         }
         # Numbers of rows among the anchors and the rows that are mentioned.
@@ -74,15 +76,15 @@ class Regression:
     def fit(self, start: Ints, plan: Plan, evidence: Evidence, first: Floats | None, max_iter: int) -> Floats:
         """Weights of the features of a view, from first weights; ``start`` has a cluster for each grain."""
         F, k = self._features[plan.view], self.k
-        pull = plan.pull * soften(start[self._anchors], k)
+        pull = (plan.pull * soften(start[self._anchors], k)).astype(np.float32)
         anchors = np.arange(len(self._anchors))
         known = evidence.renumber(self._number)
         sure = np.ones(len(known.labeled))
-        slope = np.empty((len(F), k))
+        slope = np.empty((len(F), k), dtype=np.float32)
 
         def charge(flat: Floats) -> tuple[float, Floats]:
             weights = flat.reshape(F.shape[1], k)
-            P = F @ weights
+            P = F @ weights.astype(np.float32)  # single precision: twice as fast, and the optimum need not be exact
             softmax(P)
             value = charge_clues(
                 P, anchors, pull, known.ends, known.is_must, known.weight, known.labeled, known.classes, sure,

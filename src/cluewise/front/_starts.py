@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,25 +16,27 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from cluewise._typing import Floats, Ints
+from cluewise.clues import Clues
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground
+from cluewise.spectral import E2CP
 
 __all__ = ["INFORMED", "LABELED", "PLAIN", "Starts", "match"]
 
 PLAIN = ("consensus", "k-means", "spectral", "Ward", "mixture")
 """Clusterings without clues."""
 
-INFORMED = ("propagation, near", "propagation, far")
+INFORMED = ("propagation",)
 """Clusterings of the graph after clues have propagated along it, as in E2CP."""
 
 LABELED = ("label spreading", "nearest label")
 """Classifications, if most clues are labels."""
 
-REACH = {"propagation, near": 0.8, "propagation, far": 0.9, "label spreading": 0.98}
-"""Probability that a clue propagates one step further."""
+REACH = 0.98
+"""Probability that a label spreads one step further."""
 
-LABELS = 4.0
-"""Weight of all labels together, per labelled row, when they propagate as links."""
+RESTARTS = 3
+"""Starts of k-means in an embedding that depends on clues."""
 
 AGREED = 0.4
 """Share of the clusterings that have to join two grains for the consensus to do so."""
@@ -70,7 +71,7 @@ class Starts:
             return self._spread_labels(known)
         if name == "nearest label":
             return self._take_nearest(known)
-        return match(self._propagate(known, REACH[name]), evidence, self._ground.place.grain, self.k)
+        return match(self._propagate(known), evidence, self._ground.place.grain, self.k)
 
     # --- without clues ----------------------------------------------------------------------------------------
 
@@ -140,37 +141,37 @@ class Starts:
 
     # --- with clues -------------------------------------------------------------------------------------------
 
-    def _propagate(self, known: Evidence, reach: float) -> Ints:
-        """Links propagate along the graph and change its weights, which are then clustered."""
-        ground = self._ground
-        links = self._sum_links(known)
-        if not links.nnz:
+    def _propagate(self, known: Evidence) -> Ints:
+        """E2CP on the graph of the grains."""
+        lifted = self._lift(known)
+        if not lifted.kinds:
             return self.plain("spectral")
-        tied = np.flatnonzero(np.diff(links.indptr))
-        walk = self._walk(reach)[:, tied]
-        F = (walk @ links[tied][:, tied]) @ walk.T
-        F /= np.abs(F).max()
-        W = ground.affinity
-        changed = np.where(F >= 0, 1 - (1 - F) * (1 - W), (1 + F) * W)
-        np.fill_diagonal(changed, 0)
-        return self._cluster_graph(changed)
+        method = E2CP(self.k, affinity="precomputed", n_init=RESTARTS, random_state=self._seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about empty clusters
+            return method.fit(self._ground.affinity, clues=lifted).labels_.astype(np.int64)
 
-    def _sum_links(self, known: Evidence) -> csr_array:
-        """Net weight of the links between grains."""
+    def _lift(self, known: Evidence) -> Clues:
+        """Links between grains by their net weight, and the most frequent label of each grain."""
         m = self._ground.m
         first, second = known.ends.T
         signed = np.where(known.is_must, known.weight, -known.weight)
-        links = coo_array((signed, (first, second)), shape=(m, m)).tocsr()
-        links = links + links.T
-        if len(known.labeled):
-            votes = self._count_votes(known)
-            seen = csr_array(votes.sum(axis=1)[:, None])
-            share = csr_array(votes)
-            links = links + LABELS / len(known.labeled) * (2 * (share @ share.T) - seen @ seen.T)
-        links = csr_array(links)
-        links.setdiag(0)
-        links.eliminate_zeros()
-        return links
+        links = (
+            coo_array((signed, (np.minimum(first, second), np.maximum(first, second))), shape=(m, m)).tocsr().tocoo()
+        )
+        pairs = np.column_stack([links.row, links.col])
+        pulls = (links.data > 0) & (links.row != links.col)
+        parts = (links.data < 0) & (links.row != links.col)
+        votes = self._count_votes(known)
+        labels = np.where(votes.any(axis=1), votes.argmax(axis=1), -1) if len(known.labeled) else None
+        return Clues(
+            m,
+            must=pairs[pulls],
+            must_weight=links.data[pulls],
+            cannot=pairs[parts],
+            cannot_weight=-links.data[parts],
+            labels=labels,
+        )
 
     def _count_votes(self, known: Evidence) -> Floats:
         """Number of labels of each class on each grain."""
@@ -178,14 +179,10 @@ class Starts:
         np.add.at(votes, (known.labeled, known.classes), 1.0)
         return votes
 
-    @cache  # noqa: B019 - as long as the starts live
-    def _walk(self, reach: float) -> Floats:
-        """(1 − a) (I − aN)⁻¹, where a random walk from each grain ends."""
-        values, vectors = self._ground.values, self._ground.vectors
-        return (vectors * ((1 - reach) / (1 - reach * values))) @ vectors.T
-
     def _spread_labels(self, known: Evidence) -> Ints:
-        scores = self._walk(REACH["label spreading"]) @ self._count_votes(known)
+        """The class whose labels a random walk from the grain meets most often."""
+        values, vectors = self._ground.values, self._ground.vectors
+        scores = vectors @ ((vectors.T @ self._count_votes(known)) / (1 - REACH * values)[:, None])
         return scores.argmax(axis=1)
 
     def _take_nearest(self, known: Evidence) -> Ints:
@@ -208,7 +205,7 @@ class Starts:
             vectors = eigh(N, subset_by_index=[m - k, m - 1])[1]
         else:
             vectors = eigsh(N, k, which="LA", v0=np.sqrt(degree), tol=1e-4)[1]
-        return self._embed(vectors, degree, n_init=3)
+        return self._embed(vectors, degree, n_init=RESTARTS)
 
     def _embed(self, vectors: Floats, degree: Floats, n_init: int) -> Ints:
         points = vectors / np.sqrt(degree)[:, None]
