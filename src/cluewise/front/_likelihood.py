@@ -63,12 +63,11 @@ class Regression:
         self.k = k
         self._grain = ground.place.grain[self._rows]
         place = Place(*(column[self._rows] for column in ground.place))
-        self._features = {
-            view: np.concatenate([own[self._anchors], ground.describe(rows[self._rows], place, view)]).astype(
-                np.float32
-            )
-            for view, own in ground.features.items()
-        }
+        self._features: dict[str, Floats] = {}
+        for view, own in ground.features.items():
+            tied = ground.describe(rows[self._rows], place, view)
+            # Single precision is twice as fast, and the optimum need not be exact.
+            self._features[view] = np.concatenate([own[self._anchors], tied]).astype(np.float32)
         # Numbers of rows among the anchors and the rows that are mentioned.
         self._number = np.zeros(len(rows), dtype=np.int64)
         self._number[self._rows] = count + np.arange(len(self._rows))
@@ -84,7 +83,7 @@ class Regression:
 
         def charge(flat: Floats) -> tuple[float, Floats]:
             weights = flat.reshape(F.shape[1], k)
-            P = F @ weights.astype(np.float32)  # single precision: twice as fast, and the optimum need not be exact
+            P = F @ weights.astype(np.float32)
             softmax(P)
             value = charge_clues(
                 P, anchors, pull, known.ends, known.is_must, known.weight, known.labeled, known.classes, sure,
