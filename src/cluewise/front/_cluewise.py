@@ -107,7 +107,7 @@ class Cluewise(Clusterer):
     probabilities of the clusters are fitted to the clues: a softmax regression on eigenvectors of the graph, on
     similarities to landmarks and on the columns, with a pull toward the start. The likelihood allows clues to be wrong.
     Start, pull and assumed share of wrong clues are those that predict held-out clues best; something simpler is taken
-    if it predicts them as well within one standard error. A clue that follows from others is not used to compare.
+    if it predicts them as well within 1.5 standard errors. A clue that follows from others is not used to compare.
 
     Memory beyond X is some 100 bytes per row, and 1,500 × 1,500 numbers for the graph.
 
