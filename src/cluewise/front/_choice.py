@@ -19,7 +19,7 @@ from cluewise.front._starts import INFORMED, LABELED, PLAIN, Starts
 
 __all__ = ["FIRST", "PULLS", "Choice", "Fold", "Search", "as_it_is", "divide_clues", "make_folds", "select"]
 
-PULLS = (1.0, 0.1, 0.01, 0.001)
+PULLS = (10.0, 1.0, 0.1, 0.01, 0.001)
 ERRORS = (0.02, 0.1, 0.2, 0.3)
 RIDGES = (0.03, 0.3, 3.0)
 """What is tried."""
@@ -47,8 +47,8 @@ ITERATIONS = 40
 CAUTION = 1.5
 """A plan replaces a simpler one if it predicts clues better by more than this many standard errors."""
 
-FEW, MANY = 300, 1000
-"""Clues up to which there are five folds, and four; beyond, one of three is used."""
+FEW, MANY, HUGE = 300, 1000, 4000
+"""Clues up to which there are five folds, four folds, and two of three folds; beyond, one of three is used."""
 
 
 NEWS = 0.9
@@ -116,7 +116,8 @@ def make_folds(evidence: Evidence, rng: np.random.Generator) -> list[Fold]:
     folds = [_make_fold(evidence, held) for held in divide_clues(evidence, count, rng)]
     if np.mean([fold.fair.mean() for fold in folds]) < NEWS:
         folds = [_make_fold(evidence, held) for held in _divide_rows(evidence, count, rng)]
-    return [fold for fold in folds if fold.fair.any()][: count if total < MANY else 1]
+    used = count if total < MANY else 2 if total < HUGE else 1
+    return [fold for fold in folds if fold.fair.any()][:used]
 
 
 def _make_fold(evidence: Evidence, held: Ints) -> Fold:
