@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -165,7 +166,7 @@ def test_good_clues_are_used_and_wrong_ones_are_not():
     X, y = two_blobs()
     good = check(Clues.sample(y, pairs=40, random_state=1), X, n_clusters=2, random_state=0)
     assert (good.recommendation, good.harm, good.trial.moved) == ("ask", 0.0, 0.0)  # nothing to gain here
-    assert "PCKMeans was tried. The clusters are unchanged in this trial." in str(good)
+    assert "Cluewise was tried. The clusters are unchanged in this trial." in str(good)
     assert "Probability" not in str(good)
     wrong = Clues.sample(y, pairs=40, noise=0.4, random_state=1)
     bad = check(wrong, X, estimator=cw.PKMeans(2, penalty=1, random_state=0), random_state=0)
@@ -286,17 +287,39 @@ def test_a_trial_that_only_fails_with_clues():
 def test_many_rows_are_sampled():
     X, y = two_blobs(6000)
     clues = Clues.sample(y, pairs=3000, labels=50, random_state=0)
-    found = check(clues, X, n_clusters=2, random_state=0)
+    model = cw.PCKMeans(2)
+    found = check(clues, X, estimator=model, random_state=0)
     assert found.trial.rows == 2000
     assert "(on 2000 rows)" in str(found)
-    again = check(clues, X, n_clusters=2, random_state=0)
+    again = check(clues, X, estimator=model, random_state=0)
     assert (again.harm, again.trial) == (found.harm, found.trial)
-    labels = check(Clues(6000, labels=y), X, random_state=0)
+    labels = check(Clues(6000, labels=y), X, estimator=model, random_state=0)
     assert labels.trial.rows == 2000
-    links = check(Clues.sample(y, pairs=100, random_state=0), X, n_clusters=2, random_state=0)
+    links = check(Clues.sample(y, pairs=100, random_state=0), X, estimator=model, random_state=0)
     assert links.trial.rows == 2000
-    few = check(Clues(6000, labels=np.where(np.arange(6000) < 40, y, -1)), X, random_state=0)
+    few = check(Clues(6000, labels=np.where(np.arange(6000) < 40, y, -1)), X, estimator=model, random_state=0)
     assert few.trial.rows == 2000
+
+
+def test_a_method_that_estimates_harm_itself_is_fitted_twice():
+    fits = []
+
+    class Anxious(cw.PCKMeans):
+        def fit(self, X, y=None, *, clues=None, sample_weight=None):
+            fits.append(clues)
+            super().fit(X, clues=clues)
+            self.harm_, self.choice_ = 0.45, SimpleNamespace(reason="the worst was best")
+            return self
+
+    X, y = two_blobs()
+    wrong = Clues.sample(y, pairs=60, noise=0.4, random_state=1)
+    found = check(wrong, X, estimator=Anxious(2, penalty=50, random_state=0), random_state=0)
+    assert len(fits) == 2
+    assert (found.harm, found.harmful, found.trial.harm, found.trial.splits) == (0.45, True, 0.45, 0)
+    assert "Probability that Anxious does worse with these clues than without: 45 %.\n  The worst was best." in str(
+        found
+    )
+    assert harm.is_conclusive(found.trial)
 
 
 def test_inputs_of_any_kind_stay_as_they_are():

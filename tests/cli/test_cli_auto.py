@@ -1,4 +1,4 @@
-"""cluewise fit --auto: method and number of clusters chosen by held-out clues."""
+"""cluewise fit --auto --method A,B: a search among methods and numbers of clusters by held-out clues."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows(write):
 
 
 def test_method_and_number_of_clusters_are_chosen(run, rows):
-    answer = run(*FIT, "--clues", "known.csv", "--auto", "--report", "r.json")
+    answer = run(*FIT, "--clues", "known.csv", "--auto", "--method", "all", "--report", "r.json")
     assert (answer.code, answer.err) == (0, "")
     assert "Take PCKMeans with 3 clusters" in answer.out
     assert "score" in answer.out
@@ -50,6 +50,13 @@ def test_what_is_given_is_not_chosen(run, rows):
     told = json.loads(answer.out)
     assert (told["method"], told["parameters"]["n_clusters"]) == ("COPKMeans", 4)
     assert [one["method"] for one in told["auto"]["methods"]] == ["COPKMeans"]
+
+
+def test_some_methods_are_compared(run, rows):
+    words = ("--clues", "known.csv", "--auto", "-k", 3, "--method", "pck-means, SeededKMeans", "--time-limit", 30)
+    told = json.loads(run(*FIT, *words, "--json").out)
+    assert {one["method"] for one in told["auto"]["methods"]} == {"PCKMeans", "SeededKMeans"}
+    assert told["choice"] is None
 
 
 def test_broken_clues_are_reported_even_if_the_winner_ignores_them(run, rows, write):
@@ -75,9 +82,10 @@ def test_it_says_when_nothing_is_predicted(run, rows, write):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--penalty", "2"), "--auto chooses by itself; leave --penalty out."),
+        (("--penalty", "2", "--method", "all"), "--auto chooses by itself; leave --penalty out."),
         (("-k", "0"), "-k is 0; there must be at least 1 cluster."),
-        (("--method", "nothing"), "there is no clusterer 'nothing'"),
+        (("-k", "0", "--method", "all"), "-k is 0; there must be at least 1 cluster."),
+        (("--method", "PCKMeans,nothing"), "there is no clusterer 'nothing'"),
     ],
 )
 def test_strange_wishes_are_refused_in_one_sentence(run, rows, words, message):
@@ -88,9 +96,9 @@ def test_strange_wishes_are_refused_in_one_sentence(run, rows, words, message):
 
 
 def test_without_clues_about_rows_nothing_can_be_chosen(run, rows, write):
-    assert "no clues about rows" in run(*FIT, "--auto").err
+    assert "no clues about rows" in run(*FIT, "--auto", "--method", "all").err
     write("size.csv", "*,1..20,size\n")
-    answer = run(*FIT, "--clues", "size.csv", "--auto")
+    answer = run(*FIT, "--clues", "size.csv", "--auto", "--method", "all")
     assert (answer.code, answer.out) == (2, "")
     assert "there are no clues about rows to choose by" in answer.err
 

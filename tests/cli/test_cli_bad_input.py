@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cluewise import plots
-from cluewise.centroid import PCKMeans
+from cluewise.front import Cluewise
 
 DATA = "id,x,y\na,0,0\nb,0,1\nc,9,9\nd,9,8\n"
 
@@ -112,12 +112,22 @@ def test_soft_methods_take_contradictions(run, folder, write):
 REFUSED = {
     "k > n": (["-k", "5"], "n_clusters=5 is larger than the number of rows, n_samples=4."),
     "k = 0": (["-k", "0"], "-k is 0; there must be at least 1 cluster."),
-    "no k": ([], "give the number of clusters with -k; there are no labels to take it from."),
+    "no k": (["--method", "PCKMeans"], "give the number of clusters with -k; there are no labels to take it from."),
     "k no number": (["-k", "two"], "'--clusters' / '-k'"),
     "seed": (["-k", "2", "--seed", "-1"], "'--seed'"),
     "method": (["-k", "2", "--method", "PCKMaens"], "there is no clusterer 'PCKMaens'; did you mean PCKMeans?"),
-    "penalty": (["-k", "2", "--penalty", "much"], "--penalty is 'much'; it must be a number of at least 0, or auto."),
-    "penalty < 0": (["-k", "2", "--penalty", "-1"], "--penalty is '-1'"),
+    "penalty": (
+        ["-k", "2", "--method", "PCKMeans", "--penalty", "much"],
+        "--penalty is 'much'; it must be a number of at least 0, or auto.",
+    ),
+    "penalty < 0": (["-k", "2", "--method", "PCKMeans", "--penalty", "-1"], "--penalty is '-1'"),
+    "default penalty": (["--penalty", "1"], "Cluewise has no penalty; leave --penalty out, or use --method PCKMeans."),
+    "time limit": (["--time-limit", "0"], "--time-limit is 0; it must be a number of seconds above 0."),
+    "no time limit": (
+        ["-k", "2", "--method", "PCKMeans", "--time-limit", "9"],
+        "PCKMeans has no time limit; leave --time-limit out.",
+    ),
+    "auto time limit": (["--auto", "--method", "all", "--time-limit", "nan"], "--time-limit is nan; it must be"),
     "no penalty": (["-k", "2", "--penalty", "1", "--method", "SeededKMeans"], "SeededKMeans has no penalty"),
     "columns": (["-k", "2", "--columns", "x,z"], "ok.csv has no column 'z'."),
     "no columns": (["-k", "2", "--columns", "x,,y"], "'x,,y' is not a list of columns"),
@@ -165,7 +175,7 @@ def test_refused_options(refused, case):
         (["fit"], "Missing argument 'DATA'. See cluewise fit --help."),
         (["fti"], "No such command 'fti'"),
         (["check", "ok.csv", "-k", "0"], "-k is 0"),
-        (["compare", "ok.csv", "-k", "2"], "there are no clues that PCKMeans uses, so nothing can be compared."),
+        (["compare", "ok.csv", "-k", "2"], "there are no clues that Cluewise uses, so nothing can be compared."),
         (["compare", "ok.csv", "-k", "2", "--truth", "z"], "ok.csv has no column 'z'."),
         (["list", "--accepts", "friends"], "--accepts: 'friends' is not a kind of clue; the kinds are labels, must"),
         (["datasets", "wien", "--out", "w.csv"], "there is no data set 'wien'; did you mean 'wine'?"),
@@ -228,7 +238,7 @@ def test_what_happens_during_a_fit(run, write, monkeypatch, error, code, words):
     def fit(*_, **__):
         raise error
 
-    monkeypatch.setattr(PCKMeans, "fit", fit)
+    monkeypatch.setattr(Cluewise, "fit", fit)
     assert run("fit", "ok.csv", "-k", 2) == (code, "", words)
     assert not Path("ok-clusters.csv").exists()
 
@@ -237,7 +247,7 @@ def test_our_own_mistakes_keep_their_traceback(write, monkeypatch):
     from cluewise.cli import main
 
     write("ok.csv", DATA)
-    monkeypatch.setattr(PCKMeans, "fit", lambda *_, **__: [][0])
+    monkeypatch.setattr(Cluewise, "fit", lambda *_, **__: [][0])
     with pytest.raises(IndexError):
         main(["fit", "ok.csv", "-k", "2"])
 

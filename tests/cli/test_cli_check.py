@@ -32,7 +32,7 @@ def test_the_page_is_that_of_the_library(run, wine):
     read = Clues.read("pairs.csv", n=178)
     assert answer.out == f"{check(read, standardize(X), estimator=PCKMeans(3, random_state=5), random_state=5)}\n"
     assert "PCKMeans was tried. The clusters hardly change in this trial." in answer.out
-    raw = run("check", "wine.csv", "--clues", "pairs.csv", "-k", 3, "--seed", 5, "--raw")
+    raw = run("check", "wine.csv", "--clues", "pairs.csv", "-k", 3, "--method", "PCKMeans", "--seed", 5, "--raw")
     assert raw.out == f"{check(read, X, estimator=PCKMeans(3, random_state=5), random_state=5)}\n"
     assert raw.out != answer.out
 
@@ -60,7 +60,7 @@ def test_labels_tell_the_number_of_clusters(run, folder):
     answer = run("check", "data.csv", "--label-column", "color", "--id", "id")
     assert answer.code == 0
     told = json.loads(run("check", "data.csv", "--label-column", "color", "--json").out)
-    assert (told["clusters"], told["method"]) == (4, "ConstrainedKMeans")
+    assert (told["clusters"], told["method"]) == (4, "Cluewise")
 
 
 def test_rows_of_clashes_and_repairs_are_named(run, write):

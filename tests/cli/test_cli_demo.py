@@ -34,6 +34,10 @@ def test_demo_shows_a_gain_and_writes_its_files(shown):
     assert numbers(shown, "the same by NMI")[1] > numbers(shown, "the same by NMI")[0]
     assert numbers(shown, "wines in the wrong cluster")[1] < numbers(shown, "wines in the wrong cluster")[0]
     assert numbers(shown, "broken clues")[1] < numbers(shown, "broken clues")[0]
+    must, cannot = re.findall(r"(must|cannot)-links (\S+) % \(truth (\S+) %\)", shown)
+    assert (must[0], must[2], cannot[0], cannot[2]) == ("must", "82.5", "cannot", "95.0")
+    assert abs(float(must[1]) - 82.5) < 15
+    assert abs(float(cannot[1]) - 95) < 10
     assert "one link in ten is wrong" in shown
     assert "With 3 other draws of clues" in shown
     assert sorted(p.name for p in Path("demo").iterdir()) == ["clues.csv", "truth.csv", "wine.csv", "wine.png"]

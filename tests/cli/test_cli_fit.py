@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from cluewise import __version__, tables
-from cluewise.cli import _progress, _show
+from cluewise import Clues, Cluewise, __version__, tables
+from cluewise.cli import _progress, _report, _show
 from cluewise.cli._method import standardize
 from cluewise.core.probability import doubt
 
@@ -35,9 +37,9 @@ def test_every_row_comes_back_with_its_cluster_and_margin(run, folder):
 
 def test_summary_names_method_sizes_clues_and_files(run, folder):
     out = run(*FIT, "--clues", "clues.csv", "-k", 2).out
-    assert out.startswith("PCKMeans: 6 rows of data.csv in 2 clusters, by 2 columns standardized.\n")
+    assert out.startswith("Cluewise: 6 rows of data.csv in 2 clusters, by 2 columns standardized.\n")
     assert "50.0 %" in out
-    assert [line.split() for line in out.splitlines() if "links" in line] == [
+    assert [line.split() for line in out.splitlines() if "links  " in line] == [
         ["must-links", "1", "100.0", "%"],
         ["cannot-links", "1", "100.0", "%"],
     ]
@@ -47,7 +49,7 @@ def test_summary_names_method_sizes_clues_and_files(run, folder):
 
 def test_broken_clues_are_named_with_their_line_dearest_first(run, write):
     write("wrong.csv", "a,b,kind,weight\nrose,oak,must,0.001\nlily,elm,must,0.002\niris,rose,must,1\n")
-    out = run(*FIT, "--clues", "wrong.csv", "-k", 2).out
+    out = run(*FIT, "--clues", "wrong.csv", "-k", 2, "--method", "PCKMeans").out
     assert "2 clues are broken:\n  must-link lily – elm (wrong.csv:3)\n  must-link rose – oak (wrong.csv:2)\n" in out
 
 
@@ -132,29 +134,127 @@ def test_broken_labels_and_groups_and_unused_kinds_are_reported(run, write):
         assert words in text
 
 
-def test_labels_alone_choose_the_method_and_the_number_of_clusters(run, write):
+@pytest.mark.parametrize("method", ["Cluewise", "ConstrainedKMeans"])
+def test_labels_alone_tell_the_number_of_clusters(run, write, method):
     write("labels.csv", "id,label\nrose,flower\noak,tree\n")
-    told = json.loads(run(*FIT, "--clues", "labels.csv", "--json").out)
-    assert (told["method"], told["clusters"]) == ("ConstrainedKMeans", 2)
+    told = json.loads(run(*FIT, "--clues", "labels.csv", "--method", method, "--json").out)
+    assert (told["method"], told["clusters"]) == (method, 2)
     assert told["classes"] == [{"flower": 1}, {"tree": 1}]
 
 
 @pytest.mark.parametrize(
-    ("line", "method"),
+    "lines",
     [
-        ("*,3..3,size", "SizedKMeans"),
-        ("rose,wild,partition", "PartitionKMeans"),
-        ("rose,oak,must", "PCKMeans"),
-        ("rose,red,label\n*,1..4,size", "PCCC"),
-        ("rose,red,label\nrose,oak,must", "PCCC"),
-        ("rose,red,label\noak,1,partition", "PartitionKMeans"),
-        ("rose,oak,must\noak,1,apart", "PCKMeans"),
+        "*,3..3,size",
+        "rose,wild,partition",
+        "rose,red,label\nrose,lily,must",
+        "rose,oak,must\noak,1,apart\n*,1..4,size",
+        "rose,1,together\nlily,1,together",
     ],
 )
-def test_kinds_of_clues_choose_the_method(run, write, line, method):
-    write("clues.csv", f"a,b,kind\n{line}\n")
-    told = json.loads(run(*FIT, "--clues", "clues.csv", "-k", "2", "--json").out)
-    assert told["method"] == method
+def test_the_default_takes_every_kind_of_clue(run, write, lines):
+    write("clues.csv", f"a,b,kind\n{lines}\n")
+    answer = run(*FIT, "--clues", "clues.csv", "-k", "2", "--json")
+    assert (answer.code, answer.err) == (0, "")
+    told = json.loads(answer.out)
+    assert (told["method"], told["parameters"]["n_clusters"], sum(told["sizes"])) == ("Cluewise", 2, 6)
+
+
+@pytest.fixture
+def groups(write):
+    """Three groups of 20 rows, 60 links, and the same with two that are wrong and two labels."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = np.array([[0, 0], [9, 0], [0, 9]])[y] + rng.normal(size=(60, 2))
+    write("rows.csv", "id,a,b\n" + "".join(f"r{i},{a:.4f},{b:.4f}\n" for i, (a, b) in enumerate(X)))
+    lines = [f"r{i},r{i + 1},must" for i in range(0, 60, 2)]
+    lines += [f"r{i},r{(i + 25) % 60},cannot" for i in range(1, 60, 2)]
+    write("right.csv", "\n".join(lines) + "\n")
+    lines[0], lines[30] = "r0,r1,cannot", "r1,r26,must"
+    write("links.csv", "\n".join([*lines, "r0,north,label", "r59,west,label"]) + "\n")
+    return y
+
+
+def test_the_default_finds_the_number_of_clusters(run, groups):
+    told = json.loads(run("fit", "rows.csv", "--clues", "right.csv", "--json").out)
+    assert (told["parameters"]["n_clusters"], told["clusters"], told["sizes"]) == (None, 3, [20, 20, 20])
+
+
+def test_the_default_tells_what_it_thinks(run, groups):
+    answer = run("fit", "rows.csv", "--clues", "links.csv", "-k", 3, "--report", "r.json")
+    assert (answer.code, answer.err) == (0, "")
+    assert adjusted_rand_score(groups, clusters("rows-clusters.csv")) == 1
+    told = json.loads(Path("r.json").read_text("utf-8"))
+    assert (told["objective"], told["iterations"]) == (None, None)
+    assert len(told["broken"]) == 2
+    assert list(told["trust"]) == ["links.csv"]
+    assert told["trust"]["links.csv"].keys() == {"must", "cannot", "labels", "all"}
+    assert 0.8 < told["trust"]["links.csv"]["all"] < 1
+    assert 0 <= told["harm"] <= 0.5
+    tried = told["choice"]["tried"]
+    assert tried[0]["score"] == max(one["score"] for one in tried)
+    assert told["choice"]["taken"]["start"] in {one["start"] for one in tried}
+    assert f"Chosen: {told['choice']['reason']} ({len(tried)} compared).\n" in answer.out
+    assert "\nTrust in links.csv: " in answer.out
+    assert "\nProbability that the clues made the result worse: " in answer.out
+    assert "2 clues are broken:\n" in answer.out
+    assert "Objective" not in answer.out
+
+
+def test_auto_is_the_default(run, groups):
+    words = ("fit", "rows.csv", "--clues", "links.csv", "-k", 3, "--json")
+    usual, auto = (json.loads(run(*words, *more).out) for more in ((), ("--auto",)))
+    del usual["seconds"], auto["seconds"]
+    assert usual == auto
+
+
+def test_trust_is_told_by_source_the_lines_of_a_file_being_one():
+    clues = Clues(
+        6,
+        labels=[0, 1, -1, -1, -1, -1],
+        label_source=["a.csv:1", "a.csv:2", "", "", "", ""],
+        must=[(0, 2), (1, 3), (2, 4)],
+        must_source=["a.csv:3", "Ann", "Ann"],
+    )
+    trust = {
+        "a.csv:1": {"labels": 0.5, "all": 0.5},
+        "a.csv:2": {"labels": 1.0, "all": 1.0},
+        "a.csv:3": {"must": 0.9, "all": 0.9},
+        "Ann": {"must": 0.7, "all": 0.7},
+    }
+    found = _report._trust(SimpleNamespace(clues_=clues, trust_=trust))
+    assert found == {
+        "a.csv": {"labels": 0.75, "must": 0.9, "all": pytest.approx(0.8)},
+        "Ann": {"must": 0.7, "all": 0.7},
+    }
+    merged = {"a.csv": {"labels": 0.75, "all": 0.8}}  # where the model itself takes a file for one source
+    assert _report._trust(SimpleNamespace(clues_=clues, trust_=merged)) == merged
+
+
+def test_labels_are_suspects_as_well(run, groups, monkeypatch):
+    def doubt(self, *args, **kwargs):
+        learn(self, *args, **kwargs)
+        self.label_doubt_[0] = 0.75
+
+    learn = Cluewise._learn
+    monkeypatch.setattr(Cluewise, "_learn", doubt)
+    answer = run("fit", "rows.csv", "--clues", "links.csv", "-k", 3)
+    assert "Probably wrong (75.0 %): label north of r0 (links.csv:61).\n" in answer.out
+
+
+def test_a_time_limit_reaches_the_methods_that_have_one(run, folder):
+    told = json.loads(run(*FIT, "--clues", "clues.csv", "-k", 2, "--time-limit", 60, "--json").out)
+    assert told["parameters"]["time_limit"] == 60
+    told = json.loads(run(*FIT, "-k", 2, "--time-limit", 2.5, "--method", "PCCC", "--json").out)
+    assert told["parameters"]["time_limit"] == 2.5
+
+
+def test_rows_that_are_all_equally_sure_are_not_listed(run, write):
+    write("twins.csv", "x\n1\n1\n5\n5\n")
+    answer = run("fit", "twins.csv", "-k", 2, "--report", "r.json")
+    assert json.loads(Path("r.json").read_text("utf-8"))["unsure"] == []
+    assert "Least sure" not in answer.out
+    assert "Chosen: consensus; there are no clues.\n" in answer.out
 
 
 def test_clusters_are_counted_where_the_method_finds_them(run, write):
@@ -176,7 +276,6 @@ def test_labels_in_a_column_join_the_clues_in_a_file(run, write):
     write("some.csv", "x,kind\n0,low\n1,\n9,high\n8,\n")
     write("more.csv", "0,2,cannot\n")
     told = json.loads(run("fit", "some.csv", "--label-column", "kind", "--clues", "more.csv", "--json").out)
-    assert told["method"] == "PCCC"
     assert told["satisfaction"] == {"labels": 1.0, "cannot": 1.0}
 
 
@@ -263,7 +362,7 @@ def test_long_fits_show_a_bar_on_a_terminal(run, folder, bar, monkeypatch):
     def fake(self):
         self.progress = Quiet()
 
-    assert run(*FIT, "-k", 2).code == 0
+    assert run(*FIT, "-k", 2, "--method", "PCKMeans").code == 0
     assert seen[0] == "PCKMeans"
     assert seen[1][0] == 1
     assert seen[1][1].startswith("iteration 1 of at most 300, start 1 of 5, objective ")
@@ -272,25 +371,37 @@ def test_long_fits_show_a_bar_on_a_terminal(run, folder, bar, monkeypatch):
 
 def test_the_bar_is_drawn_on_standard_error_and_goes_away(run, folder, bar, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich takes this for a terminal
-    answer = run(*FIT, "-k", 2)
+    answer = run(*FIT, "-k", 2, "--method", "PCKMeans")
     assert answer.code == 0
     assert "iteration" in answer.err
     assert "of at most 300, start" in answer.err
     assert "of at most" not in answer.out
 
 
-def test_quiet_and_pipes_have_no_bar(run, folder, bar, monkeypatch):
+def test_the_default_shows_that_it_is_at_work(run, folder, bar, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    answer = run(*FIT, "-k", 2)
+    assert "Comparing clusterings …" in answer.err
+    assert "Comparing" not in answer.out
+
+
+@pytest.mark.parametrize("method", ["Cluewise", "PCKMeans"])
+def test_quiet_and_pipes_have_no_bar(run, folder, bar, monkeypatch, method):
     def refuse(self):
         raise AssertionError("no bar was wanted")
 
     monkeypatch.setattr(_progress.Bar, "__init__", refuse)
-    assert run(*FIT, "-k", 2, "--quiet").code == 0
+    monkeypatch.setattr(_progress, "show_status", refuse)
+    words = (*FIT, "-k", 2, "--method", method)
+    assert run(*words, "--quiet").code == 0
     monkeypatch.setattr(_show, "is_watched", lambda: False)
-    assert run(*FIT, "-k", 2).code == 0
+    assert run(*words).code == 0
 
 
 def test_the_price_may_be_left_to_the_method(run, folder):
-    told = json.loads(run(*FIT, "--clues", "clues.csv", "-k", 2, "--penalty", "auto", "--json").out)
+    told = json.loads(
+        run(*FIT, "--clues", "clues.csv", "-k", 2, "--method", "PCKMeans", "--penalty", "auto", "--json").out
+    )
     assert told["parameters"]["penalty"] == "auto"
     assert told["penalty"] > 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cluewise import Clues, __version__, clusterers, tables
+from cluewise import Clues, Cluewise, __version__, clusterers, tables
 from cluewise.cli import _cards
 from cluewise.datasets import available, load
 
@@ -84,24 +84,26 @@ def test_check_names_ten_rows_at_most(run, folder):
 def test_compare_prints_the_comparison(run, folder):
     answer = run("compare", "data.csv", "--truth", "color", "--clues", "clues.csv", "-k", 2, "--splits", 3)
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.startswith("PCKMeans, 6 rows: 1 must-link, 1 cannot-link.\n")
+    assert answer.out.startswith("Cluewise, 6 rows: 1 must-link, 1 cannot-link.\n")
     assert "ARI to the truth" in answer.out
     assert "0 of 6 rows change their cluster" in answer.out
 
 
 def test_compare_for_machines(run, folder):
     words = ("compare", "data.csv", "--ignore", "color", "--clues", "clues.csv", "-k", 2, "--raw", "--json")
-    told = json.loads(run(*words, "--penalty", "2").out)
+    told = json.loads(run(*words, "--method", "PCKMeans", "--penalty", "2").out)
     assert told["method"] == "PCKMeans"
     assert told["with"]["satisfaction"] == told["without"]["satisfaction"] == {"must": 1.0, "cannot": 1.0}
     assert told["helped"] is None
     assert (told["moved"], told["agreement"]) == (0, 1.0)
-    assert json.loads(run(*words, "--splits", "0").out)["gain"] is None
+    told = json.loads(run(*words, "--splits", "0").out)
+    assert (told["method"], told["gain"], told["with"]["objective"]) == ("Cluewise", None, None)
 
 
 def test_list_shows_every_method(run):
     out = run("list").out
     assert [name for name in clusterers() if name not in out] == []
+    assert out.splitlines()[3].startswith(" Cluewise ")
 
 
 def test_list_by_kind_and_hardness(run):
@@ -109,7 +111,7 @@ def test_list_by_kind_and_hardness(run):
     assert [card["name"] for card in found] == list(clusterers(accepts=["must", "cannot"], hard=True))
     assert found[0]["accepts"] == sorted(found[0]["accepts"])
     soft = json.loads(run("list", "--soft", "--json").out)
-    assert [card["name"] for card in soft] == list(clusterers(hard=False))
+    assert [card["name"] for card in soft] == ["Cluewise", *clusterers(hard=False)]
     assert run("list", "--accepts", "avoid,sizes,partitions,labels", "--hard").out == "No method matches.\n"
 
 
@@ -147,7 +149,7 @@ def test_version(run):
 
 def test_the_list_is_that_of_the_cards():
     """The table is read from the sources; the classes themselves say the same, and are asked where there are none."""
-    cards = {name: method.card for name, method in clusterers().items()}
+    cards = {name: method.card for name, method in ({"Cluewise": Cluewise} | clusterers()).items()}
     read = _cards.read_cards()
     assert read == {name: (card.title, card.accepts, card.hard, card.cost) for name, card in cards.items()}
     assert list(read) == list(cards)

@@ -155,7 +155,7 @@ def check(
     X : {array-like, sparse matrix} of shape (n, d), optional
         The data, scaled as they will be for clustering.
     estimator : clusterer, optional
-        The method that will use the clues; it is cloned. By default `PCKMeans`, if the number of clusters is known.
+        The method that will use the clues; it is cloned. By default `Cluewise`, if the number of clusters is known.
     n_clusters : int, optional
         Number of clusters; overrides that of ``estimator``. By default that of ``estimator``, or one per label class if
         there are two or more.
@@ -172,8 +172,9 @@ def check(
     The method is tried on up to 2000 rows, about half of them with clues: without clues, with all of them, and ten
     times with the clues about a tenth of the rows held out, to see whether they are predicted. Rows joined by
     must-links are held out together, so that held-out clues do not follow from the others. That takes a dozen fits, or
-    twice as many for a method without a seed of its own. Coherence is measured on up to 1500 links of each kind. So the
-    time hardly depends on the number of rows.
+    twice as many for a method without a seed of its own. `Cluewise` holds clues out by itself, so it is fitted twice
+    only, and its ``harm_`` is reported. Coherence is measured on up to 1500 links of each kind. So the time hardly
+    depends on the number of rows.
 
     The probability of harm is a logistic score of three results of the trial: how much better held-out clues are
     predicted with the others than without, how much wider the clusters become, and how many of the clues are new to the
@@ -244,7 +245,7 @@ def _choose_method(estimator: Any, n_clusters: int | None, clues: Clues, X: Any)
         classes = len(np.unique(clues.labels[clues.labels >= 0]))
         k = classes if classes > 1 else None  # a single class leaves the number of others open
     if estimator is None and X is not None and k is not None:
-        method: Any = get("PCKMeans")
+        method: Any = get("Cluewise")
         estimator = method(k)
     return estimator, k
 

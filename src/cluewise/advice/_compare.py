@@ -57,8 +57,8 @@ class Outcome:
 
     @property
     def objective(self) -> float:
-        """The objective of the method; with clues it may include the cost of broken ones."""
-        return float(self.model.objective_)
+        """The objective of the method; with clues it may include the cost of broken ones. nan if it has none."""
+        return float(getattr(self.model, "objective_", np.nan))
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,6 +66,10 @@ class Tryout(NamedTuple):
         Log of how much wider the clusters are with clues (sums of squares).
     trouble : str
         Why the method could not be fitted; empty if it could.
+    harm : float
+        The estimate of the method itself, if it makes one (``harm_``); nothing is held out for it then.
+    reason : str
+        What the method chose, and why (``choice_``); empty if it does not choose.
 
     Examples
     --------
@@ -84,6 +88,8 @@ class Tryout(NamedTuple):
     moved: float = np.nan
     strain: float = np.nan
     trouble: str = ""
+    harm: float = np.nan
+    reason: str = ""
 
 
 def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> Tryout:
@@ -95,17 +101,16 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
     fixed = isinstance(estimator.get_params(deep=False).get("random_state"), (int, np.integer))
     plain_labels: dict[int, Ints] = {}
 
-    def fit_labels(part: Clues | None, seed: int) -> Ints:
+    def fit(part: Clues | None, seed: int) -> Any:
         model = clone(estimator)
         if not fixed and "random_state" in model.get_params(deep=False):
             model.set_params(random_state=seed)
-        labels: Ints = model.fit(points, clues=part).labels_
-        return labels
+        return model.fit(points, clues=part)
 
     def fit_plain(seed: int) -> Ints:
         seed = 0 if fixed else seed
         if seed not in plain_labels:
-            plain_labels[seed] = fit_labels(None, seed)
+            plain_labels[seed] = fit(None, seed).labels_
         return plain_labels[seed]
 
     seeds = rng.integers(2**31, size=_FOLDS + 1).tolist()
@@ -116,14 +121,15 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
         except ValueError as error:
             return Tryout(len(rows), np.nan, trouble=f"it cannot cluster these rows even without clues: {error}")
         try:
-            clued = fit_labels(known, seeds[0])
+            clued = fit(known, seeds[0])
         except ValueError as error:
             news = informativeness(plain, known)
             return Tryout(len(rows), news, trouble=f"it cannot cluster these rows with the clues: {error}")
-        gains = []
-        for mask, seed in zip(held_out.make_folds(known, _FOLDS, rng), seeds[1:]):
+        gains: list[float] = []
+        own = getattr(clued, "harm_", np.nan)
+        for mask, seed in zip(held_out.make_folds(known, _FOLDS, rng) if np.isnan(own) else (), seeds[1:]):
             try:
-                labels = fit_labels(held_out.leave_out(known, mask), seed)
+                labels = fit(held_out.leave_out(known, mask), seed).labels_
             except ValueError:  # some methods refuse some parts of the clues
                 continue
             gains.append(_share_kept(labels, known, mask) - _share_kept(fit_plain(seed), known, mask))
@@ -133,8 +139,10 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
         gain=float(np.mean(gains)) if gains else np.nan,
         error=float(np.std(gains, ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else np.nan,
         splits=len(gains),
-        moved=1.0 - ari(clued, plain),
-        strain=_strain(points, plain, clued),
+        moved=1.0 - ari(clued.labels_, plain),
+        strain=_strain(points, plain, clued.labels_),
+        harm=own,
+        reason=clued.choice_.reason if hasattr(clued, "choice_") else "",
     )
 
 
@@ -186,8 +194,9 @@ def _sum_of_squares(points: Floats, labels: Ints) -> float:
 
 
 def is_conclusive(trial: Tryout) -> bool:
-    """Whether a trial shows how likely harm is: hardly a row moves, or there were enough splits."""
-    return not trial.trouble and (trial.moved <= SMALL or trial.splits >= _SPLITS)
+    """Whether a trial shows how likely harm is: hardly a row moves, the method says it, or there were enough splits."""
+    told = not np.isnan(trial.harm)
+    return not trial.trouble and (trial.moved <= SMALL or told or trial.splits >= _SPLITS)
 
 
 def extract_features(trial: Tryout) -> dict[str, float]:
@@ -211,6 +220,8 @@ def judge_harm(trial: Tryout | None, clues: Clues) -> dict[str, Any]:
         return unknown
     if trial.moved <= SMALL:
         return {"features": {}, "harm": 0.0, "harmful": False, "reasons": (HARDLY if trial.moved > 0 else UNCHANGED,)}
+    if not np.isnan(trial.harm):
+        return {"features": {}, "harm": trial.harm, "harmful": trial.harm > LIKELY, "reasons": _reasons(trial)}
     if not is_conclusive(trial):
         return unknown | {"reasons": _reasons(trial)}
     features = extract_features(trial)
@@ -225,7 +236,9 @@ def _reasons(trial: Tryout) -> tuple[str, ...]:
     size = f"{abs(points):.1f}" if abs(points) >= 0.05 else f"{abs(points):.1g}"
     if trial.splits > 1:
         size += f" ± {100 * trial.error:.1f}"
-    if np.isnan(trial.gain):
+    if trial.reason:
+        gain = f"{trial.reason[0].upper()}{trial.reason[1:]}."
+    elif np.isnan(trial.gain):
         gain = "No clues could be held out."
     elif points == 0:
         gain = f"Held-out clues are predicted as well with the other clues as without ({trial.splits} splits)."

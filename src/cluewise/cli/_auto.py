@@ -1,4 +1,4 @@
-"""``cluewise fit --auto``: method and number of clusters chosen by held-out clues."""
+"""``cluewise fit --auto --method A,B``: a search among methods and numbers of clusters by held-out clues."""
 
 from __future__ import annotations
 
@@ -14,23 +14,32 @@ if TYPE_CHECKING:
 
 __all__ = ["as_data", "choose", "probe", "show"]
 
+_ALL = "all"  # in place of names
 _SECONDS = 60.0  # for the search
 
 
-def probe(method: str | None, penalty: str | None) -> Any:
-    """An estimator that says how it takes the columns; refuses options that leave nothing to choose."""
-    from cluewise import catalogue
-
+def probe(methods: str, penalty: str | None) -> Any:
+    """An estimator that says how they take the columns; refuses options that leave nothing to choose."""
     if penalty is not None:
         raise ValueError("--auto chooses by itself; leave --penalty out.")
-    chosen: type[Any] = catalogue.get("PCKMeans" if method is None else method)
-    return chosen()
+    from cluewise.catalogue import get
+
+    return get((_names(methods) or ["PCKMeans"])[0])()
 
 
-def choose(X: Floats, clues: Clues, clusters: int | None, method: str | None, seed: int, *, quiet: bool) -> Suggestion:
+def choose(
+    X: Floats,
+    clues: Clues,
+    clusters: int | None,
+    methods: str,
+    seed: int,
+    time_limit: float | None,
+    *,
+    quiet: bool,
+) -> Suggestion:
     """The suggestion for these rows; its best method is fitted."""
     from cluewise.advice import suggest
-    from cluewise.catalogue import get
+    from cluewise.cli._method import check_seconds
     from cluewise.metrics import broken
 
     if clusters is not None and clusters < 1:
@@ -39,14 +48,21 @@ def choose(X: Floats, clues: Clues, clusters: int | None, method: str | None, se
         X,
         clues,
         clusters,
-        methods=None if method is None else [get(method).__name__],
-        time_limit=_SECONDS,
+        methods=_names(methods),
+        time_limit=_SECONDS if time_limit is None else check_seconds(time_limit),
         random_state=seed,
         callbacks=[] if quiet or not _show.is_watched() else [SearchBar()],
     )
     if not found.best_trial.clues:  # it knows nothing of them, but its report should
         found.best.broken_ = broken(found.best.labels_, clues.only(clues.kinds & found.best.card.accepts))
     return found
+
+
+def _names(methods: str) -> list[str] | None:
+    """Names of the methods to choose from; None for all."""
+    from cluewise.catalogue import get
+
+    return None if methods == _ALL else [get(name.strip()).__name__ for name in methods.split(",")]
 
 
 def as_data(found: Suggestion) -> dict[str, Any]:

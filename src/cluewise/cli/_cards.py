@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from cluewise._homes import FAMILIES, homes
 
-__all__ = ["Entry", "read_cards"]
+__all__ = ["DEFAULT", "Entry", "load_methods", "read_cards"]
 
+DEFAULT = "Cluewise"
+"""The method that is used unless another is asked for."""
 
 _OTHER_BASES = {"ClueEstimator", "MetricLearner"}  # of methods that have a card and do not cluster
 
@@ -26,20 +28,25 @@ class Entry(NamedTuple):
 
 
 def read_cards() -> dict[str, Entry]:
-    """Entries of all clusterers, sorted by name."""
+    """Entries of all clusterers: the default, then the others sorted by name."""
     try:
-        files = [path for family in FAMILIES for path in _sources(f"cluewise.{family}")]
+        files = [path for family in ("front", *FAMILIES) for path in _sources(f"cluewise.{family}")]
         found = dict(entry for path in files for entry in _entries(path))
     except (OSError, ValueError, TypeError):  # a card that is not written in literals
         found = {}
-    return dict(sorted(found.items())) or _load_cards()
+    return dict(sorted(found.items(), key=lambda entry: (entry[0] != DEFAULT, entry[0]))) or _load_cards()
+
+
+def load_methods() -> dict[str, type[Any]]:
+    """The clusterers themselves, in the same order."""
+    from cluewise.catalogue import clusterers, get
+
+    return {DEFAULT: get(DEFAULT)} | clusterers()
 
 
 def _load_cards() -> dict[str, Entry]:
     """The same from the classes; for a library without sources, or with cards that cannot be read."""
-    from cluewise.catalogue import clusterers
-
-    cards = {name: method.card for name, method in clusterers().items()}
+    cards = {name: method.card for name, method in load_methods().items()}
     return {name: Entry(card.title, card.accepts, card.hard, card.cost) for name, card in cards.items()}
 
 

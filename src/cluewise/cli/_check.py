@@ -50,8 +50,9 @@ def check(
     )
     classes = len({*opened.clues.labels[opened.clues.labels >= 0].tolist()})
     known = classes > 1 or clusters is not None or method is not None
-    model = _method.build(opened.clues, method, clusters, seed, penalty) if known and opened.clues.kinds else None
-    k = None if clusters is None else _method.count_clusters(opened.clues, clusters)
+    count = classes if clusters is None and method is None and classes > 1 else clusters
+    model = _method.build(opened.clues, method, count, seed, penalty) if known and opened.clues.kinds else None
+    k = None if count is None else _method.count_clusters(opened.clues, count)
     if model is None:
         X = opened.X if raw else _method.standardize(opened.X)
     else:

@@ -60,7 +60,13 @@ def _tell(wine: Wine, out: Path) -> None:
     known = repr(wine.clues).split(": ")[1].removesuffix(")")
     _show.say(f"{len(wine.truth)} wines of 3 kinds. Known: {known}; one link in ten is wrong.")
     before, after = wine.scores(wine.before), wine.scores(wine.after)
-    _show.table(["PCKMeans", "without clues", "with clues"], [[name, before[name], after[name]] for name in before])
+    _show.table(["Cluewise", "without clues", "with clues"], [[name, before[name], after[name]] for name in before])
+    shares = {
+        kind: (wine.trust[kind], 1 - wine.wrong(wine.clues.only([kind])) / len(getattr(wine.clues, kind)))
+        for kind in ("must", "cannot")
+    }
+    found = ", ".join(f"{kind}-links {_show.percent(a)} (truth {_show.percent(b)})" for kind, (a, b) in shares.items())
+    _show.say(f"Trust found, the share of clues that seem right: {found}.")
     others, plain = _wine.other_draws(wine), ari(wine.truth, wine.before)
     _show.say(
         f"With {len(others)} other draws of clues: ARI {others.mean():.3f} on average ({others.min():.3f} to "
@@ -94,9 +100,9 @@ def _next(out: Path) -> list[tuple[str, str]]:
     files = f"{_quoted(out / 'wine.csv')} --clues {_quoted(out / 'clues.csv')}"
     picture = _quoted(out / "map.png")
     return [
-        ("the same from files: clusters, summary and a map", f"fit {files} --method PCKMeans --map {picture}"),
+        ("the same from files: clusters, summary and a map", f"fit {files} -k 3 --map {picture}"),
         ("what the clues are worth, and which contradict each other", f"check {files} -k 3"),
-        ("whether they help on wines that they do not mention", f"compare {files} --method PCKMeans"),
+        ("whether they help on wines that they do not mention", f"compare {files} -k 3 --splits 5"),
         ("questions about the wines, for a person who knows them", f"ask {_quoted(out / 'wine.csv')} -k 3"),
         ("all methods, and which clues they use", "list"),
     ]

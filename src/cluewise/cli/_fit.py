@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,7 +46,15 @@ MapColumns = Annotated[
 Auto = Annotated[
     bool,
     typer.Option(
-        "--auto", help="Choose the method, and -k if it is not given, by how well held-out clues are predicted."
+        "--auto",
+        help="Choose by how well held-out clues are predicted: as by default, or, with --method A,B or --method all, "
+        "among these methods and numbers of clusters.",
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", help="Stop comparing after so many seconds, and use the best so far."
     ),
 ]
 
@@ -57,6 +66,7 @@ def fit(
     method: opt.Method = None,
     penalty: opt.Penalty = None,
     auto: Auto = False,
+    time_limit: TimeLimit = None,
     seed: opt.Seed = 0,
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
@@ -73,7 +83,7 @@ def fit(
 ) -> None:
     """Cluster the rows of a file, and write each row with its cluster.
 
-    Example: cluewise fit wine.csv --clues clues.csv -k 3 --map wine.png
+    Example: cluewise fit wine.csv --clues clues.csv --map wine.png
     """
     from time import perf_counter
 
@@ -92,29 +102,27 @@ def fit(
         data, clues, id_column=id_column, columns=columns, ignore=opt.split_names(ignore), label_column=label_column
     )
     axes = None if map_columns is None else _axes(opened, map_columns)
-    if auto:
+    candidates = method if auto else None
+    if candidates is not None:
         from cluewise.cli import _auto
 
-        model = _auto.probe(method, penalty)
+        model = _auto.probe(candidates, penalty)
     else:
-        model = _method.build(opened.clues, method, clusters, seed, penalty)
-    if not quiet and _show.is_watched():
-        from cluewise.cli._progress import Bar
-
-        model.set_callbacks(Bar())
+        model = _method.build(opened.clues, method, clusters, seed, penalty, time_limit)
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
     targets = {"--out": target, "--report": report, "--map": picture}
     with _files.open_outputs(targets, (data, clues)) as asides:
         X, scaled = _method.prepare(opened.X, model, raw)
         began = perf_counter()
         with _files.name_rows(opened):
-            if auto:
-                found = _auto.choose(X, opened.clues, clusters, method, seed, quiet=quiet)
+            if candidates is not None:
+                found = _auto.choose(X, opened.clues, clusters, candidates, seed, time_limit, quiet=quiet)
                 model = found.best
             else:
-                model.fit(X, clues=opened.clues)
+                with _watch(model, quiet):
+                    model.fit(X, clues=opened.clues)
         facts = make_report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scaled)
-        if auto:
+        if candidates is not None:
             facts["auto"] = _auto.as_data(found)
         facts["output"] = {option: str(path) for option, path in targets.items() if path is not None}
         new = {"cluster": model.labels_} | ({"margin": model.margin_} if hasattr(model, "margin_") else {})
@@ -129,10 +137,25 @@ def fit(
     if json:
         _show.say(_show.as_json(facts))
     elif not quiet:
-        if auto:
+        if candidates is not None:
             _auto.show(found)
         summarize(facts, opened.clues, raw=raw)
         _show.say(f"Written: {', '.join(facts['output'].values())}.")
+
+
+def _watch(model: Any, quiet: bool) -> AbstractContextManager[Any]:
+    """Show on a terminal that a long fit goes on."""
+    from cluewise.cli import _show
+    from cluewise.cli._cards import DEFAULT
+
+    if quiet or not _show.is_watched():
+        return nullcontext()
+    from cluewise.cli._progress import Bar, show_status
+
+    if type(model).__name__ == DEFAULT:
+        return show_status("Comparing clusterings …")
+    model.set_callbacks(Bar())
+    return nullcontext()
 
 
 def _axes(opened: Data, value: str) -> list[int]:

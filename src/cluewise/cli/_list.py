@@ -68,12 +68,15 @@ def _list_methods(kinds: list[str], hard: bool | None) -> None:
 
 def _list_as_json(kinds: list[str], hard: bool | None) -> None:
     """The whole cards."""
-    from cluewise.catalogue import clusterers
-    from cluewise.cli import _show
+    from cluewise.cli import _cards, _show
 
-    found = clusterers(accepts=kinds, hard=hard)
-    cards = [{"name": name, **asdict(c.card), "accepts": sorted(c.card.accepts)} for name, c in found.items()]
-    _show.say(_show.as_json(cards))
+    cards = {name: method.card for name, method in _cards.load_methods().items()}
+    found = [
+        {"name": name, **asdict(card), "accepts": sorted(card.accepts)}
+        for name, card in cards.items()
+        if card.accepts.issuperset(kinds) and (hard is None or card.hard == hard)
+    ]
+    _show.say(_show.as_json(found))
 
 
 def _list_strategies(json: bool) -> None:

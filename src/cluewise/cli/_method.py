@@ -8,22 +8,29 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Floats
+from cluewise.cli._cards import DEFAULT
 from cluewise.clues import Clues
 
-__all__ = ["build", "count_clusters", "prepare", "standardize"]
-
-_LINKS = frozenset({"must", "cannot", "together", "apart"})
+__all__ = ["build", "check_seconds", "count_clusters", "prepare", "standardize"]
 
 
-def build(clues: Clues, name: str | None, clusters: int | None, seed: int, penalty: str | None) -> Any:
-    """The named estimator, or else one that suits the clues, with its parameters."""
+def build(
+    clues: Clues,
+    name: str | None,
+    clusters: int | None,
+    seed: int,
+    penalty: str | None,
+    time_limit: float | None = None,
+) -> Any:
+    """The named estimator, or else the default, with its parameters."""
     from cluewise import catalogue
 
-    name, parameters = _choose(clues) if name is None else (name, {})
-    method: type[Any] = catalogue.get(name)
+    method: type[Any] = catalogue.get(_choose(clues) if name is None else name)
     known = method().get_params()
+    parameters: dict[str, Any] = {}
     if "n_clusters" in known:
-        parameters["n_clusters"] = count_clusters(clues, clusters)
+        finds = method.__name__ == DEFAULT and clusters is None
+        parameters["n_clusters"] = None if finds else count_clusters(clues, clusters)
     elif clusters is not None:
         raise ValueError(f"{method.__name__} finds the number of clusters itself; leave -k out.")
     if "random_state" in known:
@@ -32,21 +39,16 @@ def build(clues: Clues, name: str | None, clusters: int | None, seed: int, penal
         if "penalty" not in known:
             raise ValueError(f"{method.__name__} has no penalty; leave --penalty out, or use --method PCKMeans.")
         parameters["penalty"] = _price(penalty)
+    if time_limit is not None:
+        if "time_limit" not in known:
+            raise ValueError(f"{method.__name__} has no time limit; leave --time-limit out.")
+        parameters["time_limit"] = check_seconds(time_limit)
     return method(**parameters)
 
 
-def _choose(clues: Clues) -> tuple[str, dict[str, Any]]:
-    """The method that suits the clues, and its parameters: links may be wrong, labels and sizes hold."""
-    kinds = clues.kinds - {"avoid"}
-    if not kinds and clues.avoid:
-        return "CondEns", {}
-    if kinds <= _LINKS:
-        return "PCKMeans", {}
-    if "partitions" in kinds and kinds <= {"labels", "partitions"}:
-        return "PartitionKMeans", {}
-    if len(kinds) == 1:
-        return {"labels": "ConstrainedKMeans", "sizes": "SizedKMeans"}[next(iter(kinds))], {}
-    return "PCCC", {"hard": "infinite"}
+def _choose(clues: Clues) -> str:
+    """The default method, or one that avoids known clusterings, if that is all there is to do."""
+    return "CondEns" if clues.kinds == {"avoid"} else DEFAULT
 
 
 def count_clusters(clues: Clues, given: int | None) -> int:
@@ -59,6 +61,13 @@ def count_clusters(clues: Clues, given: int | None) -> int:
     if classes == 0:
         raise ValueError("give the number of clusters with -k; there are no labels to take it from.")
     return classes
+
+
+def check_seconds(given: float) -> float:
+    """Refuse a time limit that is none."""
+    if not 0 < given < math.inf:
+        raise ValueError(f"--time-limit is {given:g}; it must be a number of seconds above 0.")
+    return given
 
 
 def _price(given: str) -> float | str:

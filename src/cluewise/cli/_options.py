@@ -66,14 +66,14 @@ RawCells: TypeAlias = Annotated[
 ]
 Clusters: TypeAlias = Annotated[
     int | None,
-    typer.Option("--clusters", "-k", metavar="K", help="Number of clusters; by default one per label class."),
+    typer.Option("--clusters", "-k", metavar="K", help="Number of clusters; without it, Cluewise finds it."),
 ]
 Method: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--method",
         metavar="NAME",
-        help="A method from `cluewise list`; by default one that suits the kinds of clues.",
+        help="A method from `cluewise list`; by default Cluewise.",
     ),
 ]
 Penalty: TypeAlias = Annotated[

@@ -1,13 +1,21 @@
-"""A progress bar for fits that take long, on a terminal only."""
+"""What a terminal shows while a fit takes long."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from time import monotonic
 from typing import Any
 
-__all__ = ["Bar", "SearchBar"]
+__all__ = ["Bar", "SearchBar", "show_status"]
 
 _PATIENCE = 0.7  # seconds before a bar appears
+
+
+def show_status(words: str) -> AbstractContextManager[Any]:
+    """A line that is there as long as the block lasts."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(words)
 
 
 class Bar:

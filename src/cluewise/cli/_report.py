@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from cluewise._typing import Ints
 from cluewise._version import __version__
 from cluewise.cli._files import Data
 from cluewise.cli._show import percent, say, table
@@ -26,6 +29,7 @@ _KINDS = {
 }
 _LISTED = 5  # broken clues, suspects and unsure rows that the text lists
 _REPORTED = 100  # suspects in the report
+_LINE = re.compile(r":\d+(-\d+)?$")  # what a file adds to its name in the source of a clue
 
 
 def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -> dict[str, Any]:
@@ -40,8 +44,12 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
     # One price for all links, one for must-links and one for cannot-links, or None.
     price = np.asarray(model.penalty_, dtype=float).tolist() if hasattr(model, "penalty_") else None
     found = np.unique(labels[labels >= 0])
-    k = len(found) if model.card.finds else model.n_clusters
-    margin = model.margin_ if hasattr(model, "margin_") and model.n_clusters > 1 else ()
+    k = None if model.card.finds else model.n_clusters
+    if k is None:
+        k = int(labels.max()) + 1
+    margin = model.margin_ if hasattr(model, "margin_") and k > 1 else np.empty(0)
+    if (margin == margin[:1]).all():  # no row is less sure than others
+        margin = margin[:0]
     variation: Any = []
     if clues.avoid:
         from cluewise.alternative.avoid import variation as information_apart
@@ -60,11 +68,14 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "sizes": np.bincount(labels[labels >= 0], minlength=k),
         "noise": int((labels < 0).sum()),
         "classes": _classes(labels, clues, k),
-        "objective": model.objective_,
-        "iterations": model.n_iter_,
+        "objective": getattr(model, "objective_", None),
+        "iterations": getattr(model, "n_iter_", None),
         "satisfaction": kept,
         "variation": variation,
         "broken": list(_broken(failed, data, price if isinstance(price, float) else None)),
+        "choice": _choice(model.choice_) if hasattr(model, "choice_") else None,
+        "trust": _trust(model) if hasattr(model, "trust_") else {},
+        "harm": getattr(model, "harm_", None),
         "suspects": _suspects(model, data) if hasattr(model, "doubt_") else [],
         "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_LISTED]],
         "seconds": round(seconds, 4),
@@ -89,14 +100,7 @@ def _broken(failed: Clues, data: Data, price: float | None) -> Iterator[dict[str
         for (a, b), w, source in zip(pairs.tolist(), weight.tolist(), getattr(failed, f"{kind}_source")):
             entry = {"kind": kind, "rows": [data.name(a), data.name(b)], "weight": w, "source": source}
             yield entry if price is None else entry | {"cost": price * w}
-    for row in np.flatnonzero(failed.labels >= 0).tolist():
-        source = "given" if failed.label_source is None else failed.label_source[row]
-        yield {
-            "kind": "label",
-            "rows": [data.name(row)],
-            "label": str(failed.classes_[failed.labels[row]]),
-            "source": source,
-        }
+    yield from _labels(failed, np.flatnonzero(failed.labels >= 0), data)
     for kind in ("together", "apart"):
         for column in getattr(failed, kind):
             for name, w in zip(column.names, column.weights.tolist()):
@@ -108,24 +112,69 @@ def _broken(failed: Clues, data: Data, price: float | None) -> Iterator[dict[str
         yield {"kind": "size"}
 
 
+def _labels(clues: Clues, rows: Ints, data: Data) -> list[dict[str, Any]]:
+    return [
+        {
+            "kind": "label",
+            "rows": [data.name(row)],
+            "label": str(clues.classes_[clues.labels[row]]),
+            "source": "given" if clues.label_source is None else clues.label_source[row],
+        }
+        for row in rows.tolist()
+    ]
+
+
+def _choice(choice: Any) -> dict[str, Any]:
+    """What was compared, best first, what was taken, and why."""
+    tried = sorted(choice.scores, key=choice.scores.__getitem__, reverse=True)
+    return {
+        "taken": choice.plan._asdict(),
+        "reason": choice.reason,
+        "gain": choice.gain,
+        "gain_error": choice.gain_error,
+        "tried": [
+            plan._asdict() | {"score": choice.scores[plan], "score_error": choice.errors[plan]} for plan in tried
+        ],
+    }
+
+
+def _trust(model: Any) -> dict[str, dict[str, float]]:
+    """Share of the clues that seem right, by source and kind; the lines of a file are one source."""
+    clues = model.clues_
+    sources = {"must": clues.must_source, "cannot": clues.cannot_source}
+    if clues.label_source is not None:
+        sources["labels"] = clues.label_source[clues.labels >= 0]
+    count = Counter((str(source), kind) for kind, names in sources.items() for source in names)
+    lines: dict[str, dict[str, list[tuple[float, int]]]] = {}
+    for source, shares in model.trust_.items():
+        kinds = lines.setdefault(_LINE.sub("", source), {})
+        for kind, share in shares.items():
+            size = sum(count[source, one] for one in sources) if kind == "all" else count[source, kind]
+            kinds.setdefault(kind, []).append((share, max(size, 1)))
+    return {
+        source: {kind: sum(s * m for s, m in parts) / sum(m for _, m in parts) for kind, parts in kinds.items()}
+        for source, kinds in lines.items()
+    }
+
+
 def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
     """The clues that are more likely wrong than right, as `cluewise.suspects` finds them.
 
     That function is not called because its package loads all families.
     """
-    clues, doubt = model.clues_, np.asarray(model.doubt_, dtype=np.float64)
-    pairs = [*clues.must.tolist(), *clues.cannot.tolist()]
-    sources = [*clues.must_source, *clues.cannot_source]
-    order = np.argsort(-doubt, kind="stable")
-    return [
-        {
-            "kind": "must" if i < len(clues.must) else "cannot",
-            "rows": [data.name(row) for row in pairs[i]],
-            "source": str(sources[i]),
-            "doubt": float(doubt[i]),
-        }
-        for i in order[doubt[order] >= 0.5][:_REPORTED].tolist()
+    clues = model.clues_
+    entries = [
+        {"kind": kind, "rows": [data.name(row) for row in pair], "source": str(source)}
+        for kind in ("must", "cannot")
+        for pair, source in zip(getattr(clues, kind).tolist(), getattr(clues, f"{kind}_source"))
     ]
+    doubt = np.asarray(model.doubt_, dtype=np.float64)
+    if hasattr(model, "label_doubt_"):
+        rows = np.flatnonzero(clues.labels >= 0)
+        entries += _labels(clues, rows, data)
+        doubt = np.concatenate([doubt, model.label_doubt_[rows]])
+    order = np.argsort(-doubt, kind="stable")
+    return [entries[i] | {"doubt": float(doubt[i])} for i in order[doubt[order] >= 0.5][:_REPORTED].tolist()]
 
 
 def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
@@ -167,10 +216,29 @@ def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
     for entry in facts["suspects"][:_LISTED]:
         doubt = "over 99 %" if entry["doubt"] > 0.99 else percent(entry["doubt"])
         say(f"Probably wrong ({doubt}): {_in_words(entry)}.")
-    iterations = _count(facts["iterations"], "iteration")
-    say(f"Objective {facts['objective']:.6g} after {iterations} ({facts['seconds']:.2f} s, seed {facts['seed']}).")
+    if facts["choice"] is not None:
+        _tell_choice(facts)
+    cost = f"{facts['seconds']:.2f} s, seed {facts['seed']}"
+    if facts["objective"] is None:
+        say(f"Time {cost}.")
+    else:
+        say(f"Objective {facts['objective']:.6g} after {_count(facts['iterations'], 'iteration')} ({cost}).")
     if facts["unsure"]:
         say(f"Least sure: {', '.join(facts['unsure'])}.")
+
+
+def _tell_choice(facts: dict[str, Any]) -> None:
+    """What was chosen and why, how far the clues can be trusted, and what they may have spoiled."""
+    choice = facts["choice"]
+    if choice["tried"]:
+        say(f"Chosen: {choice['reason']} ({len(choice['tried'])} compared).")
+    else:
+        say(f"Chosen: {choice['taken']['start']}; {choice['reason']}.")
+    for source, shares in facts["trust"].items():
+        kinds = ", ".join(f"{_KINDS[kind]} {percent(share)}" for kind, share in shares.items() if kind != "all")
+        say(f"Trust in {source}: {percent(shares['all'])} seem right ({kinds}).")
+    if choice["tried"]:
+        say(f"Probability that the clues made the result worse: {percent(facts['harm'])}.")
 
 
 def _count(number: int, noun: str) -> str:

@@ -48,16 +48,16 @@ def warmup(method: Method = None) -> None:
 
     import numpy as np
 
-    from cluewise.catalogue import clusterers, get
-    from cluewise.cli import _show
+    from cluewise.catalogue import get
+    from cluewise.cli import _cards, _show
 
     began = perf_counter()
-    chosen = [get(name) for name in method] if method else list(clusterers().values())
+    chosen = [get(name) for name in method] if method else list(_cards.load_methods().values())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not every method uses every kind of clue
         for dtype in (np.float32, np.float64):
             for one in chosen:
-                _use(one, dtype)
+                (_use_default if one.__name__ == _cards.DEFAULT else _use)(one, dtype)
         if not method:
             _others()
     what = f"the kernels of {', '.join(one.__name__ for one in chosen)}" if method else "all kernels"
@@ -90,6 +90,18 @@ def _use(method: type[Any], dtype: Any) -> None:
                 model.predict(data)
     for more in _BESIDE.get(method.__name__, ()):
         _made(method, **more).fit(X, clues=_some_clues()[0])
+
+
+def _use_default(method: type[Any], dtype: Any) -> None:
+    """The same with few fits: each of them compares dozens, which need the same kernels."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    X = np.random.default_rng(0).normal(size=(12, 3)).astype(dtype)
+    *_, sides, sizes = _some_clues()
+    _made(method).fit(X, clues=sides).predict(X)
+    _made(method).fit(csr_array(X), clues=sizes, sample_weight=np.ones(12))
+    _made(method).fit(np.random.default_rng(0).normal(size=(1600, 9)).astype(dtype))  # as grains
 
 
 def _made(method: type[Any], **more: Any) -> Any:

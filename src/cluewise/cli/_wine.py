@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.centroid import PCKMeans
 from cluewise.cli._method import standardize
 from cluewise.clues import Clues
+from cluewise.front import Cluewise
 from cluewise.metrics import accuracy, ari, broken, nmi
 
 __all__ = ["DRAWS", "Wine", "make", "other_draws"]
 
-DRAWS = 20
+DRAWS = 5
 
 
 class Wine(NamedTuple):
@@ -27,6 +27,7 @@ class Wine(NamedTuple):
     clues: Clues
     before: Ints
     after: Ints
+    trust: dict[str, float]  # share of the clues of each kind that seem right
 
     def scores(self, labels: Ints) -> dict[str, str]:
         """How good a clustering is, in words and numbers."""
@@ -69,20 +70,21 @@ def make() -> Wine:
     columns = {"id": ids} | {name: wine.data[:, j] for j, name in enumerate(wine.feature_names)}
     X = standardize(wine.data)
     clues = _draw(truth, 0)
-    return Wine(columns, truth, ids, X, clues, _fit(X, None), _fit(X, clues))
+    model = _fit(X, clues)
+    return Wine(columns, truth, ids, X, clues, _fit(X, None).labels_, model.labels_, model.trust_["sampled"])
 
 
 def other_draws(wine: Wine) -> Floats:
     """ARI with other draws of clues: a single one may be lucky."""
-    return np.array([ari(wine.truth, _fit(wine.X, _draw(wine.truth, seed))) for seed in range(1, DRAWS + 1)])
+    return np.array([ari(wine.truth, _fit(wine.X, _draw(wine.truth, seed)).labels_) for seed in range(1, DRAWS + 1)])
 
 
 def _draw(truth: Array, seed: int) -> Clues:
     return Clues.sample(truth, labels=0.1, pairs=100, noise=0.1, random_state=seed)
 
 
-def _fit(X: Floats, clues: Clues | None) -> Ints:
-    return PCKMeans(3, random_state=0).fit(X, clues=clues).labels_
+def _fit(X: Floats, clues: Clues | None) -> Cluewise:
+    return Cluewise(3, random_state=0).fit(X, clues=clues)
 
 
 def _count(clues: Clues) -> int:
