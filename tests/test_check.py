@@ -57,7 +57,7 @@ def test_a_contradiction_is_named_with_its_chain_and_what_to_repair():
     text = str(found)
     assert "must be apart (cannot-link), but must-links join them: 0 - 1 - 2" in text
     assert text.endswith(
-        "repair the 1 link named above first; until then only a soft method such as PCKMeans can use them."
+        "repair the 1 link named above first; until then only a soft method such as Cluewise can use them."
     )
 
 
@@ -271,7 +271,7 @@ def test_a_trial_that_only_fails_with_clues():
 
     clues = Clues(60, must=[(0, 2)], cannot=[(0, 1), (4, 5)])
     found = check(clues, X, estimator=Refuses(2, random_state=0), random_state=0)
-    assert (found.recommendation, found.advice) == ("soften", "use a soft method such as PCKMeans.")
+    assert (found.recommendation, found.advice) == ("soften", "use a soft method such as Cluewise.")
 
     class RefusesParts(cw.PCKMeans):
         def fit(self, X, y=None, *, clues=None, sample_weight=None):

@@ -105,7 +105,7 @@ def recommend(found: Mapping[str, Any], estimator: Any, *, data: bool = True) ->
     """Recommend what to do, in a word and in a sentence; ``data``: whether X was given."""
     method, trial, clues = found["method"], found["trial"], found["clues"]
     hard = estimator is not None and estimator.card.hard
-    soft = "a soft method such as PCKMeans"
+    soft = "a soft method such as Cluewise"
     if not clues.kinds:
         return "ask", "there are no clues; ask about some rows first."
     if estimator is not None and not (clues.kinds & estimator.card.accepts):
