@@ -63,7 +63,7 @@ MUTANTS = (
     Mutant("voices[a.question.key] < MOST", "voices[a.question.key] <= MOST",
            "tests/active/test_strategy_laws.py -k contradiction"),
     # The command line.
-    Mutant('"labels": "ConstrainedKMeans", "sizes"', '"labels": "SeededKMeans", "sizes"', "tests/cli/test_cli_fit.py"),
+    Mutant('"CondEns" if clues.kinds == {"avoid"} else DEFAULT', "DEFAULT", "tests/cli/test_cli_fit.py -k avoid"),
     Mutant("if not 0 <= price < math.inf:", "if price < 0:", "tests/cli/test_cli_bad_input.py -k penalty"),
 )  # fmt: skip
 

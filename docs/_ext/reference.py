@@ -24,7 +24,7 @@ def packages() -> Iterator[tuple[str, str, list[str]]]:
     """Every public package: its name, what it says of itself, and its names as people write them."""
     from cluewise._homes import FAMILIES, homes
 
-    for package in ("clues", *FAMILIES, *AFTER):
+    for package in ("clues", "front", *FAMILIES, *AFTER):
         module = import_module(f"cluewise.{package}")
         things = {name: getattr(module, name) for name in module.__all__}
         names = [name for name, thing in things.items() if inspect.isclass(thing) or inspect.isfunction(thing)]

@@ -34,6 +34,14 @@ def test_help_imports_nothing_heavy(tmp_path):
     assert loaded & HEAVY == set()
 
 
+def test_a_named_method_does_not_load_the_default(tmp_path):
+    (tmp_path / "data.csv").write_text("0,0\n0,1\n9,9\n9,8\n", "utf-8")
+    words = ["fit", "data.csv", "-k", "2", "--method", "PCKMeans", "-q"]
+    code = f"import sys; from cluewise.cli import app; app({words}, standalone_mode=False); print(*sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert not {"cluewise.front", "cluewise.sketch", "cluewise.spectral"} & set(result.stdout.split())
+
+
 def test_only_a_process_of_its_own_collects_garbage_rarely(tmp_path):
     usual = gc.get_threshold()
     with pytest.raises(SystemExit):

@@ -194,7 +194,8 @@ def next_command(talk: Project, data: Path, target: Path) -> str:
     words = ["cluewise", "fit", str(data)]
     for name, value in (("id", kept["id"]), ("columns", kept["columns"]), ("ignore", _listed(ignore))):
         words += [f"--{name}", value] if value else []
-    words += [*(["--raw"] if kept["raw"] else []), "--clues", str(target), "-k", str(kept["clusters"] or "K")]
+    words += [*(["--raw"] if kept["raw"] else []), "--clues", str(target)]
+    words += ["-k", str(kept["clusters"])] if kept["clusters"] else []
     return shlex.join(words)
 
 
