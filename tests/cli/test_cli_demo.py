@@ -17,7 +17,7 @@ from cluewise.cli import _demo as demo_module
 
 @pytest.fixture
 def shown(run, folder, monkeypatch):
-    monkeypatch.setattr("cluewise.cli._wine.DRAWS", 3)
+    monkeypatch.setattr("cluewise.cli._wine.DRAWS", 2)
     answer = run("demo")
     assert (answer.code, answer.err) == (0, "")
     return answer.out
@@ -39,7 +39,7 @@ def test_demo_shows_a_gain_and_writes_its_files(shown):
     assert abs(float(must[1]) - 82.5) < 15
     assert abs(float(cannot[1]) - 95) < 10
     assert "one link in ten is wrong" in shown
-    assert "With 3 other draws of clues" in shown
+    assert "With 2 other draws of clues" in shown
     assert sorted(p.name for p in Path("demo").iterdir()) == ["clues.csv", "truth.csv", "wine.csv", "wine.png"]
     kinds = tables.read("demo/clues.csv").columns["kind"].tolist()
     assert kinds.count("label") == 18

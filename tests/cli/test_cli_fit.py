@@ -424,6 +424,14 @@ def test_a_clustering_to_avoid_is_avoided(run, write):
     assert set(found[:3]) == set(found[3:]) == {0, 1}
 
 
+def test_other_clues_beside_a_clustering_to_avoid_need_a_method(run, write):
+    write("both.csv", "rose,1,avoid\noak,2,avoid\nrose,lily,must\n")
+    answer = run(*FIT, "--clues", "both.csv", "-k", 2)
+    assert (answer.code, answer.out) == (2, "")
+    assert "`cluewise list --accepts avoid` shows them" in answer.err
+    assert run(*FIT, "--clues", "both.csv", "-k", 2, "--method", "PCKMeans", "-q").code == 0
+
+
 def test_how_far_a_result_is_from_what_it_avoids_is_reported(run, write):
     write("known.csv", "rose,1,avoid\nlily,1,avoid\niris,1,avoid\noak,2,avoid\nelm,2,avoid\nfir,2,avoid\n")
     answer = run(*FIT, "--clues", "known.csv", "-k", 2, "--report", "r.json")
