@@ -192,7 +192,10 @@ class Search:
                 self._try(FIRST._replace(start=name, error=error))
         for name in sorted(hopeful, key=lambda name: -self._top(name))[:FINALISTS]:
             for vary in VARIATIONS:
-                plan = self._best(one for one in self.scores if one.start == name and one.view)
+                fitted = [one for one in self.scores if one.start == name and one.view]
+                if not fitted:  # no time was left for any
+                    break
+                plan = self._best(fitted)
                 for other in vary(plan):
                     self._try(other)
         return self._settle()

@@ -273,7 +273,7 @@ class Cluewise(Clusterer):
     ) -> None:
         """Choose (unless a choice made before still holds), fit, settle demands, and publish."""
         n = len(rows)
-        k = self._find_count(ground, rows, known, seed, before)
+        k = self._find_count(ground, rows, known, seed, before, deadline)
         demands = known if self.hard else select_demands(known)
         if self.hard:
             known.require(k)
@@ -336,7 +336,9 @@ class Cluewise(Clusterer):
         named = np.unique(evidence.classes)
         return follow(labels, self.labels_, self.cluster_ids_, k, self._next_id, named)
 
-    def _find_count(self, ground: Ground, rows: Floats, known: Clues, seed: int, before: Memory | None) -> int:
+    def _find_count(
+        self, ground: Ground, rows: Floats, known: Clues, seed: int, before: Memory | None, deadline: float
+    ) -> int:
         if self.n_clusters is not None:
             return self.n_clusters
         least = count_at_least(known)
@@ -353,7 +355,11 @@ class Cluewise(Clusterer):
         rng = np.random.default_rng(seed)
         folds = make_folds(evidence, rng)
 
+        enough = (monotonic() + deadline) / 2  # the rest is for the choice
+
         def score(k: int) -> float:
+            if monotonic() > enough:
+                return -np.inf
             starts = Starts(ground, k, seed)
             regression = Regression(ground, rows, gather(known, k), k, np.random.default_rng(seed))
             search = Search(starts, regression, evidence, folds, monotonic() + LONG)

@@ -58,7 +58,7 @@ def choose_count(score: Callable[[int], float], least: int, most: int, likely: i
         for k in numbers:
             if least <= k <= most and k not in found:
                 found[k] = score(k)
-        return max(found, key=lambda k: (found[k], -k))
+        return max(found, key=lambda k: (found[k], k == likely, -k))
 
     best = look([least, likely, *LADDER])
     while True:
