@@ -1,4 +1,4 @@
-"""Every clusterer of the catalogue obeys the laws that its card promises, on generated data and clues."""
+"""Every clusterer, and `Cluewise`, obeys the laws that its card promises, on generated data and clues."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, note, settings
 
-from cluewise import Card, Clues, COPKMeans, PCKMeans, RDPMeans, SeededKMeans, clusterers
+from cluewise import Card, Clues, Cluewise, COPKMeans, PCKMeans, RDPMeans, SeededKMeans, clusterers
 from cluewise.base import as_clues
 from cluewise.checks import _laws_conduct, check_clusterer, laws_for, sample_clues
 from cluewise.checks._examples import adapt_rows, blobs, move_clues
@@ -21,6 +21,7 @@ from strategies import LIGHT, cases
 # How many examples a law tries. A law of conduct (about layouts of rows, y, seeds, pickles) depends on the code that
 # runs and hardly on the rows, so a few examples do, each with all kinds of clues; rounding depends on the rows.
 MANY, SOME = 12, 4
+METHODS = clusterers() | {"Cluewise": Cluewise}
 CONDUCT = {"law_same_seed_same_result", "law_unused_kinds_warn", *_laws_conduct.__all__} - {"law_float32_stays_float32"}
 FEW = {"law_two_fits_at_once": 2}
 # A fit of these takes a tenth of a second even on small data and with few starts.
@@ -29,7 +30,7 @@ SLOW = {"BoostCluster", "ConditionalIB", "CoordinatedConditionalIB", "Informatio
 ONCE = {"law_threads_change_nothing", "law_within_budget"}
 PAIRS = [
     pytest.param(cls, law, id=f"{name}-{law.__name__}")
-    for name, cls in clusterers().items()
+    for name, cls in METHODS.items()
     for law in laws_for(cls)
     if law.__name__ not in ONCE
 ]
@@ -54,10 +55,10 @@ def test_law(cls, law):
     obeys()
 
 
-@pytest.mark.parametrize("name", [name for name, cls in clusterers().items() if cls.card.sparse])
+@pytest.mark.parametrize("name", [name for name, cls in METHODS.items() if cls.card.sparse])
 def test_sparse_is_dense_with_more_rows(name):
     """Rounding that 40 rows survive, and several blocks of rows or many iterations do not."""
-    cls, rng = clusterers()[name], np.random.default_rng(7)
+    cls, rng = METHODS[name], np.random.default_rng(7)
     X, y = blobs(240, 8, 5, rng)
     clues = sample_clues(y, cls.card.accepts, rng)
     law_sparse_is_dense(copy_with(cls(), n_clusters=5), adapt_rows(cls(), X), clues, rng)
@@ -79,9 +80,9 @@ def test_laws_of_pckmeans_with_a_price(penalty, order):
     check_clusterer(PCKMeans(penalty=penalty, order=order), random_state=1)
 
 
-@pytest.mark.parametrize("name", clusterers())
+@pytest.mark.parametrize("name", METHODS)
 def test_every_clusterer_passes_the_check_for_users(name):
-    check_clusterer(copy_with(clusterers()[name](), **LIGHT), random_state=2)
+    check_clusterer(copy_with(METHODS[name](), **LIGHT), random_state=2)
 
 
 @pytest.mark.no_cover

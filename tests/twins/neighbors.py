@@ -6,7 +6,7 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 
-__all__ = ["nearest_exactly", "recheck", "select_lowest"]
+__all__ = ["blend", "nearest_exactly", "recheck", "select_lowest"]
 
 
 def select_lowest(scores: Floats, first: int, own: int, best: Floats, who: Ints) -> None:
@@ -46,3 +46,16 @@ def nearest_exactly(X: Floats, rows: Ints, near: Ints, squared: Floats) -> None:
         order = np.argsort(exact, kind="stable")
         order = order[order != row][:k]
         near[i], squared[i] = order, exact[order]
+
+
+def blend(X: Floats, own: Ints, centers: Floats, listed: Ints, near: Ints, share: Floats) -> None:
+    """Sort the listed centers by distance; weigh the first ones by 1 / distance², or one alone at a distance of 0."""
+    for i, x in enumerate(X.astype(np.float64)):
+        squared = ((x - centers[listed[own[i]]]) ** 2).sum(axis=1)
+        order = np.argsort(squared, kind="stable")[: near.shape[1]]
+        near[i] = listed[own[i]][order]
+        if squared[order[0]] == 0:
+            share[i] = np.arange(len(order)) == 0
+        else:
+            weight = squared[order[0]] / squared[order]
+            share[i] = weight / weight.sum()

@@ -150,17 +150,23 @@ def _catch_error(model: Any, X: Floats, clues: Any) -> ClueError | None:
 
 
 def law_unused_kinds_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """A warning names each kind of clue that is not used, and no other; unused clues change nothing."""
+    """A warning or a refusal names each kind of clue that is not used, and no other; unused clues change nothing."""
     accepts = estimator.card.accepts
     some = np.arange(len(X)) % getattr(estimator, "n_clusters", 3)
     model = fix_start(estimator, X, rng)
+    refused = set()
     for kind in KINDS:
         given = sample_clues(some, [kind], rng)
         if kind not in given.kinds:
             continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fit(clone(model), X, given)
+            error = _catch_error(clone(model), X, given)
+        if error is not None:
+            assert kind not in accepts, f"{kind} is accepted, but fit raises {error!r}"
+            assert kind in str(error), f"{kind} is refused, but {error!r} does not say so."
+            refused.add(kind)
+            continue
         unused = [str(w.message) for w in caught if issubclass(w.category, UnusedClueWarning)]
         if kind in accepts:
             assert not unused, f"{kind} is accepted, but fit warns: {unused[0]}"
@@ -168,7 +174,7 @@ def law_unused_kinds_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> 
         assert any(kind in message for message in unused), f"{kind} is not used, and fit does not warn."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedClueWarning)
-        odd = sample_clues(some, set(KINDS) - accepts, rng)
+        odd = sample_clues(some, set(KINDS) - accepts - refused, rng)
         assert_same(fit(model, X), fit(clone(model), X, odd), "clues of kinds that are not used")
 
 

@@ -22,6 +22,11 @@ LINKS = frozenset({"must", "cannot"})
 GROUPS = frozenset({"labels", "together", "apart"})
 
 
+def _expands(card: Card) -> bool:
+    # A label that names a cluster says more than the links it implies.
+    return not card.named and card.accepts >= LINKS and bool(card.accepts & GROUPS)
+
+
 def _soft(card: Card) -> bool:
     return not (card.hard or card.mixes) and bool(card.accepts & LINKS)
 
@@ -32,7 +37,7 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_clues.law_broken_names_what_is_broken, always),
     (of_clues.law_entailed_clues_change_nothing, lambda card: card.closes and card.accepts >= LINKS),
     (of_clues.law_order_of_clues_is_irrelevant, always),
-    (of_clues.law_groups_are_their_pairs, lambda card: card.accepts >= LINKS and bool(card.accepts & GROUPS)),
+    (of_clues.law_groups_are_their_pairs, _expands),
     (of_data.law_permuted_rows, always),
     (of_clues.law_contradiction_raises_first, lambda card: (card.hard or card.joins) and card.accepts >= LINKS),
     (of_clues.law_infeasible_raises_first, lambda card: card.hard and not card.finds),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from time import monotonic
 from typing import Any, NamedTuple, Self
@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, as_clues, checked_data, checked_weight, class_clusters, generator
-from cluewise.centroid import PCCC
+from cluewise.centroid.assignment import cheapest_labels
 from cluewise.clues import Clues
 from cluewise.core.threads import one_blas_thread, threads
-from cluewise.exceptions import ClueError
+from cluewise.exceptions import ClueError, Infeasible
 from cluewise.front._choice import FIRST, Choice, Search, as_it_is, divide_clues, make_folds, select
-from cluewise.front._count import choose_count, count_at_least, count_by_gap
+from cluewise.front._count import choose_count, count_at_least, count_at_most, count_by_gap
 from cluewise.front._evidence import Evidence, gather
 from cluewise.front._ground import Ground, Place
 from cluewise.front._ids import follow
@@ -41,6 +41,9 @@ FOLDS = 3
 
 LONG = 1e9
 """Seconds, if there is no time limit."""
+
+FEW = 10
+"""Clues that are too few to find the number of clusters."""
 
 
 class Memory(NamedTuple):
@@ -114,11 +117,13 @@ class Cluewise(Clusterer):
     Examples
     --------
     >>> import cluewise as cw
-    >>> data = cw.datasets.make_pattern("twospirals", 300, random_state=0)
-    >>> clues = cw.Clues.sample(data.y, pairs=60, random_state=0)
-    >>> model = cw.Cluewise(2, random_state=0).fit(data.X, clues=clues)
-    >>> round(cw.metrics.adjusted_rand(data.y, model.labels_), 2)
+    >>> X, y = cw.datasets.make_pattern("two_spirals", n_samples=300, random_state=0)
+    >>> clues = cw.Clues.sample(y, pairs=60, random_state=0)
+    >>> model = cw.Cluewise(2, random_state=0).fit(X, clues=clues)
+    >>> round(cw.metrics.ari(y, model.labels_), 2)
     1.0
+    >>> print(model.choice_.reason)
+    propagation, far, fitted to the clues, predicts held-out clues best
     """
 
     _parameter_constraints = {
@@ -140,6 +145,7 @@ class Cluewise(Clusterer):
         named=True,
         plain="",
         means=False,
+        memory="square",  # of the grains, of which there are at most some thousands
         cost="O(nmd) for m grains",
         equation="likelihood of the clues in a softmax regression, pulled toward a clustering",
     )
@@ -188,9 +194,10 @@ class Cluewise(Clusterer):
         if self.n_clusters is not None:
             self._check_count(n)
         known = self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
+        self._check_demands(known)
         weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
         seed = int(generator(self.random_state).integers(2**31))
-        with one_blas_thread(), nullcontext() if self.n_jobs is None else threads(self.n_jobs):
+        with one_blas_thread(), self._limit_threads():
             ground = Ground(X, weight, np.random.default_rng(seed))
             self._learn(ground, ground.project(X), weight, seed, known, None, deadline)
         return self
@@ -221,9 +228,10 @@ class Cluewise(Clusterer):
         deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
         memory: Memory = self._memory
         n = len(memory.rows)
-        more = self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
-        with one_blas_thread(), nullcontext() if self.n_jobs is None else threads(self.n_jobs):
-            self._learn(memory.ground, memory.rows, memory.weight, memory.seed, self.clues_ | more, memory, deadline)
+        known = self.clues_ | self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
+        self._check_demands(known)
+        with one_blas_thread(), self._limit_threads():
+            self._learn(memory.ground, memory.rows, memory.weight, memory.seed, known, memory, deadline)
         return self
 
     def predict(self, X: Any) -> Ints:
@@ -255,9 +263,26 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)
         ground = self._memory.ground
-        with one_blas_thread():
+        with one_blas_thread(), self._limit_threads():
             rows = ground.project(X)
             return _predict(ground, rows, ground.locate(rows), self.choice_.plan, self._memory)
+
+    def _limit_threads(self) -> AbstractContextManager[None]:
+        return nullcontext() if self.n_jobs is None else threads(self.n_jobs)
+
+    def _check_demands(self, known: Clues) -> None:
+        """Raise if no clustering can keep what has to hold, before any work."""
+        if self.hard and known.partitions:
+            raise ClueError("hard=True cannot keep partitions; pass them as labels or together groups, or hard=False.")
+        demands = self._select_demands(known)
+        if self.n_clusters is None:
+            demands.only(demands.kinds - {"sizes"}).require(known.n)
+        else:
+            class_clusters(known, self.n_clusters)
+            demands.require(self.n_clusters)
+
+    def _select_demands(self, known: Clues) -> Clues:
+        return known if self.hard else select_demands(known)
 
     # --- one fit ------------------------------------------------------------------------------------------------
 
@@ -273,32 +298,32 @@ class Cluewise(Clusterer):
     ) -> None:
         """Choose (unless a choice made before still holds), fit, settle demands, and publish."""
         n = len(rows)
-        k = self._find_count(ground, rows, known, seed, before, deadline)
-        demands = known if self.hard else select_demands(known)
-        if self.hard:
-            known.require(k)
-        evidence = gather(known, k)
+        demands = self._select_demands(known)
+        k = self._find_count(ground, rows, known, demands, seed, before, deadline)
+        evidence = gather(known, k, ground.place.grain)
         if self.hard:
             evidence = evidence._replace(demanded=np.ones(len(evidence.ends), dtype=bool))
         starts = Starts(ground, k, seed)
         regression = Regression(ground, rows, evidence, k, np.random.default_rng(seed))
+        arranged, numbers = evidence.arrange(ground.place.grain)
         keep = before is not None and evidence.total < GROWTH * before.chosen_for and before.k == k
         if keep:
             choice = self.choice_
         else:
-            choice = _choose(starts, regression, evidence, np.random.default_rng(seed), deadline, self.hard)
+            choice = _choose(starts, regression, arranged, np.random.default_rng(seed), deadline, self.hard)
         start = starts.find(choice.plan.start, evidence)
         weights = regression.finish(start, choice.plan, evidence) if choice.plan.view else None
         if keep and before is not None:
             right = _recall(self.clues_, known, before, self.choice_.plan, evidence)
         else:
-            right = _cross_judge(starts, regression, evidence, choice.plan, np.random.default_rng(seed))
+            right = np.empty(evidence.total)
+            right[numbers] = _cross_judge(starts, regression, arranged, choice.plan, np.random.default_rng(seed))
         chosen_for = before.chosen_for if keep and before is not None else max(evidence.total, 1)
         memory = Memory(ground, rows, weight, seed, k, chosen_for, weights, start, right)
         P = _predict(ground, rows, ground.place, choice.plan, memory)
         labels = P.argmax(axis=1).astype(np.int32)
         ordered = np.partition(P, k - 2, axis=1)[:, k - 2 :] if k > 1 else np.repeat(P, 2, axis=1) * [0, 1]
-        margin = (ordered[:, 1] - ordered[:, 0]).astype(np.float64)
+        margin = (ordered[:, 1] - ordered[:, 0]).astype(rows.dtype)
         if demands.kinds:
             labels = _settle(P, demands, k, weight)
         links = len(known.must) + len(known.cannot)
@@ -308,7 +333,7 @@ class Cluewise(Clusterer):
             doubt, label_doubt = np.zeros(len(doubt)), np.zeros(len(label_doubt))
         spread = np.full(n, np.nan)
         spread[evidence.labeled] = label_doubt
-        ids, fresh = self._name(labels, k, evidence, before)
+        ids, fresh = self._name(labels, known, k, before)
         found: Attributes = {
             "labels_": labels,
             "n_clusters_": int(np.count_nonzero(np.bincount(labels, minlength=k))),
@@ -324,33 +349,41 @@ class Cluewise(Clusterer):
                 labels, known, clusters_of_classes=class_clusters(known, k), n_clusters=k, sample_weight=weight
             ),
         }
-        self._write(found)
-        self._memory, self._next_id = memory, fresh
+        self.__dict__.update(found, _memory=memory, _next_id=fresh)  # at once: Ctrl-C leaves all results or none
         if found["n_clusters_"] < k:
             warnings.warn(f"only {found['n_clusters_']} of {k} clusters have rows.", ConvergenceWarning, stacklevel=4)
 
-    def _name(self, labels: Ints, k: int, evidence: Evidence, before: Memory | None) -> tuple[Ints, int]:
+    def _name(self, labels: Ints, known: Clues, k: int, before: Memory | None) -> tuple[Ints, int]:
         """Ids of the clusters, and the first one that was never used."""
         if before is None:
             return np.arange(k), k
-        named = np.unique(evidence.classes)
+        old, new = _list_classes(self.clues_, before.k), _list_classes(known, k)
+        named = {new[name]: old[name] for name in new.keys() & old.keys()}
         return follow(labels, self.labels_, self.cluster_ids_, k, self._next_id, named)
 
     def _find_count(
-        self, ground: Ground, rows: Floats, known: Clues, seed: int, before: Memory | None, deadline: float
+        self,
+        ground: Ground,
+        rows: Floats,
+        known: Clues,
+        demands: Clues,
+        seed: int,
+        before: Memory | None,
+        deadline: float,
     ) -> int:
         if self.n_clusters is not None:
             return self.n_clusters
-        least = count_at_least(known)
+        least, most = count_at_least(known, demands), count_at_most(known)
         if before is not None and len(self.cluster_ids_) >= least and len(known.tied) < GROWTH * len(self.clues_.tied):
             return len(self.cluster_ids_)
-        likely = count_by_gap(ground, least)
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes)
-        evidence = gather(known, least)
+        likely = max(least, min(most, count_by_gap(ground, least)))
+        evidence, _ = gather(known, least, ground.place.grain).arrange(ground.place.grain)
         if len(evidence.labeled) > evidence.total / 2:
             return least
-        if len(evidence.doubtful) < 10:
+        most = min(ground.m, most, max(30, 2 * least))
+        if len(evidence.doubtful) < FEW or most <= least:
             return likely
         rng = np.random.default_rng(seed)
         folds = make_folds(evidence, rng)
@@ -361,17 +394,17 @@ class Cluewise(Clusterer):
             if monotonic() > enough:
                 return -np.inf
             starts = Starts(ground, k, seed)
-            regression = Regression(ground, rows, gather(known, k), k, np.random.default_rng(seed))
+            regression = Regression(ground, rows, gather(known, k, ground.place.grain), k, np.random.default_rng(seed))
             search = Search(starts, regression, evidence, folds, monotonic() + LONG)
             return search.score_count()
 
-        return choose_count(score, max(least, 2), min(ground.m, max(30, 2 * least)), likely)
+        return choose_count(score, max(least, 2), most, likely)
 
 
 def _refuse_avoid(clues: Clues) -> Clues:
     if clues.avoid:
         raise ClueError(
-            "Cluewise does not avoid known clusterings; use a method that does, such as COALA: "
+            "Cluewise does not avoid known clusterings; use a method that does, such as CondEns: "
             "`cluewise list --accepts avoid` shows them."
         )
     return clues
@@ -414,6 +447,12 @@ def _cross_judge(
     return right
 
 
+def _list_classes(clues: Clues, k: int) -> dict[Any, int]:
+    """Cluster of each class that has a label."""
+    clusters = class_clusters(clues, k).tolist()
+    return {clues.classes_[code]: clusters[code] for code in np.unique(clues.labels[clues.labels >= 0])}
+
+
 def _recall(old: Clues, known: Clues, before: Memory, plan: Plan, evidence: Evidence) -> Floats:
     """The same after an update: old clues as they were judged, new ones by the last fit, which did not see them."""
     rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
@@ -422,12 +461,12 @@ def _recall(old: Clues, known: Clues, before: Memory, plan: Plan, evidence: Evid
     here = evidence.renumber(np.searchsorted(rows, np.arange(known.n)))
     same = np.einsum("ij,ij->i", P[here.ends[:, 0]], P[here.ends[:, 1]])
     right = np.concatenate([np.where(here.is_must, same, 1 - same), P[here.labeled, here.classes]]).astype(np.float64)
-    for place_of, said, at in (
-        (_code(known.must), _code(old.must), 0),
-        (_code(known.cannot), _code(old.cannot), len(old.must)),
+    for pairs, said, at, was in (
+        (known.must, old.must, 0, 0),
+        (known.cannot, old.cannot, len(known.must), len(old.must)),
     ):
-        _, new, earlier = np.intersect1d(place_of, said, assume_unique=True, return_indices=True)
-        right[(len(known.must) if at else 0) + new] = before.right[at + earlier]
+        _, new, earlier = np.intersect1d(_code(pairs), _code(said), assume_unique=True, return_indices=True)
+        right[at + new] = before.right[was + earlier]
     seen = np.flatnonzero(old.labels >= 0)
     _, new, earlier = np.intersect1d(evidence.labeled, seen, assume_unique=True, return_indices=True)
     right[len(evidence.ends) + new] = before.right[len(before.right) - len(seen) + earlier]
@@ -439,21 +478,20 @@ def _code(pairs: Ints) -> Ints:
 
 
 def _settle(P: Floats, demands: Clues, k: int, weight: Floats | None) -> Ints:
-    """The most probable labels that keep every demand.
-
-    With logarithms of probabilities as rows and unit vectors as centers, the nearest center is the most probable
-    cluster, so this is one assignment of PCCC.
-    """
-    points = np.log(np.maximum(P.astype(np.float64), 1e-12))
+    """The most probable labels that keep every demand; class c is in its cluster."""
+    costs = -np.log(np.maximum(P.astype(np.float64), 1e-12))
     labeled = np.flatnonzero(demands.labels >= 0)
-    if len(labeled):
-        points[labeled] = np.log(1e-12)
-        points[labeled, class_clusters(demands, k)[demands.labels[labeled]]] = 0.0
-    weighed = weight if demands.size_unit == "weight" else None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # one step does not converge, and clusters may be empty
-        solver = PCCC(k, hard="all", init=np.eye(k), n_init=1, max_iter=1, random_state=0)
-        return solver.fit(points, clues=demands, sample_weight=weighed).labels_
+    own = class_clusters(demands, k)[demands.labels[labeled]] if len(labeled) else labeled
+    worst = 1 + costs.max(axis=1).sum()  # more than anything else that could be gained
+    costs[labeled] = worst
+    costs[labeled, own] = 0.0
+    labels = cheapest_labels(costs, demands, weight)
+    moved = labeled[labels[labeled] != own]
+    if len(moved):
+        raise Infeasible(
+            f"row {moved[0]} cannot be in the cluster of its label: the bounds on sizes leave no room.", demands
+        )
+    return labels
 
 
 def _estimate_harm(choice: Choice) -> float:

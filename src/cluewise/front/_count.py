@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import ceil
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from cluewise.clues import Clues
 from cluewise.exact.network import Network
 from cluewise.front._ground import Ground
 
-__all__ = ["choose_count", "count_at_least", "count_by_gap"]
+__all__ = ["choose_count", "count_at_least", "count_at_most", "count_by_gap"]
 
 MOST = 30
 """Clusters that are tried without clues about more."""
@@ -19,11 +20,27 @@ LADDER = (2, 3, 4, 5, 7, 10, 14, 20, 28)
 """Numbers that are tried first."""
 
 
-def count_at_least(clues: Clues) -> int:
-    """Clusters that the clues require: classes of labels, and components that all exclude each other."""
+def count_at_least(clues: Clues, demands: Clues) -> int:
+    """Clusters that the clues require: classes of labels, and components that all exclude each other.
+
+    What has to hold (``demands``) may require more, where components that exclude each other form no clique.
+    """
     classes = len(np.unique(clues.labels[clues.labels >= 0]))
     net = Network.build(clues.graph, clues.cliques)
-    return max(classes, len(net.largest_clique()), _grow_clique(net), 1)
+    least = max(classes, len(net.largest_clique()), _grow_clique(net), 1)
+    if clues.sizes is not None and clues.sizes.ndim == 1 and clues.size_unit == "points":
+        least = max(least, ceil(clues.n / clues.sizes[1]))
+    links = demands.only(demands.kinds - {"sizes"})
+    while least < clues.n and links.feasible(least) is False:
+        least += 1
+    return least
+
+
+def count_at_most(clues: Clues) -> int:
+    """Clusters for which there are enough rows, given how many each has at least."""
+    if clues.sizes is None or clues.sizes.ndim == 2 or clues.size_unit != "points":
+        return clues.n
+    return int(clues.n // max(clues.sizes[0], 1))
 
 
 def _grow_clique(net: Network) -> int:
@@ -60,7 +77,8 @@ def choose_count(score: Callable[[int], float], least: int, most: int, likely: i
                 found[k] = score(k)
         return max(found, key=lambda k: (found[k], k == likely, -k))
 
-    best = look([least, likely, *LADDER])
+    # What is likely comes first: a time limit may leave no time for others.
+    best = look([likely, least, *LADDER])
     while True:
         step = look([best - 1, best + 1, best - 2, best + 2])
         if step == best:

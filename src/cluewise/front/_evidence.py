@@ -51,14 +51,32 @@ class Evidence(NamedTuple):
             self.classes[labels],
         )
 
+    def arrange(self, place: Ints) -> tuple[Evidence, Ints]:
+        """The same in the order of places of the rows instead of their numbers, and the numbers of the clues here."""
+        ends = np.sort(place[self.ends], axis=1)
+        pairs = np.lexsort([self.weight, self.is_must, ends[:, 1], ends[:, 0]])
+        labels = np.lexsort([self.classes, place[self.labeled]])
+        moved = Evidence(
+            self.ends[pairs],
+            self.is_must[pairs],
+            self.weight[pairs],
+            self.demanded[pairs],
+            self.labeled[labels],
+            self.classes[labels],
+        )
+        return moved, np.concatenate([pairs, len(pairs) + labels])
+
     def renumber(self, number: Ints) -> Evidence:
         """The same with other numbers of rows, such as their grains."""
         return self._replace(ends=number[self.ends], labeled=number[self.labeled])
 
 
-def gather(clues: Clues, k: int) -> Evidence:
-    """List what clues say about pairs and rows: the links first, as in the clues, then what groups say."""
-    pairs = [_list_links(clues), *_list_groups(clues)]
+def gather(clues: Clues, k: int, place: Ints) -> Evidence:
+    """List what clues say about pairs and rows: the links first, as in the clues, then what groups say.
+
+    ``place`` of the rows orders them within groups, so that their numbers do not matter.
+    """
+    pairs = [_list_links(clues), *_list_groups(clues, place)]
     ends, is_must, weight = (np.concatenate(column) for column in zip(*pairs))
     demanded = np.isinf(weight)
     usual = weight[~demanded]
@@ -77,51 +95,53 @@ def _list_links(clues: Clues) -> _Pairs:
     return ends, is_must, np.concatenate([clues.must_weight, clues.cannot_weight])
 
 
-def _list_groups(clues: Clues) -> list[_Pairs]:
+def _list_groups(clues: Clues, place: Ints) -> list[_Pairs]:
     """Pairs of groups and partitions: chains of what is together; of what is apart all pairs, or some of them."""
     found: list[_Pairs] = []
     for group in clues.together:
-        ends, owner = _chain(group.codes)
+        ends, owner = _chain(group.codes, place)
         found.append((ends, np.ones(len(ends), dtype=bool), group.weights[owner]))
     for group in clues.apart:
-        ends, owner = _all_pairs(group.codes)
+        ends, owner = _all_pairs(group.codes, place)
         found.append((ends, np.zeros(len(ends), dtype=bool), group.weights[owner]))
     for number in range(len(clues.partitions)):
         codes = clues.partition_codes(number)
-        ends, _ = _chain(codes)
-        across = _cross(codes)
+        ends, _ = _chain(codes, place)
+        across = _cross(codes, place)
         is_must = np.repeat([True, False], [len(ends), len(across)])
         found.append((np.concatenate([ends, across]), is_must, np.ones(len(is_must))))
     return found
 
 
-def _chain(codes: Ints) -> tuple[Ints, Ints]:
+def _chain(codes: Ints, place: Ints) -> tuple[Ints, Ints]:
     """Each row with the next one of its group, and the group."""
-    rows = np.flatnonzero(codes >= 0)
-    order = rows[np.argsort(codes[rows], kind="stable")]
+    order = _sort_groups(codes, place)
     same = codes[order[1:]] == codes[order[:-1]]
     return np.column_stack([order[:-1], order[1:]])[same].astype(np.int64), codes[order[1:]][same]
 
 
-def _all_pairs(codes: Ints) -> tuple[Ints, Ints]:
+def _all_pairs(codes: Ints, place: Ints) -> tuple[Ints, Ints]:
     """All pairs within each group, or each row with the next few of its group if there are too many."""
-    rows = np.flatnonzero(codes >= 0)
-    order = rows[np.argsort(codes[rows], kind="stable")]
-    reach = max(int(np.bincount(codes[rows]).max(initial=0)) - 1, 0)
-    reach = min(reach, max(PAIRS // max(len(rows), 1), 1))
+    order = _sort_groups(codes, place)
+    reach = max(int(np.bincount(codes[order]).max(initial=0)) - 1, 0)
+    reach = min(reach, max(PAIRS // max(len(order), 1), 1))
     ends = [np.column_stack([order[:-gap], order[gap:]]) for gap in range(1, reach + 1)]
     both = np.concatenate(ends) if ends else np.empty((0, 2), dtype=np.int64)
     both = both[codes[both[:, 0]] == codes[both[:, 1]]]
     return both.astype(np.int64), codes[both[:, 0]]
 
 
-def _cross(codes: Ints) -> Ints:
+def _cross(codes: Ints, place: Ints) -> Ints:
     """As many pairs across groups as there are rows: rows taken from the groups in turn, each with the next one."""
-    rows = np.flatnonzero(codes >= 0)
-    place = np.empty(len(rows), dtype=np.int64)
-    order = np.argsort(codes[rows], kind="stable")
-    size = np.bincount(codes[rows])
-    place[order] = np.arange(len(rows)) - np.repeat(np.cumsum(size) - size, size)
-    turn = rows[np.lexsort([codes[rows], place])]
+    order = _sort_groups(codes, place)
+    size = np.bincount(codes[order])
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    turn = order[np.lexsort([codes[order], rank])]
     ends = np.column_stack([turn, np.roll(turn, -1)])
     return ends[codes[ends[:, 0]] != codes[ends[:, 1]]].astype(np.int64)
+
+
+def _sort_groups(codes: Ints, place: Ints) -> Ints:
+    """Rows of the groups, one group after the other."""
+    rows = np.flatnonzero(codes >= 0)
+    return rows[np.lexsort([place[rows], codes[rows]])]

@@ -69,12 +69,16 @@ class Ground:
         self._projection = _learn_projection(X, rng, seed)
         rows = self.project(X)
         count: int | str = GRAINS if len(rows) > CROWD else "auto"
-        self.grains = Grains(count, random_state=seed).fit(rows, sample_weight=weight)
-        self.centers = np.ascontiguousarray(self.grains.centers_, dtype=np.float64)
-        self.sizes = self.grains.sizes_
+        self._grains = Grains(count, random_state=seed).fit(rows, sample_weight=weight)
+        # In an order that does not depend on that of the rows, nor on their position and direction.
+        centers = self._grains.centers_.astype(np.float64)
+        order = np.argsort(((centers - np.average(centers, axis=0, weights=self._grains.sizes_)) ** 2).sum(axis=1))
+        self._number = np.argsort(order).astype(np.int32)
+        self.centers = centers[order]
+        self.sizes = self._grains.sizes_[order]
         self.m = len(self.centers)
         self._listed = self._list_neighbors()
-        self.place = self._find_place(rows, self.grains.labels_)
+        self.place = self._find_place(rows, self._number[self._grains.labels_])
         self.affinity: Floats = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1)).toarray()
         self.degree = degrees(self.affinity)
         values, vectors = eigh(normalized(self.affinity, self.degree))
@@ -84,11 +88,13 @@ class Ground:
 
     def project(self, X: Any) -> Floats:
         """The rows with few columns: as they are, or projected to principal components."""
-        return X if self._projection is None else self._projection.transform(X)
+        if self._projection is not None:
+            return self._projection.transform(X)
+        return X if isinstance(X, np.ndarray) else X.toarray()
 
     def locate(self, rows: Floats) -> Place:
         """Find the grains of new rows, projected before."""
-        return self._find_place(rows, self.grains.transform(rows))
+        return self._find_place(rows, self._number[self._grains.transform(rows)])
 
     def _find_place(self, rows: Floats, grain: Ints) -> Place:
         keep = min(BLENDED, self.m)
@@ -177,13 +183,13 @@ def _visit(work: Callable[[slice], None], n: int) -> None:
 
 
 def _learn_projection(X: Any, rng: np.random.Generator, seed: int) -> Any:
-    """Principal components of rows with many columns or sparse rows; None if rows stay as they are."""
+    """Principal components of rows with many columns; None if rows stay as they are."""
     n, d = X.shape
-    if isinstance(X, np.ndarray) and d <= COLUMNS:
+    if d <= COLUMNS:
         return None
     some = X if n <= SAMPLE else X[np.sort(rng.choice(n, SAMPLE, replace=False))]
     # Without centering, as rows may be sparse; if the mean is large, it takes one component.
-    return TruncatedSVD(min(COLUMNS, d), random_state=seed).fit(some)
+    return TruncatedSVD(COLUMNS, random_state=seed).fit(some)
 
 
 def _find_basis(whole: Floats, mass: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,11 +15,11 @@ __all__ = ["follow", "keep_ids"]
 M = TypeVar("M")
 
 
-def follow(labels: Ints, before: Ints, ids: Ints, k: int, fresh: int, named: Ints) -> tuple[Ints, int]:
+def follow(labels: Ints, before: Ints, ids: Ints, k: int, fresh: int, named: Mapping[int, int]) -> tuple[Ints, int]:
     """Ids of clusters 0 … k − 1, and the first id that was never used.
 
     A cluster takes the id of the earlier cluster that it shares most rows with, the largest overlap first; ties go to
-    the lower id. Clusters in ``named`` stand for a class and keep the id of the same number. Rows that have no
+    the lower id. Clusters in ``named`` stand for a class and take the id of its earlier cluster. Rows that have no
     cluster, here or before, are marked by -1.
     """
     both = (labels >= 0) & (before >= 0)
@@ -26,8 +27,8 @@ def follow(labels: Ints, before: Ints, ids: Ints, k: int, fresh: int, named: Int
     np.add.at(shared, (labels[both], before[both]), 1)
     found = np.full(k, -1, dtype=np.int64)
     taken = np.zeros(len(ids), dtype=bool)
-    for j in named[named < min(k, len(ids))]:
-        found[j], taken[j] = ids[j], True
+    for j, b in named.items():
+        found[j], taken[b] = ids[b], True
     new, old = np.nonzero(shared)
     for at in np.lexsort([new, ids[old], -shared[new, old]]):
         j, b = new[at], old[at]
@@ -73,7 +74,7 @@ def keep_ids(model: M, previous: Any, *, names: Any = None, previous_names: Any 
     fresh = getattr(previous, "_next_id", int(ids.max(initial=-1)) + 1)
     k = int(labels.max(initial=-1)) + 1
     k = max(k, len(getattr(model, "cluster_ids_", ())))
-    found = follow(labels, before, ids, k, fresh, np.empty(0, dtype=np.int64))
+    found = follow(labels, before, ids, k, fresh, {})
     model.cluster_ids_, model._next_id = found  # type: ignore[attr-defined]
     return model
 

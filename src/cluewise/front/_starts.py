@@ -58,7 +58,8 @@ class Starts:
     """Clusterings of the grains of a ground into k clusters; those without clues are made once."""
 
     def __init__(self, ground: Ground, k: int, seed: int) -> None:
-        self._ground, self.k = ground, min(k, ground.m)
+        self._ground, self.k = ground, k
+        self._most = min(k, ground.m)  # clusters that can have grains
         self._seed = seed
         self._plain: dict[str, Ints] = {}
 
@@ -106,12 +107,12 @@ class Starts:
         return self._group(self._ground.centers, n_init=10, weight=self._ground.sizes)
 
     def _run_spectral(self) -> Ints:
-        return self._embed(self._ground.vectors[:, : self.k], self._ground.degree, n_init=10)
+        return self._embed(self._ground.vectors[:, : self._most], self._ground.degree, n_init=10)
 
     def _run_ward(self) -> Ints:
         if self._ground.m == 1:
             return np.zeros(1, dtype=np.int64)
-        return cut_tree(ward(self._ground.centers), self.k)[:, 0].astype(np.int64)
+        return cut_tree(ward(self._ground.centers), self._most)[:, 0].astype(np.int64)
 
     def _run_mixture(self) -> Ints:
         ground = self._ground
@@ -121,9 +122,9 @@ class Starts:
         spread = float(points.var())
         if spread == 0:
             return np.zeros(ground.m, dtype=np.int64)
-        kind = "full" if ground.m > 20 * self.k else "diag"
+        kind = "full" if ground.m > 20 * self._most else "diag"
         mixture = GaussianMixture(
-            self.k, covariance_type=kind, reg_covar=1e-2 * spread, n_init=2, random_state=self._seed
+            self._most, covariance_type=kind, reg_covar=1e-2 * spread, n_init=2, random_state=self._seed
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -200,7 +201,7 @@ class Starts:
         degree = np.where(degree > 0, degree, 1.0)
         root = 1 / np.sqrt(degree)
         N = affinity * root * root[:, None]
-        m, k = len(N), self.k
+        m, k = len(N), self._most
         if m <= SMALL or k > m // 8:
             vectors = eigh(N, subset_by_index=[m - k, m - 1])[1]
         else:
@@ -215,7 +216,7 @@ class Starts:
     def _group(self, points: Floats, n_init: int, weight: Any) -> Ints:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
-            means = KMeans(self.k, n_init=n_init, random_state=self._seed).fit(points, sample_weight=weight)
+            means = KMeans(self._most, n_init=n_init, random_state=self._seed).fit(points, sample_weight=weight)
         return means.labels_.astype(np.int64)
 
 

@@ -133,7 +133,7 @@ def blend(X: Floats, own: Ints, centers: Floats, listed: Ints, near: Ints, share
     ``near`` and ``share`` get one column for each center that is kept. A row that is a center is that one alone.
     """
     keep, width = near.shape[1], listed.shape[1]
-    squared = np.empty(width)
+    squared, kept = np.empty(width), np.empty(keep)  # float64, as squares of small distances vanish in single precision
     for i in range(X.shape[0]):
         candidates = listed[own[i]]
         for a in range(width):
@@ -149,12 +149,12 @@ def blend(X: Floats, own: Ints, centers: Floats, listed: Ints, near: Ints, share
                 if squared[a] < squared[best]:
                     best = a
             near[i, rank] = candidates[best]
-            share[i, rank] = squared[best]
+            kept[rank] = squared[best]
             squared[best] = np.inf
-        closest = share[i, 0]
+        closest = kept[0]
         for rank in range(keep):
             # Relative to the closest, so that a distance of 0 divides nothing.
-            share[i, rank] = 1.0 if rank == 0 else (closest / share[i, rank] if share[i, rank] > 0 else 0.0)
-            whole += share[i, rank]
+            kept[rank] = 1.0 if rank == 0 else (closest / kept[rank] if kept[rank] > 0 else 0.0)
+            whole += kept[rank]
         for rank in range(keep):
-            share[i, rank] /= whole
+            share[i, rank] = kept[rank] / whole
