@@ -138,8 +138,10 @@ def _divide_rows(evidence: Evidence, count: int, rng: np.random.Generator) -> li
     """Numbers of the clues of each fold: those that touch some rows."""
     able = evidence.doubtful
     rows = np.concatenate([evidence.ends, np.column_stack([evidence.labeled] * 2)])[able]
-    places = np.unique(rows, return_inverse=True)[1].reshape(rows.shape)
-    shuffled = rng.permutation(int(places.max()) + 1)
+    # Numbered as they come, so that only the order of the clues matters, not that of the rows.
+    _, first, own = np.unique(rows, return_index=True, return_inverse=True)
+    places = np.argsort(np.argsort(first))[own].reshape(rows.shape)
+    shuffled = rng.permutation(len(first))
     size = max(1, round(HELD * len(shuffled)))
     return [able[(shuffled[places] // size == number).any(axis=1)] for number in range(count)]
 

@@ -53,11 +53,13 @@ class Evidence(NamedTuple):
 
     def arrange(self, place: Ints) -> tuple[Evidence, Ints]:
         """The same in the order of places of the rows instead of their numbers, and the numbers of the clues here."""
-        ends = np.sort(place[self.ends], axis=1)
+        turned = np.argsort(place[self.ends], axis=1, kind="stable")
+        own = np.take_along_axis(self.ends, turned, axis=1)
+        ends = place[own]
         pairs = np.lexsort([self.weight, self.is_must, ends[:, 1], ends[:, 0]])
         labels = np.lexsort([self.classes, place[self.labeled]])
         moved = Evidence(
-            self.ends[pairs],
+            own[pairs],
             self.is_must[pairs],
             self.weight[pairs],
             self.demanded[pairs],
@@ -134,14 +136,17 @@ def _all_pairs(codes: Ints, place: Ints) -> tuple[Ints, Ints]:
 def _cross(codes: Ints, place: Ints) -> Ints:
     """As many pairs across groups as there are rows: rows taken from the groups in turn, each with the next one."""
     order = _sort_groups(codes, place)
-    size = np.bincount(codes[order])
+    group = np.cumsum(np.diff(codes[order], prepend=codes[order[:1]]) != 0)
+    size = np.bincount(group)
     rank = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
-    turn = order[np.lexsort([codes[order], rank])]
+    turn = order[np.lexsort([group, rank])]
     ends = np.column_stack([turn, np.roll(turn, -1)])
     return ends[codes[ends[:, 0]] != codes[ends[:, 1]]].astype(np.int64)
 
 
 def _sort_groups(codes: Ints, place: Ints) -> Ints:
-    """Rows of the groups, one group after the other."""
+    """Rows of the groups, one group after the other, by their places; numbers of groups matter as little as of rows."""
     rows = np.flatnonzero(codes >= 0)
-    return rows[np.lexsort([place[rows], codes[rows]])]
+    first = np.full(int(codes.max(initial=-1)) + 1, len(codes))
+    np.minimum.at(first, codes[rows], place[rows])
+    return rows[np.lexsort([place[rows], codes[rows], first[codes[rows]]])]

@@ -72,7 +72,7 @@ class Starts:
             return self._spread_labels(known)
         if name == "nearest label":
             return self._take_nearest(known)
-        return match(self._propagate(known), evidence, self._ground.place.grain, self.k)
+        return match(_number(self._propagate(known)), evidence, self._ground.place.grain, self.k)
 
     # --- without clues ----------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class Starts:
                 "mixture": self._run_mixture,
                 "consensus": self._find_consensus,
             }
-            self._plain[name] = make[name]()
+            self._plain[name] = _number(make[name]())
         return self._plain[name]
 
     @property
@@ -218,6 +218,12 @@ class Starts:
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
             means = KMeans(self._most, n_init=n_init, random_state=self._seed).fit(points, sample_weight=weight)
         return means.labels_.astype(np.int64)
+
+
+def _number(labels: Ints) -> Ints:
+    """Number clusters in the order in which they appear: equal clusters get equal numbers, whoever found them."""
+    _, first, own = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[own]
 
 
 def match(start: Ints, evidence: Evidence, grain: Ints, k: int) -> Ints:
