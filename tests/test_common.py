@@ -51,7 +51,7 @@ STARTED = [
     and hasattr(model_of(name), "n_init")
     and name != "CondEns"  # whose starts are those of the clusterings that it combines
 ]
-MODELS = [model_of(name) for name in NAMES]
+MODELS = [*(model_of(name) for name in NAMES), cw.Cluewise()]
 
 # The random start draws rows by their place in the table, and a repeated row moves those after it; scikit-learn's own
 # KMeans has the same exception. From a given start both checks pass: `test_weights_from_a_given_start`.
@@ -68,7 +68,7 @@ def expected(model):
         reasons["check_clustering"] = FINDS
     if type(model).__name__ in FOR_COUNTS:
         reasons["check_clustering"] = COUNTS
-    if model.card.weights and not model.card.finds and "init" in model.get_params():
+    if model.card.weights and not model.card.finds and ("init" in model.get_params() or isinstance(model, cw.Cluewise)):
         reasons |= {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS for kind in ("dense", "sparse")}
     if type(model).__name__ == "ApproxKernelKMeans":  # from landmarks, which are drawn from the distinct rows
         del reasons["check_sample_weight_equivalence_on_sparse_data"]

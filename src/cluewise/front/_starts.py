@@ -147,7 +147,7 @@ class Starts:
         lifted = self._lift(known)
         if not lifted.kinds:
             return self.plain("spectral")
-        method = E2CP(self.k, affinity="precomputed", n_init=RESTARTS, random_state=self._seed)
+        method = E2CP(self._most, affinity="precomputed", n_init=RESTARTS, random_state=self._seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about empty clusters
             return method.fit(self._ground.affinity, clues=lifted).labels_.astype(np.int64)

@@ -1,0 +1,93 @@
+"""`update`: more clues, the same ground; ids of clusters stay."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from cluewise import Clues, Cluewise
+from cluewise.exceptions import ClueError
+from cluewise.front import _cluewise
+from cluewise.metrics import ari
+
+Y = np.arange(90) % 3
+X = np.array([(-3.0, 0.0), (0.0, 3.0), (3.0, 0.0)])[Y] + np.random.default_rng(0).normal(size=(90, 2))
+FIRST, SECOND, THIRD = (Clues.sample(Y, pairs=count, random_state=seed) for seed, count in enumerate((60, 15, 90)))
+
+
+def fit(clues=None, k=3):
+    return Cluewise(k, random_state=0).fit(X, clues=clues)
+
+
+def test_update_before_fit():
+    with pytest.raises(NotFittedError):
+        Cluewise().update(FIRST)
+
+
+def test_update_adds_clues_and_looks_at_no_data(monkeypatch):
+    model = fit(FIRST)
+    monkeypatch.setattr(_cluewise, "Ground", None)
+    assert model.update(SECOND) is model
+    assert model.clues_ == FIRST | SECOND
+    assert len(model.doubt_) == len(model.clues_.must) + len(model.clues_.cannot)
+
+
+def test_the_choice_is_kept_until_clues_have_grown_by_half():
+    model = fit(FIRST)
+    choice = model.choice_
+    assert model.update(SECOND).choice_ is choice
+    assert model.update(THIRD).choice_ is not choice
+
+
+def test_an_update_is_close_to_a_fresh_fit():
+    model = fit(FIRST).update(SECOND)
+    assert ari(model.labels_, fit(FIRST | SECOND).labels_) > 0.9
+    again = model.update(THIRD)
+    assert (again.labels_ == fit(FIRST | SECOND | THIRD).labels_).all()  # everything is compared again
+
+
+def test_old_clues_keep_their_doubt_and_new_ones_get_their_own():
+    """Must-links that come after cannot-links move these to other places."""
+    model = fit(FIRST.only(["cannot"]))
+    before = dict(zip(map(tuple, model.clues_.cannot.tolist()), model._memory.right))
+    more = Clues(90, must=[(0, 3), (1, 4)])
+    model.update(more)
+    after = dict(zip(map(tuple, model.clues_.cannot.tolist()), model._memory.right[2:]))
+    assert before == after
+    labeled = fit(np.where(np.arange(90) < 30, Y, -1))
+    old = labeled._memory.right[-30:]
+    assert (labeled.update(Clues(90, must=[(40, 43)]))._memory.right[-30:] == old).all()
+    assert np.isfinite(labeled.label_doubt_[:30]).all()
+
+
+def test_clusters_keep_their_ids():
+    model = fit()
+    ids = model.cluster_ids_[model.labels_]
+    # Labels renumber the clusters: class c is cluster c.
+    model.update(np.where(np.arange(90) < 24, (Y + 1) % 3, -1))
+    assert (model.labels_[:24] == (Y[:24] + 1) % 3).all()
+    assert (model.cluster_ids_[model.labels_] == ids).mean() > 0.9
+
+
+def test_a_class_keeps_its_id_when_other_classes_come_before_it():
+    names = np.array(["b", "c"])
+    model = fit([names[Y[i] - 1] if i < 30 and Y[i] > 0 else None for i in range(90)])
+    of_b = model.cluster_ids_[model.labels_[1]]
+    model.update(["a" if i < 30 and Y[i] == 0 else None for i in range(90)])
+    assert model.labels_[1] == 1  # the second class now
+    assert model.cluster_ids_[1] == of_b
+
+
+def test_the_number_of_clusters_grows_when_clues_require_it():
+    model = fit(k=None)
+    assert model.n_clusters_ == 3
+    model.update(Clues(90, apart=np.where(np.arange(90) < 5, 0, -1)))
+    assert len(model.cluster_ids_) >= 5
+    assert len(set(model.cluster_ids_)) == len(model.cluster_ids_)
+
+
+def test_labels_that_change_are_refused_and_change_nothing():
+    model = fit(np.where(np.arange(90) < 10, Y, -1))
+    before = model.labels_
+    with pytest.raises(ClueError, match="labelled"):
+        model.update(np.where(np.arange(90) < 10, (Y + 1) % 3, -1))
+    assert model.labels_ is before
