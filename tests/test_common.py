@@ -68,7 +68,7 @@ def expected(model):
         reasons["check_clustering"] = FINDS
     if type(model).__name__ in FOR_COUNTS:
         reasons["check_clustering"] = COUNTS
-    if model.card.weights and not model.card.finds and ("init" in model.get_params() or isinstance(model, cw.Cluewise)):
+    if model.card.weights and not model.card.finds and "init" in model.get_params():
         reasons |= {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS for kind in ("dense", "sparse")}
     if type(model).__name__ == "ApproxKernelKMeans":  # from landmarks, which are drawn from the distinct rows
         del reasons["check_sample_weight_equivalence_on_sparse_data"]

@@ -203,7 +203,7 @@ def test_infinite_weights_hold_and_are_not_doubted():
     assert model.labels_[0] == model.labels_[1] != model.labels_[3]
     links = np.concatenate([model.clues_.must, model.clues_.cannot]).tolist()
     assert [model.doubt_[links.index(pair)] for pair in ([0, 1], [0, 3])] == [0, 0]
-    groups = np.where(np.arange(90) < 2, 0, -1)
+    groups = np.where(np.arange(90) < 2, 0, -1).astype(np.int32)
     held = fit(PAIRS | Clues(90, together=[Groups(groups, np.array([np.inf]), np.array(["sure"]))]))
     assert held.labels_[0] == held.labels_[1]
 
