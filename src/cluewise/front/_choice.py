@@ -84,6 +84,12 @@ class Choice:
         How much better the plan predicts held-out clues than the clustering without clues, and its standard error.
     reason : str
         Why the plan was taken.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> print(cw.Cluewise(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]]).choice_)
+    There are no clues.
     """
 
     plan: Plan

@@ -73,7 +73,8 @@ class Cluewise(Clusterer):
         Number of clusters. None: found from the clues and the data; labels and rows that are apart from each other
         bound it from below.
     hard : bool, default=False
-        Whether every clue holds in the result. Links of infinite weight do in any case.
+        Whether every clue holds in the result; clues that cannot hold together raise `Contradiction` or `Infeasible`,
+        and partitions are refused. Links and groups of infinite weight, and sizes, hold in any case.
     time_limit : float, default=None
         Seconds after which nothing more is compared; the best so far is used.
     n_jobs : int, default=None
@@ -122,8 +123,6 @@ class Cluewise(Clusterer):
     >>> model = cw.Cluewise(2, random_state=0).fit(X, clues=clues)
     >>> round(cw.metrics.ari(y, model.labels_), 2)
     1.0
-    >>> print(model.choice_.reason)
-    propagation, far, fitted to the clues, predicts held-out clues best
     """
 
     _parameter_constraints = {
@@ -205,7 +204,8 @@ class Cluewise(Clusterer):
     def update(self, clues: Any) -> Self:
         """Add clues and cluster the same rows again, without looking at the data anew.
 
-        What was chosen stays until the clues have grown by half; then everything is compared again.
+        What was chosen stays until the clues have grown by half; then everything is compared again. The model refers to
+        X instead of copying it, so leave X unchanged until the last update.
 
         Parameters
         ----------
