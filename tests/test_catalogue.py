@@ -24,6 +24,7 @@ SOURCE = ROOT / "src" / "cluewise"
 def test_every_public_clusterer_is_there():
     public = {name: getattr(cw, name) for name in cw.__all__}
     found = {name: cls for name, cls in public.items() if isinstance(cls, type) and issubclass(cls, Clusterer)}
+    del found["Cluewise"]  # stands above the methods that it chooses from
     assert dict(clusterers()) == found
     assert list(clusterers()) == sorted(found)
 
@@ -96,7 +97,7 @@ def test_every_package_with_methods_is_a_family():
         for path in SOURCE.rglob("*.py")
         if "\n    card = Card(" in path.read_text("utf-8")
     }
-    assert written == set(FAMILIES)
+    assert written == {*FAMILIES, "front"}
 
 
 def test_type_checkers_see_the_same_names():
