@@ -25,8 +25,8 @@ CONDUCT = {"law_same_seed_same_result", "law_unused_kinds_warn", *_laws_conduct.
 FEW = {"law_two_fits_at_once": 2}
 # A fit of these takes a tenth of a second even on small data and with few starts.
 SLOW = {"BoostCluster", "ConditionalIB", "CoordinatedConditionalIB", "InformationBottleneck", "MaxMarginClusterer"}
-# `Cluewise` is not in the catalogue. Generated examples with wrong clues are too hard for it: two plans that predict
-# held-out clues equally well are told apart by rounding, so turned or permuted rows may get another one.
+# `Cluewise` is not in the catalogue. It passes the check for users; with generated examples and wrong clues, permuted
+# rows got another result once in 60 runs, so it is not among those that are tried with many of them.
 METHODS = clusterers() | {"Cluewise": Cluewise}
 # These fit large data. They are tried once, in `test_every_clusterer_passes_the_check_for_users`.
 ONCE = {"law_threads_change_nothing", "law_within_budget"}

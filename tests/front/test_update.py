@@ -48,14 +48,14 @@ def test_an_update_is_close_to_a_fresh_fit():
 def test_old_clues_keep_their_doubt_and_new_ones_get_their_own():
     """Must-links that come after cannot-links move these to other places."""
     model = fit(FIRST.only(["cannot"]))
-    before = dict(zip(map(tuple, model.clues_.cannot.tolist()), model._memory.right))
+    before = dict(zip(map(tuple, model.clues_.cannot.tolist()), model._fitted.right))
     more = Clues(90, must=[(0, 3), (1, 4)])
     model.update(more)
-    after = dict(zip(map(tuple, model.clues_.cannot.tolist()), model._memory.right[2:]))
+    after = dict(zip(map(tuple, model.clues_.cannot.tolist()), model._fitted.right[2:]))
     assert before == after
     labeled = fit(np.where(np.arange(90) < 30, Y, -1))
-    old = labeled._memory.right[-30:]
-    assert (labeled.update(Clues(90, must=[(40, 43)]))._memory.right[-30:] == old).all()
+    old = labeled._fitted.right[-30:]
+    assert (labeled.update(Clues(90, must=[(40, 43)]))._fitted.right[-30:] == old).all()
     assert np.isfinite(labeled.label_doubt_[:30]).all()
 
 

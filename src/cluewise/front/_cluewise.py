@@ -6,7 +6,7 @@ import warnings
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from time import monotonic
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
@@ -20,13 +20,12 @@ from cluewise.centroid.assignment import cheapest_labels
 from cluewise.clues import Clues
 from cluewise.core.threads import one_blas_thread, threads
 from cluewise.exceptions import ClueError, Infeasible
-from cluewise.front._choice import FIRST, Choice, Search, as_it_is, divide_clues, make_folds, select
+from cluewise.front._choice import Choice, make_folds
 from cluewise.front._count import choose_count, count_at_least, count_at_most, count_by_gap
 from cluewise.front._evidence import Evidence, gather
-from cluewise.front._ground import Ground, Place
+from cluewise.front._fitting import LONG, Data, Fitted, fit_again, fit_anew, predict, score_count
+from cluewise.front._ground import Ground
 from cluewise.front._ids import follow
-from cluewise.front._likelihood import Plan, Regression, soften
-from cluewise.front._starts import Starts
 from cluewise.front._trust import doubt_labels, doubt_links, rate_sources
 from cluewise.metrics import broken
 from cluewise.metrics.held_out import select_demands
@@ -36,28 +35,8 @@ __all__ = ["Cluewise"]
 GROWTH = 1.5
 """After clues have grown by this factor, `update` chooses again."""
 
-FOLDS = 3
-"""Folds for doubts."""
-
-LONG = 1e9
-"""Seconds, if there is no time limit."""
-
 FEW = 10
 """Clues that are too few to find the number of clusters."""
-
-
-class Memory(NamedTuple):
-    """What `update` needs."""
-
-    ground: Ground
-    rows: Floats  # projected; without projection the data themselves
-    weight: Floats | None
-    seed: int
-    k: int
-    chosen_for: int  # clues at the last choice
-    weights: Floats | None  # of the last fit
-    start: Ints  # of the last fit
-    right: Floats  # probability that each link, then each label, is right without its own say
 
 
 class Cluewise(Clusterer):
@@ -198,7 +177,7 @@ class Cluewise(Clusterer):
         seed = int(generator(self.random_state).integers(2**31))
         with one_blas_thread(), self._limit_threads():
             ground = Ground(X, weight, np.random.default_rng(seed))
-            self._learn(ground, ground.project(X), weight, seed, known, None, deadline)
+            self._learn(Data(ground, ground.project(X), weight, seed), known, None, deadline)
         return self
 
     def update(self, clues: Any) -> Self:
@@ -226,12 +205,11 @@ class Cluewise(Clusterer):
         """
         check_is_fitted(self)
         deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
-        memory: Memory = self._memory
-        n = len(memory.rows)
+        n = self.clues_.n
         known = self.clues_ | self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
-            self._learn(memory.ground, memory.rows, memory.weight, memory.seed, known, memory, deadline)
+            self._learn(self._data, known, self._fitted, deadline)
         return self
 
     def predict(self, X: Any) -> Ints:
@@ -262,10 +240,10 @@ class Cluewise(Clusterer):
         """
         check_is_fitted(self)
         X = checked_data(self, X, reset=False)
-        ground = self._memory.ground
+        ground = self._data.ground
         with one_blas_thread(), self._limit_threads():
             rows = ground.project(X)
-            return _predict(ground, rows, ground.locate(rows), self.choice_.plan, self._memory)
+            return predict(ground, rows, ground.locate(rows), self._fitted)
 
     def _limit_threads(self) -> AbstractContextManager[None]:
         return nullcontext() if self.n_jobs is None else threads(self.n_jobs)
@@ -286,74 +264,50 @@ class Cluewise(Clusterer):
 
     # --- one fit ------------------------------------------------------------------------------------------------
 
-    def _learn(
-        self,
-        ground: Ground,
-        rows: Floats,
-        weight: Floats | None,
-        seed: int,
-        known: Clues,
-        before: Memory | None,
-        deadline: float,
-    ) -> None:
-        """Choose (unless a choice made before still holds), fit, settle demands, and publish."""
-        n = len(rows)
+    def _learn(self, data: Data, known: Clues, before: Fitted | None, deadline: float) -> None:
+        """Fit, by what was chosen before where that still holds, and publish."""
         demands = self._select_demands(known)
-        k = self._find_count(ground, rows, known, demands, seed, before, deadline)
-        evidence = gather(known, k, ground.place.grain)
+        k = self._find_count(data, known, demands, before, deadline)
+        evidence = gather(known, k, data.ground.place.grain)
         if self.hard:
             evidence = evidence._replace(demanded=np.ones(len(evidence.ends), dtype=bool))
-        starts = Starts(ground, k, seed)
-        regression = Regression(ground, rows, evidence, k, np.random.default_rng(seed))
-        arranged, numbers = evidence.arrange(ground.place.grain)
-        keep = before is not None and evidence.total < GROWTH * before.chosen_for and before.k == k
-        if keep:
-            choice = self.choice_
+        if before is not None and before.k == k and evidence.total < GROWTH * before.chosen_for:
+            fitted = fit_again(data, evidence, known, before, self.clues_)
         else:
-            choice = _choose(starts, regression, arranged, np.random.default_rng(seed), deadline, self.hard)
-        start = starts.find(choice.plan.start, evidence)
-        weights = regression.finish(start, choice.plan, evidence) if choice.plan.view else None
-        if keep and before is not None:
-            right = _recall(self.clues_, known, before, self.choice_.plan, evidence)
-        else:
-            right = np.empty(evidence.total)
-            right[numbers] = _cross_judge(starts, regression, arranged, choice.plan, np.random.default_rng(seed))
-        chosen_for = before.chosen_for if keep and before is not None else max(evidence.total, 1)
-        memory = Memory(ground, rows, weight, seed, k, chosen_for, weights, start, right)
-        P = _predict(ground, rows, ground.place, choice.plan, memory)
-        labels = P.argmax(axis=1).astype(np.int32)
-        ordered = np.partition(P, k - 2, axis=1)[:, k - 2 :] if k > 1 else np.repeat(P, 2, axis=1) * [0, 1]
-        margin = (ordered[:, 1] - ordered[:, 0]).astype(rows.dtype)
-        if demands.kinds:
-            labels = _settle(P, demands, k, weight)
-        links = len(known.must) + len(known.cannot)
-        doubt = doubt_links(known, right[:links])
-        label_doubt = doubt_labels(right[len(right) - len(evidence.labeled) :], k)
-        if self.hard:
-            doubt, label_doubt = np.zeros(len(doubt)), np.zeros(len(label_doubt))
-        spread = np.full(n, np.nan)
-        spread[evidence.labeled] = label_doubt
-        ids, fresh = self._name(labels, known, k, before)
-        found: Attributes = {
-            "labels_": labels,
-            "n_clusters_": int(np.count_nonzero(np.bincount(labels, minlength=k))),
-            "cluster_ids_": ids,
-            "margin_": margin,
-            "clues_": known,
-            "doubt_": doubt,
-            "label_doubt_": spread,
-            "trust_": rate_sources(known, doubt, label_doubt),
-            "choice_": choice,
-            "harm_": _estimate_harm(choice),
-            "broken_": broken(
-                labels, known, clusters_of_classes=class_clusters(known, k), n_clusters=k, sample_weight=weight
-            ),
-        }
-        self.__dict__.update(found, _memory=memory, _next_id=fresh)  # at once: Ctrl-C leaves all results or none
+            fitted = fit_anew(data, evidence, k, deadline, self.hard)
+        found = self._describe(data, known, demands, evidence, fitted)
+        found["cluster_ids_"], fresh = self._name(found["labels_"], known, k, before)
+        # At once: Ctrl-C leaves all results or none.
+        self.__dict__.update(found, _data=data, _fitted=fitted, _next_id=fresh)
         if found["n_clusters_"] < k:
             warnings.warn(f"only {found['n_clusters_']} of {k} clusters have rows.", ConvergenceWarning, stacklevel=4)
 
-    def _name(self, labels: Ints, known: Clues, k: int, before: Memory | None) -> tuple[Ints, int]:
+    def _describe(self, data: Data, known: Clues, demands: Clues, evidence: Evidence, fitted: Fitted) -> Attributes:
+        """Everything that a user may ask about a fit."""
+        k, right = fitted.k, fitted.right
+        P = predict(data.ground, data.rows, data.ground.place, fitted)
+        labels = _settle(P, demands, k, data.weight) if demands.kinds else P.argmax(axis=1).astype(np.int32)
+        doubt = doubt_links(known, right[: len(known.must) + len(known.cannot)])
+        label_doubt = doubt_labels(right[len(evidence.ends) :], k)
+        if self.hard:
+            doubt, label_doubt = np.zeros(len(doubt)), np.zeros(len(label_doubt))
+        by_row = np.full(known.n, np.nan)
+        by_row[evidence.labeled] = label_doubt
+        classes = class_clusters(known, k)
+        return {
+            "labels_": labels,
+            "n_clusters_": int(np.count_nonzero(np.bincount(labels, minlength=k))),
+            "margin_": _find_margin(P).astype(data.rows.dtype),
+            "clues_": known,
+            "doubt_": doubt,
+            "label_doubt_": by_row,
+            "trust_": rate_sources(known, doubt, label_doubt),
+            "choice_": fitted.choice,
+            "harm_": _estimate_harm(fitted.choice),
+            "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=k, sample_weight=data.weight),
+        }
+
+    def _name(self, labels: Ints, known: Clues, k: int, before: Fitted | None) -> tuple[Ints, int]:
         """Ids of the clusters, and the first one that was never used."""
         if before is None:
             return np.arange(k), k
@@ -361,42 +315,28 @@ class Cluewise(Clusterer):
         named = {new[name]: old[name] for name in new.keys() & old.keys()}
         return follow(labels, self.labels_, self.cluster_ids_, k, self._next_id, named)
 
-    def _find_count(
-        self,
-        ground: Ground,
-        rows: Floats,
-        known: Clues,
-        demands: Clues,
-        seed: int,
-        before: Memory | None,
-        deadline: float,
-    ) -> int:
+    def _find_count(self, data: Data, known: Clues, demands: Clues, before: Fitted | None, deadline: float) -> int:
+        """The number of clusters: as given, as before, as labels or sizes say, or as predicts held-out clues best."""
         if self.n_clusters is not None:
             return self.n_clusters
+        ground, grain = data.ground, data.ground.place.grain
         least, most = count_at_least(known, demands), count_at_most(known)
-        if before is not None and len(self.cluster_ids_) >= least and len(known.tied) < GROWTH * len(self.clues_.tied):
-            return len(self.cluster_ids_)
+        if before is not None and before.k >= least and len(known.tied) < GROWTH * len(self.clues_.tied):
+            return before.k
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes)
         likely = max(least, min(most, count_by_gap(ground, least)))
-        evidence, _ = gather(known, least, ground.place.grain).arrange(ground.place.grain)
+        evidence, _ = gather(known, least, grain).arrange(grain)
         if len(evidence.labeled) > evidence.total / 2:
             return least
         most = min(ground.m, most, max(30, 2 * least))
         if len(evidence.doubtful) < FEW or most <= least:
             return likely
-        rng = np.random.default_rng(seed)
-        folds = make_folds(evidence, rng)
-
+        folds = make_folds(evidence, np.random.default_rng(data.seed))
         enough = (monotonic() + deadline) / 2  # the rest is for the choice
 
         def score(k: int) -> float:
-            if monotonic() > enough:
-                return -np.inf
-            starts = Starts(ground, k, seed)
-            regression = Regression(ground, rows, gather(known, k, ground.place.grain), k, np.random.default_rng(seed))
-            search = Search(starts, regression, evidence, folds, monotonic() + LONG)
-            return search.score_count()
+            return -np.inf if monotonic() > enough else score_count(data, gather(known, k, grain), evidence, folds, k)
 
         return choose_count(score, max(least, 2), most, likely)
 
@@ -410,71 +350,18 @@ def _refuse_avoid(clues: Clues) -> Clues:
     return clues
 
 
-def _choose(
-    starts: Starts, regression: Regression, evidence: Evidence, rng: np.random.Generator, deadline: float, hard: bool
-) -> Choice:
-    if not evidence.total:
-        return Choice(as_it_is(starts.default, 0.1), starts.default, "there are no clues")
-    able = 0 if hard else len(evidence.doubtful)
-    folds = make_folds(evidence, rng) if able > 1 else []
-    if not folds:
-        if able == evidence.total:
-            return Choice(as_it_is(starts.default, 0.1), starts.default, "one clue alone cannot be checked by others")
-        plan = FIRST._replace(start="label spreading") if len(evidence.labeled) > len(evidence.ends) else FIRST
-        return Choice(plan, starts.default, "clues that must hold are not held out to compare anything")
-    return Search(starts, regression, evidence, folds, deadline).choose()
-
-
-def _predict(ground: Ground, rows: Floats, place: Place, plan: Plan, memory: Memory) -> Floats:
-    if memory.weights is not None:
-        return ground.predict(rows, place, plan.view, memory.weights)
-    own = soften(memory.start, memory.k).astype(np.float32)
-    return np.einsum("ij,ijc->ic", place.share, own[place.near])
-
-
-def _cross_judge(
-    starts: Starts, regression: Regression, evidence: Evidence, plan: Plan, rng: np.random.Generator
-) -> Floats:
-    """Probability that each clue is right by fits that did not see it; 1 for what is not held out."""
-    right = np.ones(evidence.total)
-    count = min(FOLDS, len(evidence.doubtful))
-    for held in divide_clues(evidence, count, rng) if count > 1 else []:
-        mask = select(held, evidence.total)
-        train = evidence.take(~mask)
-        start = starts.find(plan.start, train)
-        weights = regression.fit(start, plan, train, None, 40) if plan.view else None
-        right[held] = regression.judge(plan, start, weights, evidence.take(mask))
-    return right
-
-
 def _list_classes(clues: Clues, k: int) -> dict[Any, int]:
     """Cluster of each class that has a label."""
     clusters = class_clusters(clues, k).tolist()
     return {clues.classes_[code]: clusters[code] for code in np.unique(clues.labels[clues.labels >= 0])}
 
 
-def _recall(old: Clues, known: Clues, before: Memory, plan: Plan, evidence: Evidence) -> Floats:
-    """The same after an update: old clues as they were judged, new ones by the last fit, which did not see them."""
-    rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
-    place = Place(*(column[rows] for column in before.ground.place))
-    P = _predict(before.ground, before.rows[rows], place, plan, before)
-    here = evidence.renumber(np.searchsorted(rows, np.arange(known.n)))
-    same = np.einsum("ij,ij->i", P[here.ends[:, 0]], P[here.ends[:, 1]])
-    right = np.concatenate([np.where(here.is_must, same, 1 - same), P[here.labeled, here.classes]]).astype(np.float64)
-    for pairs, said, at, was in (
-        (known.must, old.must, 0, 0),
-        (known.cannot, old.cannot, len(known.must), len(old.must)),
-    ):
-        _, new, earlier = np.intersect1d(_code(pairs), _code(said), assume_unique=True, return_indices=True)
-        right[at + new] = before.right[was + earlier]
-    seen = np.flatnonzero(old.labels >= 0)
-    _, new, earlier = np.intersect1d(evidence.labeled, seen, assume_unique=True, return_indices=True)
-    right[len(evidence.ends) + new] = before.right[len(before.right) - len(seen) + earlier]
-    return right
-
-
-def _code(pairs: Ints) -> Ints:
-    return pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]
+def _find_margin(P: Floats) -> Floats:
+    """Probability of the most probable cluster minus that of the next."""
+    if P.shape[1] == 1:
+        return P[:, 0]
+    top = np.partition(P, -2, axis=1)[:, -2:]
+    return top[:, 1] - top[:, 0]
 
 
 def _settle(P: Floats, demands: Clues, k: int, weight: Floats | None) -> Ints:

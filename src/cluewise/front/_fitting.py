@@ -1,0 +1,144 @@
+"""One fit of `Cluewise`: choose a plan, fit it to all clues, and judge each clue by fits that did not see it."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.clues import Clues
+from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds, select
+from cluewise.front._evidence import Evidence
+from cluewise.front._ground import Ground, Place
+from cluewise.front._likelihood import Plan, Regression, soften
+from cluewise.front._starts import Starts
+
+__all__ = ["LONG", "Data", "Fitted", "fit_again", "fit_anew", "predict", "score_count"]
+
+FOLDS = 3
+"""Folds for doubts."""
+
+STEPS = 40
+"""Steps of a fit that judges clues."""
+
+LONG = 1e9
+"""Seconds, if there is no time limit."""
+
+
+class Data(NamedTuple):
+    """What does not depend on clues."""
+
+    ground: Ground
+    rows: Floats  # projected; without projection the data themselves
+    weight: Floats | None
+    seed: int
+
+
+class Fitted(NamedTuple):
+    """What `Cluewise` has learned, and what the next update needs."""
+
+    k: int
+    choice: Choice
+    chosen_for: int  # clues at the choice
+    start: Ints  # cluster of each grain
+    weights: Floats | None  # of the features; None if the start is the result
+    right: Floats  # probability that each pair, then each label, of the evidence is right without its own say
+
+
+def fit_anew(data: Data, evidence: Evidence, k: int, deadline: float, hard: bool) -> Fitted:
+    """Compare plans, and fit the one that is chosen."""
+    starts, regression = _prepare(data, evidence, k)
+    arranged, numbers = evidence.arrange(data.ground.place.grain)
+    choice = _choose(starts, regression, arranged, np.random.default_rng(data.seed), deadline, hard)
+    right = np.empty(evidence.total)
+    right[numbers] = _cross_judge(starts, regression, arranged, choice.plan, np.random.default_rng(data.seed))
+    return Fitted(k, choice, max(evidence.total, 1), *_finish(starts, regression, evidence, choice.plan), right)
+
+
+def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Fitted:
+    """Fit the same plan to more clues."""
+    starts, regression = _prepare(data, evidence, before.k)
+    start, weights = _finish(starts, regression, evidence, before.choice.plan)
+    right = _recall(data, evidence, known, before, old)
+    return before._replace(start=start, weights=weights, right=right)
+
+
+def score_count(data: Data, known: Evidence, evidence: Evidence, folds: list[Fold], k: int) -> float:
+    """How well k clusters predict held-out clues; ``known`` is the evidence as of k clusters."""
+    starts, regression = _prepare(data, known, k)
+    return Search(starts, regression, evidence, folds, monotonic() + LONG).score_count()
+
+
+def _prepare(data: Data, evidence: Evidence, k: int) -> tuple[Starts, Regression]:
+    rng = np.random.default_rng(data.seed)
+    return Starts(data.ground, k, data.seed), Regression(data.ground, data.rows, evidence, k, rng)
+
+
+def _finish(starts: Starts, regression: Regression, evidence: Evidence, plan: Plan) -> tuple[Ints, Floats | None]:
+    """The start, and the weights of the last fit."""
+    start = starts.find(plan.start, evidence)
+    return start, regression.finish(start, plan, evidence) if plan.view else None
+
+
+def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Floats:
+    """Probability of each cluster for each row."""
+    if fitted.weights is not None:
+        return ground.predict(rows, place, fitted.choice.plan.view, fitted.weights)
+    own = soften(fitted.start, fitted.k).astype(np.float32)
+    return np.einsum("ij,ijc->ic", place.share, own[place.near])
+
+
+def _choose(
+    starts: Starts, regression: Regression, evidence: Evidence, rng: np.random.Generator, deadline: float, hard: bool
+) -> Choice:
+    if not evidence.total:
+        return Choice(as_it_is(starts.default, 0.1), starts.default, "there are no clues")
+    able = 0 if hard else len(evidence.doubtful)
+    folds = make_folds(evidence, rng) if able > 1 else []
+    if not folds:
+        if able == evidence.total:
+            return Choice(as_it_is(starts.default, 0.1), starts.default, "one clue alone cannot be checked by others")
+        plan = FIRST._replace(start="label spreading") if len(evidence.labeled) > len(evidence.ends) else FIRST
+        return Choice(plan, starts.default, "clues that must hold are not held out to compare anything")
+    return Search(starts, regression, evidence, folds, deadline).choose()
+
+
+def _cross_judge(
+    starts: Starts, regression: Regression, evidence: Evidence, plan: Plan, rng: np.random.Generator
+) -> Floats:
+    """Probability that each clue is right by fits that did not see it; 1 for what is not held out."""
+    right = np.ones(evidence.total)
+    count = min(FOLDS, len(evidence.doubtful))
+    for held in divide_clues(evidence, count, rng) if count > 1 else []:
+        mask = select(held, evidence.total)
+        train = evidence.take(~mask)
+        start = starts.find(plan.start, train)
+        weights = regression.fit(start, plan, train, None, STEPS) if plan.view else None
+        right[held] = regression.judge(plan, start, weights, evidence.take(mask))
+    return right
+
+
+def _recall(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Floats:
+    """The same after an update: old clues as they were judged, new ones by the last fit, which did not see them."""
+    rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
+    place = Place(*(column[rows] for column in data.ground.place))
+    P = predict(data.ground, data.rows[rows], place, before)
+    here = evidence.renumber(np.searchsorted(rows, np.arange(known.n)))
+    same = np.einsum("ij,ij->i", P[here.ends[:, 0]], P[here.ends[:, 1]])
+    right = np.concatenate([np.where(here.is_must, same, 1 - same), P[here.labeled, here.classes]]).astype(np.float64)
+    for pairs, said, at, was in (
+        (known.must, old.must, 0, 0),
+        (known.cannot, old.cannot, len(known.must), len(old.must)),
+    ):
+        _, new, earlier = np.intersect1d(_code(pairs), _code(said), assume_unique=True, return_indices=True)
+        right[at + new] = before.right[was + earlier]
+    seen = np.flatnonzero(old.labels >= 0)
+    _, new, earlier = np.intersect1d(evidence.labeled, seen, assume_unique=True, return_indices=True)
+    right[len(evidence.ends) + new] = before.right[len(before.right) - len(seen) + earlier]
+    return right
+
+
+def _code(pairs: Ints) -> Ints:
+    return pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]
