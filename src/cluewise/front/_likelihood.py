@@ -25,6 +25,9 @@ ANCHORS = 500
 SMOOTH = 0.1
 """Share of a start that is spread over all clusters: no start is taken as certain."""
 
+SHARP = 0.05
+"""The same when clues are compared with a start: how many of them may be wrong is for their error rate to say."""
+
 LAST = 150
 """Steps of the last fit."""
 
@@ -45,10 +48,10 @@ class Plan(NamedTuple):
     ridge: float
 
 
-def soften(labels: Ints, k: int) -> Floats:
+def soften(labels: Ints, k: int, smooth: float = SMOOTH) -> Floats:
     """Probabilities of a start."""
-    P = np.full((len(labels), k), SMOOTH / k)
-    P[np.arange(len(labels)), labels] += 1 - SMOOTH
+    P = np.full((len(labels), k), smooth / k)
+    P[np.arange(len(labels)), labels] += 1 - smooth
     return P
 
 
@@ -106,7 +109,7 @@ class Regression:
     def judge(self, plan: Plan, start: Ints, weights: Floats | None, evidence: Evidence) -> Floats:
         """Probability that each pair, then each label, is right, by a fit (or by the start, without weights)."""
         if weights is None:
-            P = soften(start[self._grain], self.k)
+            P = soften(start[self._grain], self.k, SHARP)
         else:
             P = self._features[plan.view][len(self._anchors) :] @ weights
             softmax(P)
