@@ -23,6 +23,9 @@ FOLDS = 3
 STEPS = 40
 """Steps of a fit that judges clues."""
 
+SHARP = 0.05
+"""Share of a start that is spread over all clusters when it judges clues; with more, trust would be too high."""
+
 LONG = 1e9
 """Seconds, if there is no time limit."""
 
@@ -116,7 +119,7 @@ def _cross_judge(
         train = evidence.take(~mask)
         start = starts.find(plan.start, train)
         weights = regression.fit(start, plan, train, None, STEPS) if plan.view else None
-        right[held] = regression.judge(plan, start, weights, evidence.take(mask))
+        right[held] = regression.judge(plan, start, weights, evidence.take(mask), SHARP)
     return right
 
 

@@ -25,9 +25,6 @@ ANCHORS = 500
 SMOOTH = 0.1
 """Share of a start that is spread over all clusters: no start is taken as certain."""
 
-SHARP = 0.05
-"""The same when clues are compared with a start: how many of them may be wrong is for their error rate to say."""
-
 LAST = 150
 """Steps of the last fit."""
 
@@ -106,10 +103,12 @@ class Regression:
             weights = self.fit(start, plan._replace(pull=pull), evidence, weights, LAST // 3)
         return self.fit(start, plan, evidence, weights, LAST)
 
-    def judge(self, plan: Plan, start: Ints, weights: Floats | None, evidence: Evidence) -> Floats:
+    def judge(
+        self, plan: Plan, start: Ints, weights: Floats | None, evidence: Evidence, smooth: float = SMOOTH
+    ) -> Floats:
         """Probability that each pair, then each label, is right, by a fit (or by the start, without weights)."""
         if weights is None:
-            P = soften(start[self._grain], self.k, SHARP)
+            P = soften(start[self._grain], self.k, smooth)
         else:
             P = self._features[plan.view][len(self._anchors) :] @ weights
             softmax(P)
