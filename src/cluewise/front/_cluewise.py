@@ -92,7 +92,8 @@ class Cluewise(Clusterer):
     Start, pull and assumed share of wrong clues are those that predict held-out clues best; something simpler is taken
     if it predicts them as well within 1.5 standard errors. A clue that follows from others is not used to compare.
 
-    Memory beyond X is some 100 bytes per row, and 1,500 × 1,500 numbers for the graph.
+    X is not copied unless it is projected. Memory beyond it grows with the rows times the clusters, plus a few matrices
+    of up to 1,500 × 1,500 numbers for the graph.
 
     Examples
     --------

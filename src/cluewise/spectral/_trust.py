@@ -124,10 +124,10 @@ def _trust_labels(labels: Ints, G: Any) -> Floats:
         p = (votes + SOME / k) ** slope
         p = (p * own).sum(axis=1) / p.sum(axis=1)
         for share in SHARES:
-            told = (1 - share) * p + share / k
-            likely = np.log(told).sum() + np.log(share) + 5 * np.log(1 - share)
+            rate = (1 - share) * p + share / k
+            likely = np.log(rate).sum() + np.log(share) + 5 * np.log(1 - share)
             if likely > best:
-                best, trust[rows] = likely, (1 - share) * p / told
+                best, trust[rows] = likely, (1 - share) * p / rate
     return trust
 
 
@@ -184,12 +184,12 @@ def _trust_by(x: Floats, must: Bools) -> Floats:
 
     def loss(p: Floats) -> tuple[float, Floats]:
         e, s = expit(p[:2]) / 2, expit(some @ p[2:])
-        told = e[0] + (1 - e.sum()) * s  # a must-link
-        told = np.where(sign > 0, told, 1 - told)
+        rate = e[0] + (1 - e.sum()) * s  # a must-link
+        rate = np.where(sign > 0, rate, 1 - rate)
         value = (
-            -np.log(told).sum() + FLAT / 2 * (p[3:] ** 2).sum() - (RIGHT * np.log(1 - 2 * e) + WRONG * np.log(e)).sum()
+            -np.log(rate).sum() + FLAT / 2 * (p[3:] ** 2).sum() - (RIGHT * np.log(1 - 2 * e) + WRONG * np.log(e)).sum()
         )
-        pull = -sign / told
+        pull = -sign / rate
         of_e = np.array([(pull * (1 - s)).sum(), -(pull * s).sum()]) + 2 * RIGHT / (1 - 2 * e) - WRONG / e
         of_b = some.T @ (pull * (1 - e.sum()) * s * (1 - s))
         of_b[1:] += FLAT * p[3:]
