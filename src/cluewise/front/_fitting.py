@@ -89,7 +89,7 @@ def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Float
     """Probability of each cluster for each row."""
     if fitted.weights is not None:
         return ground.predict(rows, place, fitted.choice.plan.view, fitted.weights)
-    own = soften(fitted.start, fitted.k).astype(np.float32)
+    own = soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32)
     return np.einsum("ij,ijc->ic", place.share, own[place.near])
 
 

@@ -2,8 +2,8 @@
 
 Rows become grains, grains a neighbor graph. Three kinds of features describe a row to the likelihood of the clues:
 leading eigenvectors of the graph, which follow clusters of any shape; similarities to landmarks, which follow local
-differences; and the columns themselves, which say in which direction clusters differ. The graph knows grains only; a
-row takes the mean of its nearest grains.
+differences; and the columns themselves, which say in which direction clusters differ. The eigenvectors are those of
+grains; where rows are more than grains, they walk along the graph of the rows.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.core.graphs.laplacian import degrees, normalized
 from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
+from cluewise.front._references import References, average
 from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
@@ -36,7 +37,7 @@ SAMPLE = 10_000
 """Rows from which principal components are learned."""
 
 NEIGHBORS, BLENDED = 10, 3
-"""Neighbors of a grain in the graph; grains whose eigenvectors a row blends."""
+"""Neighbors of a grain in the graph; grains that a row blends where each row has a grain of its own."""
 
 EIGENVECTORS, LANDMARKS = 150, 100
 
@@ -46,7 +47,7 @@ STAY = 0.98
 VIEWS = {"mixed": (10.0, 5.0, 3.0), "linear": (1.0, 1.5, 13.5)}
 """Mean squared length of the three kinds of features; the clues choose a view."""
 
-ENERGY = 0.98
+ENERGY = 0.995
 """Share of the squared length of the features that is kept."""
 
 BLOCK = 2048
@@ -54,11 +55,11 @@ BLOCK = 2048
 
 
 class Place(NamedTuple):
-    """Where rows are: the grain of each, its nearest grains, and their shares in it."""
+    """Where rows are: the grain of each, its nearest references, and their shares in it."""
 
     grain: Ints  # (n,)
-    near: Ints  # (n, 3)
-    share: Floats  # (n, 3)
+    near: Ints  # (n, q)
+    share: Floats  # (n, q)
 
 
 class Ground:
@@ -77,14 +78,21 @@ class Ground:
         self.centers = centers[order]
         self.sizes = self._grains.sizes_[order]
         self.m = len(self.centers)
+        grain = self._number[self._grains.labels_]
         self._listed = self._list_neighbors()
-        self.place = self._find_place(rows, self._number[self._grains.labels_])
         self.affinity: Floats = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1)).toarray()
         self.degree = degrees(self.affinity)
         values, vectors = eigh(normalized(self.affinity, self.degree))
         self.values = np.clip(values[::-1], -1.0, 1.0)
         self.vectors = np.ascontiguousarray(vectors[:, ::-1])
-        self._prepare_features(rng)
+        count = min(EIGENVECTORS, self.m)
+        along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
+        self._references = References(rows, grain, self.centers, along, rng) if len(rows) > self.m else None
+        if self._references is None:
+            self.place = self._find_place(rows, grain)
+        else:
+            self.place = Place(grain, *self._references.find_all(rows, grain))
+        self._prepare_features(along, rng)
 
     def project(self, X: Any) -> Floats:
         """The rows with few columns: as they are, or projected to principal components."""
@@ -96,7 +104,14 @@ class Ground:
         """Find the grains of new rows, projected before."""
         return self._find_place(rows, self._number[self._grains.transform(rows)])
 
+    @property
+    def reference_grain(self) -> Ints:
+        """The grain of each reference; grains are their own references if there are no others."""
+        return np.arange(self.m) if self._references is None else self._references.grain
+
     def _find_place(self, rows: Floats, grain: Ints) -> Place:
+        if self._references is not None:
+            return Place(grain, *self._references.find(rows, grain))
         keep = min(BLENDED, self.m)
         near, share = np.empty((len(rows), keep), dtype=np.int32), np.empty((len(rows), keep), dtype=np.float32)
 
@@ -113,8 +128,11 @@ class Ground:
 
     # --- features ---------------------------------------------------------------------------------------------
 
-    def _prepare_features(self, rng: np.random.Generator) -> None:
+    def _prepare_features(self, along: Floats, rng: np.random.Generator) -> None:
         """Features of the grains, and how to make those of any row."""
+        self._along = along
+        if self._references is not None:
+            self._along, along = self._references.features, self._references.of_grains()
         mass = self.sizes / self.sizes.sum()
         drawn = rng.choice(self.m, min(LANDMARKS, int(np.count_nonzero(mass))), replace=False, p=mass)
         self._landmarks = self.centers[np.sort(drawn)]
@@ -123,13 +141,10 @@ class Ground:
         typical = float(np.median(squared))
         self._gamma = 1.0 / typical if typical > 0 else 1.0
         similar = np.exp(-self._gamma * squared)
-        count = min(EIGENVECTORS, self.m)
-        along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
         self._level = mass @ similar
         parts = along, similar - self._level, self.centers - self._mean
         lengths = [float(mass @ (part**2).sum(axis=1)) for part in parts]
         units = [1 / np.sqrt(length) if length > 0 else 0.0 for length in lengths]
-        self._along = along
         whole = np.hstack([*parts, np.ones((self.m, 1))])
         width = [part.shape[1] for part in parts]
         self._bases = {}
@@ -141,7 +156,7 @@ class Ground:
     def describe(self, rows: Floats, place: Place, view: str) -> Floats:
         """Features of some rows."""
         basis = self._bases[view]
-        own = np.einsum("ij,ijc->ic", place.share, self._along[place.near])
+        own = average(place.near, place.share, self._along)
         return np.hstack([own, *self._parts(rows), np.ones((len(rows), 1))]) @ basis
 
     def _parts(self, rows: Floats) -> tuple[Floats, Floats]:
@@ -162,13 +177,13 @@ class Ground:
         along, similar, columns, constant = np.split(
             whole, np.cumsum([self._along.shape[1], len(self._landmarks), self.centers.shape[1]])
         )
-        by_grain = self._along @ along + constant
+        by_reference = self._along @ along + constant
         P = np.empty((len(rows), weights.shape[1]), dtype=np.float32)
 
         def work(block: slice) -> None:
             near, far = self._parts(rows[block])
             scores = near @ similar + far @ columns
-            scores += np.einsum("ij,ijc->ic", place.share[block], by_grain[place.near[block]])
+            scores += np.einsum("ij,ijc->ic", place.share[block], by_reference[place.near[block]])
             softmax(scores)
             P[block] = scores
 

@@ -7,7 +7,7 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.kernels._jit import kernel
 
-__all__ = ["blend", "nearest_exactly", "recheck", "select_lowest"]
+__all__ = ["blend", "nearest_exactly", "nearest_listed", "recheck", "select_lowest"]
 
 
 @kernel
@@ -158,3 +158,51 @@ def blend(X: Floats, own: Ints, centers: Floats, listed: Ints, near: Ints, share
             whole += kept[rank]
         for rank in range(keep):
             share[i, rank] = kept[rank] / whole
+
+
+@kernel
+def nearest_listed(
+    X: Floats, own: Ints, centers: Floats, listed: Ints, first: Ints, columns: Floats, visits: int,
+    near: Ints, squared: Floats,
+) -> None:  # fmt: skip
+    """Find the nearest points of each row in the cells whose centers are nearest, of those listed for its own cell.
+
+    ``columns`` has a point in each column; those of cell a are ``first[a]`` to ``first[a + 1]``. If there are too few
+    points, the nearest one is repeated.
+    """
+    d, keep, width = columns.shape[0], near.shape[1], listed.shape[1]
+    cells = np.empty(width)
+    distance = np.empty(int(np.diff(first).max()))
+    for i in range(X.shape[0]):
+        candidates = listed[own[i]]
+        for a in range(width):
+            total = 0.0
+            for c in range(d):
+                gap = np.float64(X[i, c]) - centers[candidates[a], c]
+                total += gap * gap
+            cells[a] = total
+        names, found, count = near[i], squared[i], 0
+        for a in np.argsort(cells)[:visits]:
+            start, stop = first[candidates[a]], first[candidates[a] + 1]
+            part = distance[: stop - start]
+            part[:] = 0.0
+            # Column after column, so that many points are compared at once.
+            for c in range(d):
+                x, line = np.float64(X[i, c]), columns[c, start:stop]
+                for j in range(len(part)):
+                    gap = x - line[j]
+                    part[j] += gap * gap
+            for j in range(len(part)):
+                if count == keep and part[j] >= found[keep - 1]:
+                    continue
+                place = min(count, keep - 1)
+                while place > 0 and found[place - 1] > part[j]:
+                    found[place] = found[place - 1]
+                    names[place] = names[place - 1]
+                    place -= 1
+                found[place] = part[j]
+                names[place] = start + j
+                count = min(count + 1, keep)
+        for place in range(count, keep):
+            found[place] = found[0]
+            names[place] = names[0]

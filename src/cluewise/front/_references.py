@@ -1,0 +1,136 @@
+"""References: rows that carry features along the neighbor graph of rows, which is finer than that of the grains.
+
+Grains are too coarse where clues are many. Features of the grains are given to all rows, or to a sample if there are
+too many, and walk along the nearest rows: then they follow the shape of clusters within grains, too. A row that is no
+reference has the mean of its nearest references.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from cluewise._typing import Floats, Ints
+from cluewise.core.graphs.neighbors import nearest_rows
+from cluewise.core.threads import map_blocks
+from cluewise.kernels.neighbors import nearest_listed
+
+__all__ = ["References", "average"]
+
+MOST = 60_000
+"""References at most."""
+
+NEIGHBORS = 8
+"""Nearest references of a row; a reference is its own nearest."""
+
+STEPS = 12
+"""Steps that features walk."""
+
+LISTED, VISITED = 96, 24
+"""Grains around that of a row; those of them, nearest to the row, in which its references are looked for."""
+
+BLOCK = 1024
+"""Rows whose references are found at once."""
+
+
+class References:
+    """References among rows, and their features.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+        All rows.
+    grain : ndarray of shape (n,)
+        The grain of each.
+    centers : ndarray of shape (m, d)
+        Centers of the grains.
+    features : ndarray of shape (m, p)
+        Features of the grains.
+    """
+
+    def __init__(self, rows: Floats, grain: Ints, centers: Floats, features: Floats, rng: np.random.Generator) -> None:
+        n, m = len(rows), len(centers)
+        chosen = np.arange(n)
+        if n > MOST:
+            # One row of each grain at least, so that no row is without references.
+            chosen = np.union1d(rng.choice(n, MOST, replace=False), np.unique(grain, return_index=True)[1])
+        # Rows of a grain one after the other, as they look at the same references.
+        self._chosen = chosen[np.argsort(grain[chosen], kind="stable")]
+        self.grain = grain[self._chosen]
+        self._centers = centers
+        self._listed = np.column_stack([np.arange(m, dtype=np.int32), nearest_rows(centers, LISTED - 1).rows])
+        self._first = np.searchsorted(self.grain, np.arange(m + 1))
+        own = rows[self._chosen]
+        self._columns = np.ascontiguousarray(own.T)
+        parts = list(map_blocks(lambda part: self._search(own[part], self.grain[part]), _cut(len(own))))
+        near, squared = (np.concatenate(column) for column in zip(*parts))
+        far = np.sqrt(squared[:, -1])
+        self._scale = np.maximum(far, far[far > 0].min()) if far.any() else np.ones(len(far))
+        self._near, self._share = near, self._weigh(near, squared)
+        graph = _as_matrix(near, self._share, len(near))
+        graph = graph + graph.T
+        graph = csr_array(graph / graph.sum(axis=1)[:, None])
+        self.features = features[self.grain].astype(np.float32)
+        for _ in range(STEPS):
+            self.features = graph @ self.features
+
+    def find_all(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
+        """The nearest references of the rows from which references were taken, and their shares."""
+        others = np.delete(np.arange(len(rows)), self._chosen)
+        near = np.empty((len(rows), self._near.shape[1]), dtype=np.int32)
+        share = np.empty(near.shape, dtype=np.float32)
+        near[self._chosen], share[self._chosen] = self._near, self._share
+        others = others[np.argsort(grain[others], kind="stable")]
+        self._find(rows, grain, others, near, share)
+        return near, share
+
+    def find(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
+        """The nearest references of other rows, and their shares."""
+        near = np.empty((len(rows), self._near.shape[1]), dtype=np.int32)
+        share = np.empty(near.shape, dtype=np.float32)
+        self._find(rows, grain, np.argsort(grain, kind="stable"), near, share)
+        return near, share
+
+    def of_grains(self) -> Floats:
+        """Mean features of the references of each grain."""
+        count = np.maximum(np.diff(self._first), 1)
+        member = csr_array((np.ones(len(self.grain)), np.arange(len(self.grain)), self._first))
+        return (member @ self.features) / count[:, None]
+
+    def _find(self, rows: Floats, grain: Ints, some: Ints, near: Ints, share: Floats) -> None:
+        """Write the lines of some rows."""
+
+        def work(part: slice) -> None:
+            here = some[part]
+            near[here], squared = self._search(rows[here], grain[here])
+            share[here] = self._weigh(near[here], squared)
+
+        for _ in map_blocks(work, _cut(len(some))):
+            pass
+
+    def _search(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
+        keep = min(NEIGHBORS, len(self.grain))
+        near, squared = np.empty((len(rows), keep), dtype=np.int32), np.empty((len(rows), keep))
+        nearest_listed(rows, grain, self._centers, self._listed, self._first, self._columns, VISITED, near, squared)
+        return near, squared
+
+    def _weigh(self, near: Ints, squared: Floats) -> Floats:
+        """Shares by local scales, as in the graph of the grains."""
+        gap, own = np.sqrt(squared), np.maximum(np.sqrt(squared[:, -1:]), self._scale.min())
+        # One division after the other, as the product of two scales may be too small or too large for a number.
+        share = np.exp(-(gap / own) * (gap / self._scale[near]))
+        return (share / share.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def average(near: Ints, share: Floats, features: Floats) -> Floats:
+    """Features of rows from those of their references."""
+    return _as_matrix(near, share, len(features)) @ features
+
+
+def _as_matrix(near: Ints, share: Floats, count: int) -> csr_array:
+    n, width = near.shape
+    return csr_array((share.ravel(), near.ravel(), np.arange(0, n * width + 1, width)), shape=(n, count))
+
+
+def _cut(n: int) -> list[slice]:
+    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
