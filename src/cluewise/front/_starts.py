@@ -19,6 +19,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground
+from cluewise.front._pieces import PER_CLUSTER, embed_for_pieces, join_pieces
 from cluewise.spectral import E2CP
 
 __all__ = ["INFORMED", "LABELED", "PLAIN", "Starts", "match"]
@@ -26,8 +27,8 @@ __all__ = ["INFORMED", "LABELED", "PLAIN", "Starts", "match"]
 PLAIN = ("consensus", "k-means", "spectral", "Ward", "mixture")
 """Clusterings without clues."""
 
-INFORMED = ("propagation",)
-"""Clusterings of the graph after clues have propagated along it, as in E2CP."""
+INFORMED = ("propagation", "pieces")
+"""Clusterings of the graph after clues have propagated along it, as in E2CP, and of pieces put together by clues."""
 
 LABELED = ("label spreading", "nearest label")
 """Classifications, if most clues are labels."""
@@ -44,8 +45,9 @@ AGREED = 0.4
 GRAPH = 0.2
 """What an edge of the graph counts in the consensus."""
 
-CLEAR = 0.5
-"""The plain result is the spectral one if its normalized cut is below this share of any other's, else the consensus."""
+CLEAR, BETTER = 0.5, 0.95
+"""Without clues the result is the spectral one if its normalized cut is below the first share of any other's, else the
+consensus if its cut is below the second share of that of k-means, else k-means."""
 
 SMALL = 400
 """Grains up to which eigenvectors are found by a dense solver."""
@@ -62,6 +64,7 @@ class Starts:
         self._most = min(k, ground.m)  # clusters that can have grains
         self._seed = seed
         self._plain: dict[str, Ints] = {}
+        self._pieces: Ints | None = None
 
     def find(self, name: str, evidence: Evidence) -> Ints:
         """The start of this name; ``evidence`` is about rows."""
@@ -72,7 +75,8 @@ class Starts:
             return self._spread_labels(known)
         if name == "nearest label":
             return self._take_nearest(known)
-        return match(_number(self._propagate(known)), evidence, self._ground.place.grain, self.k)
+        labels = self._propagate(known) if name == "propagation" else self._join_pieces(known, evidence)
+        return match(_number(labels), evidence, self._ground.place.grain, self.k)
 
     # --- without clues ----------------------------------------------------------------------------------------
 
@@ -93,7 +97,9 @@ class Starts:
     def default(self) -> str:
         """The clustering without clues to use if nothing speaks for another."""
         others = min(self._cut(name) for name in ("k-means", "Ward", "mixture"))
-        return "spectral" if self._cut("spectral") < CLEAR * others else "consensus"
+        if self._cut("spectral") < CLEAR * others:
+            return "spectral"
+        return "consensus" if self._cut("consensus") < BETTER * self._cut("k-means") else "k-means"
 
     def _cut(self, name: str) -> float:
         """Normalized cut: mean share of the edges of a cluster that leave it."""
@@ -151,6 +157,15 @@ class Starts:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about empty clusters
             return method.fit(self._ground.affinity, clues=lifted).labels_.astype(np.int64)
+
+    def _join_pieces(self, known: Evidence, evidence: Evidence) -> Ints:
+        """Pieces of clusters put together as the clues say; they are found once."""
+        ground = self._ground
+        if self._pieces is None:
+            count = min(PER_CLUSTER * self.k, ground.m)
+            self._pieces = self._group(embed_for_pieces(ground, self.k), RESTARTS, ground.sizes, count)
+        start = match(self.plain("spectral"), evidence, ground.place.grain, self.k)
+        return join_pieces(ground, self._pieces, known, start, self.k, np.random.default_rng(self._seed))
 
     def _lift(self, known: Evidence) -> Clues:
         """Links between grains by their net weight, and the most frequent label of each grain."""
@@ -213,10 +228,12 @@ class Starts:
         length = np.linalg.norm(points, axis=1, keepdims=True)
         return self._group(points / np.where(length > 0, length, 1.0), n_init, None)
 
-    def _group(self, points: Floats, n_init: int, weight: Any) -> Ints:
+    def _group(self, points: Floats, n_init: int, weight: Any, count: int | None = None) -> Ints:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
-            means = KMeans(self._most, n_init=n_init, random_state=self._seed).fit(points, sample_weight=weight)
+            means = KMeans(count or self._most, n_init=n_init, random_state=self._seed).fit(
+                points, sample_weight=weight
+            )
         return means.labels_.astype(np.int64)
 
 
