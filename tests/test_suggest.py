@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -26,7 +28,7 @@ def blobs():
 def test_the_short_list_goes_by_the_cards():
     labels = Clues.from_labels(np.arange(60) % 3)
     chosen, left_out = make_shortlist(labels, 60, 4)
-    assert {"PCKMeans", "ConstrainedKMeans", "PCCC", "MPCKMeans", "EquivalenceGMM", "E2CP"} <= set(chosen)
+    assert {"Cluewise", "PCKMeans", "ConstrainedKMeans", "PCCC", "MPCKMeans", "EquivalenceGMM", "E2CP"} <= set(chosen)
     assert left_out == {}
     assert chosen["PCCC"].time_limit == 5.0
     links = Clues(60, must=[(0, 1)], cannot=[(2, 3)])
@@ -34,9 +36,9 @@ def test_the_short_list_goes_by_the_cards():
     assert left_out["ConstrainedKMeans"] == "does not use clues of the kind cannot, must"
     assert "PCKMeans" in chosen
     sized = links | Clues(60, sizes=(1, 40))
-    assert set(make_shortlist(sized, 60, 4)[0]) == {"PCCC"}
-    with pytest.raises(ClueError, match="kinds must, partitions together"):
-        make_shortlist(Clues(4, must=[(0, 1)], partitions=[0, 1, 0, 1]), 4, 2)
+    assert set(make_shortlist(sized, 60, 4)[0]) == {"Cluewise", "PCCC"}
+    everything = Clues(4, must=[(0, 1)], partitions=[0, 1, 0, 1])
+    assert set(make_shortlist(everything, 4, 2)[0]) == {"Cluewise"}
 
 
 def test_nothing_dear_is_tried_on_many_rows():
@@ -53,7 +55,7 @@ def test_nothing_dear_is_tried_on_many_rows():
 
 def test_the_table_ranks_methods_and_fits_the_best(blobs):
     X, y, clues = blobs
-    found = suggest(X, clues, methods=FEW, random_state=0)
+    found = suggest(X, clues, [3, 4], methods=FEW, random_state=0)
     assert metrics.ari(y, found.best.labels_) == 1
     assert found.best_trial.n_clusters == 3
     assert [t.name for t in found.methods] == FEW
@@ -64,7 +66,7 @@ def test_the_table_ranks_methods_and_fits_the_best(blobs):
     lines = str(found).splitlines()
     assert lines[0].split() == ["score", "clusters", "seconds", "method", "reason"]
     assert lines[1].startswith("1.000 ± 0.000")
-    assert lines[3].endswith("K-means         no clues, for comparison")
+    assert lines[3].split()[-5:] == ["K-means", "no", "clues,", "for", "comparison"]
     assert lines[4].endswith("a plain classifier, for comparison")
     assert found.baseline.score == 1.0
     assert lines[-1] == "Take PCKMeans with 3 clusters, without the clues, which do not help."
@@ -83,11 +85,45 @@ def test_it_says_when_a_classifier_is_better():
     found = suggest(X, clues, 2, methods=["ConstrainedKMeans", "EquivalenceGMM"], random_state=0)
     assert found.classify
     assert found.classifier.score == 1.0
-    assert "a plain classifier" in found.verdict
-    assert found.verdict.endswith("if every class has labels, use it.")
+    assert [t.name for t in found.classifiers] == ["LabelSpreading", "1-nearest-neighbor", "LogisticRegression"]
+    assert found.verdict.endswith(
+        "But a plain classifier (LabelSpreading, 1.000) predicts held-out clues better than any clusterer: use it."
+    )
+    # A lead that may be due to chance does not count, nor one over classes that are not all known.
+    best = max(found.methods, key=lambda t: t.score)
+    rival = replace(found.classifier, score=best.score + 0.1, less=best.less + 0.5 * np.eye(5)[0])
+    assert not replace(found, classifiers=(rival,)).classify
+    assert not replace(found, enough_labels=False).classify
+    assert "classifier" not in replace(found, enough_labels=False).verdict
     links = Clues.sample(y, pairs=200, random_state=0)
     found = suggest(X, links, 2, methods=["PCKMeans"], random_state=0)
     assert (found.classifier, found.classify) == (None, False)
+
+
+def test_logistic_regression_is_a_rival_on_standardized_columns():
+    # Classes differ in a column of tiny numbers; a wide one, in which clusters are seen, says nothing.
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    X = np.column_stack([1e-4 * (y + rng.normal(scale=0.1, size=200)), 50.0 * rng.normal(size=200)])
+    found = suggest(X, Clues.sample(y, labels=0.2, random_state=0), 2, methods=["PCKMeans"], random_state=0)
+    assert (found.classifier.name, found.classify) == ("LogisticRegression", True)
+
+
+def test_a_class_with_a_single_label_is_not_enough_for_a_classifier(blobs):
+    X, _, _ = blobs
+    labels = np.full(90, -1)
+    labels[:8] = [0, 0, 0, 1, 1, 1, 2, 2]
+    assert suggest(X, labels, 3, methods=["PCKMeans"], random_state=0).enough_labels
+    assert not suggest(X, labels, 4, methods=["PCKMeans"], random_state=0).enough_labels
+    labels[7] = -1
+    assert not suggest(X, labels, 3, methods=["PCKMeans"], random_state=0).enough_labels
+
+
+def test_cluewise_finds_the_number_of_clusters_itself(blobs):
+    X, y, clues = blobs
+    found = suggest(X, clues, methods=["Cluewise"], random_state=0)
+    assert [(t.clues, t.n_clusters) for t in found.search.results_ if t.clues] == [(True, 3)]
+    assert metrics.ari(y, found.best.labels_) == 1
 
 
 def test_classifiers_see_only_labels(blobs):
@@ -96,7 +132,7 @@ def test_classifiers_see_only_labels(blobs):
     for name, model in make_classifiers(clues).items():
         labels = model.fit(X, clues=clues).labels_
         assert metrics.ari(y, labels) == 1, name
-        again = ClassifierClusterer(model.classifier, model.spreads)
+        again = ClassifierClusterer(model.classifier, model.spreads, model.scales)
         assert (again.fit(csr_array(X), clues=clues).labels_ == labels).all()
 
 
@@ -214,7 +250,7 @@ def test_it_works_on_sparse_rows_and_all_kinds_of_clues_about_rows(blobs):
         Clues(90, together=np.where(np.arange(90) < 45, y, -1)),
         Clues(90, cannot=[(i, j) for i in range(10) for j in range(i) if y[i] != y[j]]),
     ):
-        found = suggest(csr_array(X), clues, methods=["PCKMeans"], random_state=0)
+        found = suggest(csr_array(X), clues, [2, 3], methods=["PCKMeans"], random_state=0)
         assert found.best.n_clusters_ >= 2
 
 
@@ -231,7 +267,7 @@ def test_equal_seeds_give_equal_tables(blobs):
     X, _, clues = blobs
 
     def once():
-        found = suggest(X, clues, methods=FEW, random_state=3)
+        found = suggest(X, clues, 3, methods=FEW, random_state=3)
         return found.columns["score"], found.classifier.score
 
     assert once() == once()

@@ -68,12 +68,19 @@ def _list_grids(estimators: Mapping[str, Any], single: bool, param_grid: Any) ->
 
 
 def list_candidates(
-    estimators: Any, param_grid: Any, counts: Sequence[int] | None, *, has_clues: bool, without: bool, demands: str = ""
+    estimators: Any,
+    param_grid: Any,
+    counts: Sequence[int] | None,
+    *,
+    auto: bool = False,
+    has_clues: bool,
+    without: bool,
+    demands: str = "",
 ) -> Iterator[Trial]:
     """List trials that have not run yet; ``counts`` are numbers of clusters to try, None = those of the estimators.
 
-    ``has_clues``: there are clues; ``without``: candidates also run without them; ``demands``: the clues that even
-    those must satisfy, in words.
+    ``auto``: estimators whose number is None find it themselves; ``has_clues``: there are clues; ``without``:
+    candidates also run without them; ``demands``: the clues that even those must satisfy, in words.
     """
     names = name_estimators(estimators)
     single = not isinstance(estimators, (Mapping, list, tuple))
@@ -84,8 +91,9 @@ def list_candidates(
         for name, estimator in names.items():
             where = find_count_parameter(estimator)
             takes = has_fit_parameter(estimator, "clues")
+            finds = auto and where is not None and estimator.get_params()[where] is None
             for parameters in grids[name]:
-                free = {} if count is None or where is None or where in parameters else {where: count}
+                free = {} if count is None or where is None or finds or where in parameters else {where: count}
                 if place > 0 and not free:
                     continue  # the same as with the first number
                 chosen = parameters | free

@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from cluewise._typing import Bools, Ints
-from cluewise.advice._candidates import find_count_parameter
 from cluewise.advice._trials import Trial
 from cluewise.clues import Clues
 from cluewise.core.loop import Progress
@@ -103,7 +102,7 @@ class Runner:
         if np.isnan(score):
             return replace(trial, dropped="its score is nan"), stop
         card = getattr(trial.estimator, "card", None)
-        finds = find_count_parameter(trial.estimator) is None or (card is not None and card.finds)
+        finds = trial.n_clusters is None or (card is not None and card.finds)
         k = round(float(np.median(counts))) if finds else trial.n_clusters
         seconds = (perf_counter() - began) / fits
         return replace(trial, n_clusters=k, score=score, error=estimate.error, less=less, seconds=seconds), stop

@@ -57,7 +57,8 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, ClueEstimator):
         from their names (in a list, their class names) to such grids.
     n_clusters : int, array-like of int, "auto" or None, default=None
         Numbers of clusters to try. "auto": from the number that the clues need (classes with labels, rows all apart) to
-        about twice that. None: those of the estimators.
+        about twice that; an estimator whose own number is None, such as `Cluewise`, finds it itself. None: those of the
+        estimators.
     n_splits : int, default=5
         Number of folds. Rows joined by must-links are in the same fold, and every clue that touches a row of the fold
         is held out, so that the other clues do not entail it.
@@ -190,6 +191,7 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, ClueEstimator):
                 self.estimators,
                 self.param_grid,
                 choose_counts(self.n_clusters, known),
+                auto=isinstance(self.n_clusters, str),
                 has_clues=bool(known.kinds),
                 without=self.without and demands != known,  # else both would be fitted with the same clues
                 demands=describe_demands(demands),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.preprocessing import StandardScaler
 
 from cluewise import catalogue
 from cluewise._typing import UNASSIGNED
@@ -18,6 +20,7 @@ __all__ = ["KINDS", "ClassifierClusterer", "make_classifiers", "make_method", "m
 
 # What each method stands for; the default of the command line comes first.
 KINDS = {
+    "Cluewise": "compares clusterings by itself",
     "PCKMeans": "K-means with a penalty for broken clues",
     "ConstrainedKMeans": "K-means that starts from labels and keeps them",
     "PCCC": "K-means that keeps every clue",
@@ -79,12 +82,14 @@ def make_classifiers(clues: Clues) -> dict[str, Any]:
     if len(np.unique(clues.labels[clues.labels >= 0])) < 2:
         return {}
     # Imported here, because they slow down the command line.
+    from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.semi_supervised import LabelSpreading
 
     # A graph of neighbors needs more rows than neighbors.
     spreading = LabelSpreading(kernel="knn", n_neighbors=min(7, clues.n - 1))
     return {
+        "LogisticRegression": ClassifierClusterer(LogisticRegression(max_iter=1000), scales=True),
         "LabelSpreading": ClassifierClusterer(spreading, spreads=True),
         "1-nearest-neighbor": ClassifierClusterer(KNeighborsClassifier(1)),
     }
@@ -93,12 +98,14 @@ def make_classifiers(clues: Clues) -> dict[str, Any]:
 class ClassifierClusterer(ClusterMixin, BaseEstimator):
     """A clusterer that trains a classifier on the labels among the clues and predicts the class of every row.
 
-    ``spreads``: the classifier is trained on all rows, with -1 for rows without a label.
+    ``spreads``: the classifier is trained on all rows, with -1 for rows without a label. ``scales``: columns are
+    standardized first, by all rows.
     """
 
-    def __init__(self, classifier: Any, spreads: bool = False) -> None:
+    def __init__(self, classifier: Any, spreads: bool = False, scales: bool = False) -> None:
         self.classifier = classifier
         self.spreads = spreads
+        self.scales = scales
 
     def fit(self, X: Any, y: Any = None, *, clues: Clues) -> Self:
         """Train on the labelled rows and classify all rows."""
@@ -106,6 +113,8 @@ class ClassifierClusterer(ClusterMixin, BaseEstimator):
         if not known.any():
             raise ClueError("there are no labels to train on.")
         model = clone(self.classifier)
+        if self.scales:
+            X = StandardScaler(with_mean=not issparse(X)).fit_transform(X)
         if self.spreads:
             dense = X.toarray() if hasattr(X, "toarray") else X
             labels = model.fit(dense, np.where(known, clues.labels, UNASSIGNED)).transduction_

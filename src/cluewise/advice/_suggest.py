@@ -124,6 +124,7 @@ def suggest(
         left_out | failed,
         _find_kmeans(search.results_),
         _try_classifiers(table if rows is None else part, part_clues, seed, left),
+        _has_enough_labels(known, trial),
         part_clues.n,
         n,
     )
@@ -170,16 +171,22 @@ def _find_kmeans(results: Sequence[Trial]) -> Trial | None:
     return replace(max(plain, key=lambda t: t.score), name="K-means") if plain else None
 
 
-def _try_classifiers(X: Any, clues: Clues, seed: int, time_limit: float) -> Trial | None:
-    """Try plain classifiers on the same folds, and return the best; None if there are no labels or no time is left."""
+def _has_enough_labels(clues: Clues, best: Trial) -> bool:
+    """Whether a classifier could know all classes: a single label cannot be both learned and held out."""
+    counts = np.unique(clues.labels[clues.labels >= 0], return_counts=True)[1]
+    return len(counts) >= (best.n_clusters or 0) and bool((counts > 1).all())
+
+
+def _try_classifiers(X: Any, clues: Clues, seed: int, time_limit: float) -> tuple[Trial, ...]:
+    """Try plain classifiers on the same folds, and return the best first; none without labels or if no time is left."""
     classifiers = _shortlist.make_classifiers(clues)
     if not classifiers or time_limit <= 0:
-        return None
+        return ()
     search = ClueSearchCV(classifiers, without=False, time_limit=time_limit, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about classes that are missing in a fold, or graphs that do not converge
         try:
             search.fit(X, clues=clues)
         except ValueError:
-            return None
-    return max((t for t in search.results_ if not t.dropped), key=lambda t: t.score)
+            return ()
+    return tuple(sorted((t for t in search.results_ if not t.dropped), key=lambda t: -t.score))

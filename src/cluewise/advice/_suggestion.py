@@ -9,8 +9,12 @@ from typing import Any
 from cluewise.advice._search import ClueSearchCV
 from cluewise.advice._shortlist import KINDS
 from cluewise.advice._trials import Trial, is_tied, warn_of_chance
+from cluewise.metrics.held_out import jackknife_error
 
 __all__ = ["Suggestion", "explain_ranks"]
+
+CAUTION = 1.5
+"""Standard errors by which a classifier has to be better; chosen by ``experiments/classify.py``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +37,10 @@ class Suggestion:
         Methods that were not tried, and why.
     baseline : Trial or None
         Plain K-means without clues, with the number of clusters that suits it best.
-    classifier : Trial or None
-        The better of two plain classifiers, if there are labels of at least two classes.
+    classifiers : tuple of Trial
+        Plain classifiers, the best first, if there are labels of at least two classes.
+    enough_labels : bool
+        Whether there are at least two labels of each class, and labels of as many classes as there are clusters.
     n_searched : int
         Number of rows in the search.
     rows : int
@@ -57,14 +63,28 @@ class Suggestion:
     reasons: Mapping[str, str]
     left_out: Mapping[str, str]
     baseline: Trial | None
-    classifier: Trial | None
+    classifiers: tuple[Trial, ...]
+    enough_labels: bool
     n_searched: int
     rows: int
 
     @property
+    def classifier(self) -> Trial | None:
+        """The best of the plain classifiers."""
+        return self.classifiers[0] if self.classifiers else None
+
+    @property
     def classify(self) -> bool:
-        """Whether a plain classifier predicts held-out clues better than every clusterer."""
-        return self.classifier is not None and self.classifier.score > max(t.score for t in self.methods)
+        """Whether to use a plain classifier instead.
+
+        Every class has enough labels, and the classifier predicts held-out clues better than every clusterer: by more
+        than 1.5 standard errors of the difference.
+        """
+        if self.classifier is None or not self.enough_labels:
+            return False
+        best = max(self.methods, key=lambda t: t.score)
+        lead = self.classifier.score - best.score
+        return lead > CAUTION * jackknife_error(self.classifier.less - best.less)
 
     @property
     def columns(self) -> dict[str, list[Any]]:
@@ -96,7 +116,7 @@ class Suggestion:
         if self.classify and self.classifier is not None:
             words += (
                 f" But a plain classifier ({self.classifier.name}, {self.classifier.score:.3f}) predicts held-out "
-                "clues better than any clusterer: if every class has labels, use it."
+                "clues better than any clusterer: use it."
             )
         return words
 
