@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path(__file__).resolve().parents[1] / "api" / "index.md"
-AFTER = ("sketch", "stream", "metrics", "datasets", "exceptions", "advice", "active", "store", "plots", "checks")
+AFTER = (
+    "sketch",
+    "stream",
+    "metrics",
+    "datasets",
+    "exceptions",
+    "advice",
+    "active",
+    "store",
+    "models",
+    "plots",
+    "checks",
+)
 BESIDE = ("clusterers", "catalogue.get", "Card", "base.MetricThen", "threads")  # from packages that are not for users
 ASIDE = {"clues.Cliques", "clues.Graph", "plots.require_matplotlib"}  # for the library's own use
 

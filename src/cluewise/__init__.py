@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from cluewise.margin import *
     from cluewise.metric_learning import *
     from cluewise.mixture import *
+    from cluewise.models import load as load
+    from cluewise.models import save as save
     from cluewise.sketch import Grains as Grains
     from cluewise.spectral import *
 

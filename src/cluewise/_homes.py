@@ -35,6 +35,7 @@ _OTHERS = {
     "cluewise.core.threads": ("threads",),
     "cluewise.front": ("Cluewise", "keep_ids"),
     "cluewise.exceptions": ("Contradiction", "Infeasible", "Undecided"),
+    "cluewise.models": ("load", "save"),
     "cluewise.sketch": ("Grains",),
 }
 

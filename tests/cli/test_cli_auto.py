@@ -29,14 +29,14 @@ def rows(write):
 def test_method_and_number_of_clusters_are_chosen(run, rows):
     answer = run(*FIT, "--clues", "known.csv", "--auto", "--method", "all", "--report", "r.json")
     assert (answer.code, answer.err) == (0, "")
-    assert "Take PCKMeans with 3 clusters" in answer.out
+    assert "Take Cluewise with 3 clusters" in answer.out
     assert "score" in answer.out
     assert "36 rows of rows.csv in 3 clusters" in answer.out
     found = tables.read("rows-clusters.csv").columns["cluster"]
     assert [len(set(found[i : i + 12])) for i in (0, 12, 24)] == [1, 1, 1]
     told = json.loads(Path("r.json").read_text("utf-8"))
     assert told["clusters"] == 3
-    assert told["auto"]["methods"][0]["method"] == told["method"] == "PCKMeans"
+    assert told["auto"]["methods"][0]["method"] == told["method"] == "Cluewise"
     assert told["auto"]["methods"][0]["score"] == 1.0
     assert told["auto"]["searched"] == 36
     assert told["auto"]["rivals"]["K-means"]["clusters"] == 3

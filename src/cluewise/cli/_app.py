@@ -22,6 +22,7 @@ from cluewise.cli._datasets import datasets
 from cluewise.cli._demo import demo
 from cluewise.cli._fit import fit
 from cluewise.cli._list import methods
+from cluewise.cli._predict import predict
 from cluewise.cli._rescue import rescue
 from cluewise.cli._show import standard_output
 from cluewise.cli._update import update
@@ -101,6 +102,7 @@ class Commands(TyperGroup):
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit,
+    "predict": predict,
     "ask": ask,
     "check": check,
     "compare": compare,

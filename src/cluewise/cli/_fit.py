@@ -42,6 +42,22 @@ MapColumns = Annotated[
         rich_help_panel="Output",
     ),
 ]
+Save = Annotated[
+    Path | None,
+    typer.Option(
+        "--save", metavar="FILE", help="The model, for `cluewise predict` and --keep-ids.", rich_help_panel="Output"
+    ),
+]
+KeepIds = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep-ids",
+        metavar="MODEL",
+        help="Give clusters the ids and names of those of a saved model that they share most rows with; rows are "
+        "matched by name, or else by position.",
+        rich_help_panel="Output",
+    ),
+]
 
 Auto = Annotated[
     bool,
@@ -77,6 +93,8 @@ def fit(
     report: Report = None,
     picture: Map = None,
     map_columns: MapColumns = None,
+    save: Save = None,
+    keep_ids: KeepIds = None,
     raw_cells: opt.RawCells = False,
     json: opt.AsJson = False,
     quiet: opt.Quiet = False,
@@ -101,6 +119,11 @@ def fit(
     opened = _files.open_data(
         data, clues, id_column=id_column, columns=columns, ignore=opt.split_names(ignore), label_column=label_column
     )
+    earlier = None
+    if save is not None or keep_ids is not None:
+        from cluewise.cli import _saved
+
+        earlier = None if keep_ids is None else _saved.open_model(keep_ids)
     axes = None if map_columns is None else _axes(opened, map_columns)
     candidates = method if auto else None
     if candidates is not None:
@@ -110,9 +133,9 @@ def fit(
     else:
         model = _method.build(opened.clues, method, clusters, seed, penalty, time_limit)
     target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
-    targets = {"--out": target, "--report": report, "--map": picture}
+    targets = {"--out": target, "--report": report, "--map": picture, "--save": save}
     with _files.open_outputs(targets, (data, clues)) as asides:
-        X, scaled = _method.prepare(opened.X, model, raw)
+        X, scale = _method.prepare(opened.X, model, raw)
         began = perf_counter()
         with _files.name_rows(opened):
             if candidates is not None:
@@ -121,11 +144,17 @@ def fit(
             else:
                 with _watch(model, quiet):
                     model.fit(X, clues=opened.clues)
-        facts = make_report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scaled)
+        facts = make_report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scale is not None)
         if candidates is not None:
             facts["auto"] = _auto.as_data(found)
         facts["output"] = {option: str(path) for option, path in targets.items() if path is not None}
-        new = {"cluster": model.labels_} | ({"margin": model.margin_} if hasattr(model, "margin_") else {})
+        shown, new = model.labels_, {"cluster": model.labels_}
+        if save is not None or keep_ids is not None:
+            named = _saved.find_clusters(model, opened, earlier)
+            shown, new = named.number(model.labels_), named.columns(model.labels_)
+            facts |= {"ids": named.ids, "names": {str(number): name for number, name in named.names.items()}}
+        if hasattr(model, "margin_"):
+            new["margin"] = model.margin_
         with tables.writing(target):
             tables.write(asides["--out"], _files.add_columns(opened.table, new), raw_cells=raw_cells)
         if report is not None:
@@ -133,7 +162,10 @@ def fit(
                 asides["--report"].write_text(_show.as_json(facts) + "\n", encoding="utf-8")
         if picture is not None:
             with tables.writing(picture):
-                _draw(X if axes is None else opened.X[:, axes], opened, axes, model.labels_, asides["--map"])
+                _draw(X if axes is None else opened.X[:, axes], opened, axes, shown, asides["--map"])
+        if save is not None:
+            with tables.writing(save):
+                _saved.save(asides["--save"], model, opened, scale, id_column, named.names)
     if json:
         _show.say(_show.as_json(facts))
     elif not quiet:

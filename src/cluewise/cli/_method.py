@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cluewise._typing import Floats
 from cluewise.cli._cards import DEFAULT
 from cluewise.clues import Clues
 
-__all__ = ["build", "check_seconds", "count_clusters", "prepare", "standardize"]
+__all__ = ["Scale", "build", "check_seconds", "count_clusters", "prepare", "standardize"]
 
 
 def build(
@@ -82,20 +82,35 @@ def _price(given: str) -> float | str:
     return price
 
 
-def prepare(X: Floats, model: Any, raw: bool) -> tuple[Floats, bool]:
-    """The columns as the method takes them, and whether they are standardized: not where it takes counts."""
+class Scale(NamedTuple):
+    """Mean and deviation of each column."""
+
+    mean: Floats
+    deviation: Floats
+
+    def apply(self, X: Floats) -> Floats:
+        """Rows with columns of mean 0 and variance 1, as far as they are like the rows it was learned from."""
+        scaled: Floats = (X - self.mean) / self.deviation
+        return scaled
+
+
+def prepare(X: Floats, model: Any, raw: bool) -> tuple[Floats, Scale | None]:
+    """The columns as the method takes them, and how they are standardized: not at all where it takes counts."""
     from sklearn.utils import get_tags
 
     if raw or get_tags(model).input_tags.positive_only:
-        return X, False
-    return standardize(X), True
+        return X, None
+    scale = _learn_scale(X)
+    return scale.apply(X), scale
 
 
 def standardize(X: Floats) -> Floats:
-    """Every column with mean 0 and variance 1; constant columns become 0.
+    """Every column with mean 0 and variance 1; constant columns become 0."""
+    return _learn_scale(X).apply(X)
 
-    The same numbers as scikit-learn's ``StandardScaler``, whose package takes longer to import than most fits.
-    """
+
+def _learn_scale(X: Floats) -> Scale:
+    """The same numbers as scikit-learn's ``StandardScaler``, whose package takes longer to import than most fits."""
     n, eps = len(X), np.finfo(np.float64).eps
     mean = X.sum(axis=0) / n
     centered = X - mean
@@ -103,5 +118,4 @@ def standardize(X: Floats) -> Floats:
     variance = ((centered**2).sum(axis=0) - centered.sum(axis=0) ** 2 / n) / n
     # Within the rounding error of the variance, a column is constant.
     constant = variance <= n * eps * variance + (n * mean * eps) ** 2
-    standardized: Floats = centered / np.sqrt(np.where(constant, 1.0, variance))
-    return standardized
+    return Scale(mean, np.sqrt(np.where(constant, 1.0, variance)))

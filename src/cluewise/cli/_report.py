@@ -78,6 +78,8 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "harm": getattr(model, "harm_", None),
         "suspects": _suspects(model, data) if hasattr(model, "doubt_") else [],
         "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_LISTED]],
+        "ids": np.arange(k),
+        "names": {},
         "seconds": round(seconds, 4),
         "seed": seed,
     }
@@ -189,9 +191,10 @@ def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
     )
     labelled = any(facts["classes"])
     lines = []
-    for cluster, (size, classes) in enumerate(zip(facts["sizes"], facts["classes"])):
+    for cluster, size, classes in zip(facts["ids"], facts["sizes"], facts["classes"]):
         known = ", ".join(f"{name} {count}" for name, count in classes.items())
-        lines.append([str(cluster), str(size), percent(size / rows), *([known] if labelled else [])])
+        name = facts["names"].get(str(cluster), "")
+        lines.append([f"{cluster} {name}".rstrip(), str(size), percent(size / rows), *([known] if labelled else [])])
     if facts["noise"]:
         lines.append(["noise", str(facts["noise"]), percent(facts["noise"] / rows), *([""] if labelled else [])])
     table(["cluster", "rows", "share", *(["known labels"] if labelled else [])], lines)

@@ -207,6 +207,8 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
         n = self.clues_.n
+        if len(self._data.rows) < n:
+            raise ValueError("a loaded model has no rows and cannot be updated; fit it again with all clues.")
         known = self.clues_ | self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
@@ -245,6 +247,10 @@ class Cluewise(Clusterer):
         with one_blas_thread(), self._limit_threads():
             rows = ground.project(X)
             return predict(ground, rows, ground.locate(rows), self._fitted)
+
+    def _get_saved_state(self) -> Attributes:
+        """Everything but the rows."""
+        return vars(self) | {"_data": self._data._replace(rows=self._data.rows[:0], weight=None)}
 
     def _limit_threads(self) -> AbstractContextManager[None]:
         return nullcontext() if self.n_jobs is None else threads(self.n_jobs)

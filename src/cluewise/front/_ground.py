@@ -9,6 +9,7 @@ grains; where rows are more than grains, they walk along the graph of the rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,6 +94,13 @@ class Ground:
         else:
             self.place = Place(grain, *self._references.find_all(rows, grain))
         self._prepare_features(along, rng)
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        """What a saved model needs to predict: no graph, and nothing about single rows."""
+        grains = copy(self._grains)
+        vars(grains).pop("labels_", None)
+        kept = vars(self).keys() - {"affinity", "degree", "features", "place", "values", "vectors"}
+        return {name: vars(self)[name] for name in sorted(kept)} | {"_grains": grains}
 
     def project(self, X: Any) -> Floats:
         """The rows with few columns: as they are, or projected to principal components."""
