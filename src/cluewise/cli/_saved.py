@@ -30,7 +30,7 @@ class Clusters(NamedTuple):
 
     def number(self, labels: Ints) -> Ints:
         """Id of the cluster of each row; noise stays -1."""
-        return np.where(labels < 0, labels, self.ids[labels])
+        return np.append(self.ids, -1)[labels]
 
     def columns(self, labels: Ints) -> dict[str, Array]:
         """Columns for a table: the cluster of each row, and its name where any cluster has one."""

@@ -14,7 +14,6 @@ OURS = frozenset({*FAMILIES, "advice", "base", "clues", "core", "front", "sketch
 
 THEIRS = {
     "AgglomerativeClustering": "cluster",
-    "BisectingKMeans": "cluster",
     "GaussianMixture": "mixture",
     "KMeans": "cluster",
     "MaxAbsScaler": "preprocessing",
@@ -49,7 +48,8 @@ def name_class(cls: type) -> str:
 def find_class(name: str) -> type:
     """The class that `name_class` has named so.
 
-    Only the module of a public class is imported. Everything else that a model consists of has been imported with it.
+    Only packages of `OURS`, and the modules of public classes, are imported. Everything else that a model consists of
+    has been imported with its class.
     """
     found: object = None
     if name in homes():
@@ -59,6 +59,9 @@ def find_class(name: str) -> type:
         found = _get_theirs(known) if known in THEIRS else None
     else:
         module, _, own = name.rpartition(".")
+        top, package = [*module.split("."), ""][:2]
+        if top == "cluewise" and package in OURS:
+            import_module(f"cluewise.{package}")
         there = getattr(sys.modules.get(module), own, None)
         found = there if isinstance(there, type) and there.__module__ == module and _is_ours(there) else None
     if not isinstance(found, type) or issubclass(found, BaseException):
