@@ -221,10 +221,11 @@ def test_models_that_are_none_are_refused(saved, path, value):
 @pytest.mark.parametrize(
     "value",
     [
-        {"array": -1}, {"array": 10**9}, {"array": "0"}, {"array": True}, {"scalar": 10**6}, {"float": "1e9"},
+        {"array": -1}, {"array": 10**9}, {"array": "0"}, {"array": True}, {"float": "1e9"}, {"range": ["a"]},
+        {"scalar": "O", "bytes": "00" * 8}, {"scalar": "<f8", "bytes": "00"}, {"scalar": "<f8", "bytes": "00" * 16},
         {"objects": [1, 2], "shape": [10**9]}, {"objects": [1, 2], "shape": [-2]}, {"dtype": "O"}, {"number": "load"},
         {"generator": {"dict": [["bit_generator", "os"]]}}, {"sparse": "eval", "shape": [1, 1], "parts": [0, 0, 0]},
-        {"sparse": "csr_array", "shape": [10**6, 3], "parts": [0, 0, 0]}, {"range": ["a"]}, {"dict": [[[], 1]]},
+        {"sparse": "csr_array", "shape": [10**6, 3], "parts": [0, 0, 0]}, {"dict": [[[], 1]]},
     ],
 )  # fmt: skip
 def test_values_that_are_none_are_refused(saved, path, value):

@@ -19,6 +19,7 @@ from cluewise.models._classes import UnknownClass, find_class, name_class
 __all__ = ["Decoder", "Encoder"]
 
 _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+_PLAIN = frozenset({bool, int, str, type(None)})  # the same in JSON
 _LEFT_OUT = frozenset({"_skl_callbacks"})  # of a session, not of a model
 
 
@@ -31,7 +32,7 @@ class Encoder:
 
     def encode(self, value: Any, where: str) -> Any:
         """The value as JSON; ``where`` names it in errors."""
-        if value is None or type(value) in (bool, int, str):
+        if type(value) in _PLAIN:
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": repr(value)}
@@ -50,11 +51,13 @@ class Encoder:
         return self._encode_object(value, where)
 
     def _encode_all(self, values: Sequence[Any], where: str) -> list[Any]:
+        if all(type(value) in _PLAIN for value in values):  # quickly: there may be a name for each row
+            return list(values)
         return [self.encode(value, f"{where}[{i}]") for i, value in enumerate(values)]
 
     def _encode_array(self, value: Any, where: str) -> Any:
-        if isinstance(value, np.generic):
-            return {"scalar": self._add(np.asarray(value))}
+        if isinstance(value, np.generic) and value.dtype.names is None:
+            return {"scalar": value.dtype.str, "bytes": value.tobytes().hex()}
         if type(value) not in (np.ndarray, np.memmap):
             return None
         if value.dtype == object:
@@ -125,7 +128,7 @@ class Decoder:
         self._arrays = arrays
         self._kinds: dict[str, Callable[[dict[str, Any]], Any]] = {
             "float": lambda found: {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[found["float"]],
-            "scalar": lambda found: self._get(found["scalar"])[()],
+            "scalar": self._decode_scalar,
             "array": lambda found: self._get(found["array"]),
             "objects": self._decode_objects,
             "tuple": lambda found: tuple(self._decode_all(found["tuple"])),
@@ -136,7 +139,7 @@ class Decoder:
             "sparse": self._decode_sparse,
             "generator": self._decode_generator,
             "random_state": self._decode_random_state,
-            "dtype": self._decode_dtype,
+            "dtype": lambda found: self._decode_dtype(found["dtype"]),
             "number": self._decode_number,
             "object": self._decode_object,
         }
@@ -159,6 +162,10 @@ class Decoder:
         if type(number) is not int or not 0 <= number < len(self._arrays):
             raise ValueError(f"there is no array {number!r}")
         return self._arrays[number]
+
+    def _decode_scalar(self, found: dict[str, Any]) -> Any:
+        (value,) = np.frombuffer(bytes.fromhex(found["bytes"]), self._decode_dtype(found["scalar"]))
+        return value
 
     def _decode_objects(self, found: dict[str, Any]) -> Array:
         items = self._decode_all(found["objects"])
@@ -192,8 +199,8 @@ class Decoder:
         bits.state = {key: value for key, value in state.items() if key not in ("has_gauss", "gauss")}
         return bits
 
-    def _decode_dtype(self, found: dict[str, Any]) -> np.dtype[Any]:
-        dtype = np.dtype(str(found["dtype"]))
+    def _decode_dtype(self, name: Any) -> np.dtype[Any]:
+        dtype = np.dtype(str(name))
         if dtype.hasobject:
             raise ValueError("an array of objects")
         return dtype
