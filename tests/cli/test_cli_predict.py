@@ -187,6 +187,15 @@ def test_a_fit_that_fails_leaves_the_saved_model(run, folder):
     assert (folder / "model.cw").read_bytes() == before
 
 
+def test_sections_of_another_kind_are_refused(run, write):
+    write("next.csv", NEXT)
+    model = cw.PCKMeans(2, random_state=0).fit([[0.0, 0.0], [9.0, 9.0]])
+    for sections in ({"rows": [1]}, {"row_names": "abc"}, {"clusters": None}):
+        models.write("odd.cw", model, sections)
+        answer = run("predict", "odd.cw", "next.csv")
+        assert (answer.code, "its sections are of another kind" in answer.err) == (2, True)
+
+
 def test_what_is_saved_with_a_model(run, folder):
     run(*FIT, "--save", "model.cw", "--id", "id")
     sections = models.read("model.cw").sections

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import warnings
 import zipfile
 from hashlib import sha256
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import cluewise as cw
 from cluewise.models._files import INDEX
@@ -247,3 +250,41 @@ def test_a_file_larger_than_the_limit_is_not_read(saved, path, monkeypatch):
     monkeypatch.setenv("CLUEWISE_FILE_LIMIT", "1K")
     with pytest.raises(ValueError, match="the limit for one file"):
         cw.load(path)
+
+
+KEYS = st.sampled_from(["object", "state", "array", "dict", "objects", "shape", "x_"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 10**6) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inside: (
+        st.lists(inside, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["object", "state", "array", "dict", "objects", "shape", "x_"]), inside, max_size=3
+        )
+    ),
+    max_leaves=5,
+)
+
+
+def list_places(tree, place=()):
+    yield place
+    for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
+        yield from list_places(tree[key], (*place, key))
+
+
+@given(st.randoms(use_true_random=False), JSON)
+def test_whatever_the_index_says_the_answer_is_a_model_or_a_sentence(saved, tmp_path_factory, random, value):
+    def change(index):
+        *way, last = random.choice([place for place in list_places(index) if place])
+        for key in way:
+            index = index[key]
+        index[last] = value
+
+    path = tmp_path_factory.getbasetemp() / "fuzz.cw"
+    path.write_bytes(rebuild(saved, change))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of another version
+        try:
+            found = repr(cw.load(path))
+        except FileError as error:
+            found = str(error)
+    assert found.startswith((f"'{path}' ", "PCKMeans("))

@@ -60,7 +60,7 @@ def save(path: Path, model: Any, data: Data, scale: Scale | None, id_column: str
     """Save a fit with everything that a prediction or a later fit needs."""
     columns: dict[str, Any] = {"columns": data.columns, "id_column": id_column}
     if scale is not None:
-        columns |= {"mean": scale.mean, "deviation": scale.deviation}
+        columns["scale"] = [scale.mean, scale.deviation]
     row_names = None if data.ids is None else data.ids.tolist()
     models.write(path, model, {"rows": columns, "row_names": row_names, "clusters": names})
     if not hasattr(model, "predict"):
@@ -75,7 +75,14 @@ def open_model(path: Path) -> Earlier:
     model, sections = models.read(path)
     if not hasattr(model, "labels_"):
         raise tables.FileError(f"'{path}' holds a {type(model).__name__}, which has no clusters.")
-    return Earlier(path, model, sections.get("rows"), sections.get("row_names"), sections.get("clusters") or {})
+    found = Earlier(path, model, sections.get("rows"), sections.get("row_names"), sections.get("clusters", {}))
+    if not (
+        isinstance(found.rows, (dict, type(None)))
+        and isinstance(found.row_names, (list, type(None)))
+        and isinstance(found.names, dict)
+    ):
+        raise tables.FileError(f"'{path}' was not saved by `cluewise fit --save`; its sections are of another kind.")
+    return found
 
 
 def read_rows(saved: Earlier, path: Path, id_column: str | None) -> tuple[tables.Table, Floats]:
@@ -89,7 +96,7 @@ def read_rows(saved: Earlier, path: Path, id_column: str | None) -> tuple[tables
     if id_column is not None and id_column not in table.columns:
         id_column = None  # rows need no names to be predicted
     X, _, _ = tables.features(table, id_column=id_column, columns=columns)
-    return table, Scale(plan["mean"], plan["deviation"]).apply(X) if "mean" in plan else X
+    return table, Scale(*plan["scale"]).apply(X) if "scale" in plan else X
 
 
 def find_clusters(model: Any, data: Data, earlier: Earlier | None) -> Clusters:

@@ -155,10 +155,11 @@ def read(path: str | os.PathLike[str]) -> Saved:
         model = decoder.decode(index["model"])
         check_is_fitted(model)
         sections = {str(name): decoder.decode(value) for name, value in index["sections"].items()}
-    if index["cluewise"] != __version__:
+    version = index.get("cluewise")
+    if version != __version__:
         warnings.warn(
-            f"'{path}' was saved by cluewise {index['cluewise']} and is used by {__version__}; if it fails or predicts "
-            "something else than before, fit the model again.",
+            f"'{path}' was saved by cluewise {version} and is used by {__version__}; if it fails or predicts something "
+            "else than before, fit the model again.",
             stacklevel=3,
         )
     return Saved(model, sections)
