@@ -15,6 +15,7 @@ MODULES = [
     ".clues",
     ".datasets",
     ".exceptions",
+    ".explain",
     ".metrics",
     ".plots",
 ]

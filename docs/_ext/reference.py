@@ -16,6 +16,7 @@ AFTER = (
     "datasets",
     "exceptions",
     "advice",
+    "explain",
     "active",
     "store",
     "models",

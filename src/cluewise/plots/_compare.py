@@ -10,6 +10,7 @@ import numpy as np
 from cluewise._docs import documented
 from cluewise._typing import ArrayLike, Ints
 from cluewise.clues import Clues
+from cluewise.metrics.matching import match_labels
 from cluewise.plots._map import draw, make_legend, make_scene
 from cluewise.plots._style import label_axes, new_figure
 
@@ -69,17 +70,7 @@ def compare(
 
 
 def match_colors(labels: Ints, reference: Ints) -> Ints:
-    """Renumber clusters to match those of the reference with the largest overlap.
-
-    Unmatched clusters get the remaining numbers; noise stays noise.
-    """
-    from scipy.optimize import linear_sum_assignment
-
+    """Renumber clusters to match those of the reference."""
     if labels.shape != reference.shape:
         raise ValueError(f"before has {len(labels)} labels, but after has {len(reference)}.")
-    inside = (labels >= 0) & (reference >= 0)
-    size = int(max(labels.max(initial=-1), reference.max(initial=-1))) + 1
-    table = np.zeros((size, size))
-    np.add.at(table, (labels[inside], reference[inside]), 1)
-    partner = linear_sum_assignment(table, maximize=True)[1]
-    return np.where(labels >= 0, np.append(partner, -1)[labels], labels)
+    return match_labels(labels, reference)

@@ -1,0 +1,103 @@
+"""Typical rows of each cluster, and rows that could as well be in another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.explain._columns import Column
+
+__all__ = ["Members", "find_members"]
+
+CELLS = 5_000_000
+"""Maximum number of distances from rows to clusters that are computed; of more rows a sample is looked at."""
+
+
+class Members(NamedTuple):
+    """Rows of one cluster."""
+
+    typical: tuple[int, ...]  # medoids, the most central first
+    borderline: tuple[int, ...]  # the least sure first
+    others: tuple[int, ...]  # the nearest other cluster of each borderline row
+
+
+class _Place(NamedTuple):
+    """Where rows and clusters are: a number for each ordered column, a corner of a simplex for each category."""
+
+    numbers: Floats  # (n, p) standardized, 0 where empty
+    means: Floats  # (k, p)
+    levels: list[Ints]  # of each category
+    shares: list[Floats]  # (k, levels) of each category
+
+    def distances(self, rows: Ints, clusters: Ints) -> Floats:
+        """Squared distances of some rows to one cluster each."""
+        found = ((self.numbers[rows] - self.means[clusters]) ** 2).sum(axis=1)
+        for levels, shares in zip(self.levels, self.shares):
+            own = levels[rows]
+            corner = np.where(own < 0, 0.0, 1 - 2 * shares[clusters, own])
+            found += corner + np.where(own < 0, 0.0, (shares**2).sum(axis=1)[clusters])
+        return found
+
+
+def find_members(
+    columns: list[Column], codes: Ints, k: int, margin: Floats | None, count: int, rng: np.random.Generator
+) -> list[Members]:
+    """The rows next to the mean of each cluster, and those with the least margin.
+
+    The row next to the mean is the medoid for squared distances. Without a margin of the method, it is the squared
+    distance to the nearest other cluster minus that to the own.
+    """
+    place = _locate(columns, codes, k)
+    found = []
+    for cluster in range(k):
+        rows = np.flatnonzero(codes == cluster)
+        typical = rows[np.argsort(place.distances(rows, np.full(len(rows), cluster)), kind="stable")[:count]]
+        if k == 1:
+            found.append(Members(tuple(typical.tolist()), (), ()))
+            continue
+        if margin is not None:
+            rows = rows[np.argsort(margin[rows], kind="stable")[:count]]
+        elif len(codes) * k > CELLS and len(rows) > CELLS // k // k:
+            rows = np.sort(rng.choice(rows, max(CELLS // k // k, count), replace=False))
+        to_all = np.column_stack([place.distances(rows, np.full(len(rows), c)) for c in range(k)])
+        own = to_all[:, cluster].copy()
+        to_all[:, cluster] = np.inf
+        others = to_all.argmin(axis=1)
+        if margin is None:
+            nearest = np.argsort(to_all.min(axis=1) - own, kind="stable")[:count]
+            rows, others = rows[nearest], others[nearest]
+        found.append(Members(*(tuple(part.tolist()) for part in (typical, rows, others))))
+    return found
+
+
+def _locate(columns: list[Column], codes: Ints, k: int) -> _Place:
+    numbers = [_standardize(column.values) for column in columns if column.is_ordered]
+    matrix = np.column_stack(numbers) if numbers else np.empty((len(codes), 0))
+    used = codes >= 0
+    size = np.maximum(np.bincount(codes[used], minlength=k), 1)[:, None]
+    means = [np.bincount(codes[used], weights=values[used], minlength=k) for values in numbers]
+    categories = [column for column in columns if column.kind == "category"]
+    shares = []
+    for column in categories:
+        held = used & ~column.missing
+        levels = column.values[held].astype(np.int64)
+        table = np.bincount(codes[held] * len(column.levels) + levels, minlength=k * len(column.levels))
+        table = table.reshape(k, -1)
+        shares.append(table / np.maximum(table.sum(axis=1, keepdims=True), 1))
+    return _Place(
+        matrix,
+        np.column_stack(means) / size if means else np.empty((k, 0)),
+        [column.values.astype(np.int64) for column in categories],
+        shares,
+    )
+
+
+def _standardize(values: Floats) -> Floats:
+    """Mean 0 and variance 1 after cutting off one percent at both ends; an empty cell is 0."""
+    held = values[~np.isnan(values)]
+    scaled = values / max(float(np.abs(held).max()), np.finfo(float).tiny)  # squares of huge numbers would overflow
+    scaled = np.clip(scaled, *np.nanpercentile(scaled, [1, 99]))
+    scaled -= np.nanmean(scaled)
+    return np.nan_to_num(scaled / (np.nanstd(scaled) or 1.0))
