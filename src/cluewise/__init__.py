@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cluewise.exceptions import Infeasible as Infeasible
     from cluewise.exceptions import Undecided as Undecided
     from cluewise.explain import describe as describe
+    from cluewise.explain import stability as stability
     from cluewise.front import Cluewise as Cluewise
     from cluewise.front import keep_ids as keep_ids
     from cluewise.hierarchy import *

@@ -33,7 +33,7 @@ _OTHERS = {
     "cluewise.catalogue": ("clusterers",),
     "cluewise.clues": ("Clues",),
     "cluewise.core.threads": ("threads",),
-    "cluewise.explain": ("describe",),
+    "cluewise.explain": ("describe", "stability"),
     "cluewise.front": ("Cluewise", "keep_ids"),
     "cluewise.exceptions": ("Contradiction", "Infeasible", "Undecided"),
     "cluewise.models": ("load", "save"),

@@ -5,5 +5,16 @@ from cluewise.explain._describe import describe
 from cluewise.explain._description import Description, Profile
 from cluewise.explain._difference import Difference
 from cluewise.explain._rule import Condition, Rule
+from cluewise.explain._stability import Stability, stability
 
-__all__ = ["Changes", "Condition", "Description", "Difference", "Profile", "Rule", "describe"]
+__all__ = [
+    "Changes",
+    "Condition",
+    "Description",
+    "Difference",
+    "Profile",
+    "Rule",
+    "Stability",
+    "describe",
+    "stability",
+]
