@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import cluewise as cw
 from cluewise import Clues, tables
 from cluewise.explain import _members, _rule, _words
-from cluewise.explain._columns import read_columns
 from cluewise.explain._difference import contrast, format_number
+from cluewise.explain.columns import read_columns
 
 
 def customers(n=300, seed=0):
@@ -329,7 +329,7 @@ def test_codes_stay_categories_and_many_levels_are_cut():
     ],
 )
 def test_dates(cells, first):
-    from cluewise.explain._columns import time_of
+    from cluewise.explain.columns import time_of
 
     column = read_columns({"day": cells}, None).columns[0]
     assert column.kind == "date"

@@ -16,10 +16,10 @@ from sklearn.decomposition import PCA
 
 from cluewise import Clues, PCKMeans, plots
 from cluewise.exceptions import ClueError
-from cluewise.plots import _view
+from cluewise.plots import view
 from cluewise.plots._compare import match_colors
 from cluewise.plots._map import LIMIT, select_lines
-from cluewise.plots._style import BROKEN, INK, get_style, point_size
+from cluewise.plots.style import BROKEN, INK, get_style, point_size
 
 X = np.array([[0.0, 0.1], [1.0, 0.0], [4.0, 4.0], [5.0, 4.5], [4.5, 5.0]])
 LABELS = np.array([0, 0, 1, 1, 1])
@@ -138,28 +138,28 @@ def test_links_puts_the_clues_in_front():
 @pytest.mark.parametrize("shape", [(40, 3), (40, 7), (5, 30)], ids=str)
 def test_more_columns_are_seen_along_principal_components(shape):
     data = np.random.default_rng(1).normal(size=shape) * np.arange(1, shape[1] + 1)
-    xy, shares = _view.project(data)
+    xy, shares = view.project(data)
     oracle = PCA(2).fit(data)
     expected = oracle.transform(data)
     signs = np.sign((xy * expected).sum(axis=0))
     np.testing.assert_allclose(xy, expected * signs, atol=1e-9)
     np.testing.assert_allclose(shares, oracle.explained_variance_ratio_, atol=1e-12)
-    np.testing.assert_allclose(_view.project(csr_array(data))[0], xy, atol=1e-9)
+    np.testing.assert_allclose(view.project(csr_array(data))[0], xy, atol=1e-9)
 
 
 def test_large_data_takes_the_iterative_way(monkeypatch):
     data = np.random.default_rng(1).normal(size=(60, 20)) * np.r_[9, 6, np.ones(18)]
-    exact, shares = _view.project(data)
-    monkeypatch.setattr(_view, "_SMALL", 5)
+    exact, shares = view.project(data)
+    monkeypatch.setattr(view, "_SMALL", 5)
     for form in (data, csr_array(data)):
-        xy, again = _view.project(form)
+        xy, again = view.project(form)
         np.testing.assert_allclose(xy, exact, atol=1e-5)
         np.testing.assert_allclose(again, shares, atol=1e-7)
 
 
 def test_the_sign_of_components_is_fixed():
     data = np.random.default_rng(1).normal(size=(30, 4))
-    np.testing.assert_allclose(_view.project(data)[0], -_view.project(-data)[0], atol=1e-9)
+    np.testing.assert_allclose(view.project(data)[0], -view.project(-data)[0], atol=1e-9)
 
 
 def test_axes_name_the_share_of_the_variance():
@@ -198,7 +198,7 @@ def test_sparse_columns(monkeypatch):
 
 
 def test_of_too_many_rows_some_are_drawn_and_the_title_says_so(monkeypatch):
-    monkeypatch.setattr(_view, "DRAWN", 50)
+    monkeypatch.setattr(view, "DRAWN", 50)
     n = 3000
     data = np.random.default_rng(0).normal(size=(n, 2))
     clues = Clues(n, must=[(5, 2999)])

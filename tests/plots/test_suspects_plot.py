@@ -11,8 +11,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from cluewise import Clues, PCKMeans, plots
-from cluewise.plots import _view
-from cluewise.plots._style import BROKEN, GRAY
+from cluewise.plots import view
+from cluewise.plots.style import BROKEN, GRAY
 
 X = np.array([[0.0, 0.1], [1.0, 0.0], [4.0, 4.0], [5.0, 4.5], [4.5, 5.0]])
 CLUES = Clues(5, must=[(0, 1), (1, 2)], cannot=[(0, 4), (2, 3)])
@@ -90,7 +90,7 @@ def test_one_kind_alone_on_the_map(model):
 
 
 def test_suspects_are_drawn_when_rows_are_left_out(model, monkeypatch):
-    monkeypatch.setattr(_view, "DRAWN", 2)
+    monkeypatch.setattr(view, "DRAWN", 2)
     ax = plots.suspects(model, X, n=1)
     (lines,) = [item for item in ax.collections if isinstance(item, LineCollection) and len(item.get_segments())]
     assert lines.get_segments()[0].tolist() == X[[1, 2]].tolist()

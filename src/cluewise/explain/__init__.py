@@ -5,9 +5,10 @@ from cluewise.explain._describe import describe
 from cluewise.explain._description import Description, Profile
 from cluewise.explain._difference import Difference
 from cluewise.explain._rule import Condition, Rule
-from cluewise.explain._stability import Stability, stability
+from cluewise.explain._stability import RECOVERED, Stability, stability
 
 __all__ = [
+    "RECOVERED",
     "Changes",
     "Condition",
     "Description",

@@ -10,12 +10,12 @@ import numpy as np
 from cluewise._typing import ArrayLike, Ints
 from cluewise.base import as_clues, generator
 from cluewise.explain._changes import find_changes
-from cluewise.explain._columns import Column, read_columns
 from cluewise.explain._description import Description, Profile, choose_names
 from cluewise.explain._difference import LEAST, Difference, contrast
 from cluewise.explain._members import CELLS, find_members
 from cluewise.explain._rule import ROWS, find_rule
 from cluewise.explain._words import TEXTS, find_words
+from cluewise.explain.columns import Column, read_columns
 
 __all__ = ["describe"]
 

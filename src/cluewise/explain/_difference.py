@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.explain._columns import Column, time_of
+from cluewise.explain.columns import Column, time_of
 
 __all__ = ["LEAST", "Contrast", "Difference", "compare_shares", "contrast", "format_number"]
 

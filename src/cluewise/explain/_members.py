@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cluewise._typing import Floats, Ints
-from cluewise.explain._columns import Column
+from cluewise.explain.columns import Column
 
 __all__ = ["Members", "find_members"]
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.explain._columns import Column, time_of
 from cluewise.explain._difference import format_number
+from cluewise.explain.columns import Column, time_of
 
 __all__ = ["ROWS", "Condition", "Rule", "find_rule"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cluewise._typing import Ints
-from cluewise.explain._columns import Column
 from cluewise.explain._difference import Difference
+from cluewise.explain.columns import Column
 
 __all__ = ["TEXTS", "find_words"]
 

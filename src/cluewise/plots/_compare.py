@@ -12,7 +12,7 @@ from cluewise._typing import ArrayLike, Ints
 from cluewise.clues import Clues
 from cluewise.metrics.matching import match_labels
 from cluewise.plots._map import draw, make_legend, make_scene
-from cluewise.plots._style import label_axes, new_figure
+from cluewise.plots.style import label_axes, new_figure
 
 __all__ = ["compare", "match_colors"]
 

@@ -11,8 +11,8 @@ from cluewise._docs import documented
 from cluewise._typing import ArrayLike, Bools, Ints
 from cluewise.clues import Clues, Groups
 from cluewise.metrics import broken
-from cluewise.plots._style import BROKEN, INK, get_axes, get_style, label_axes, point_size
-from cluewise.plots._view import View, make_view
+from cluewise.plots.style import BROKEN, INK, get_axes, get_style, label_axes, point_size
+from cluewise.plots.view import View, make_view
 
 __all__ = ["LIMIT", "STYLES", "Scene", "draw", "links", "make_legend", "make_scene", "map", "select_lines"]
 

@@ -12,7 +12,7 @@ from cluewise._docs import documented
 from cluewise.advice import Suspects, format_doubt
 from cluewise.clues import Clues
 from cluewise.plots._map import STYLES, draw, make_legend, make_scene
-from cluewise.plots._style import BROKEN, GRAY, INK, get_axes, label_axes
+from cluewise.plots.style import BROKEN, GRAY, INK, get_axes, label_axes
 
 __all__ = ["suspects"]
 

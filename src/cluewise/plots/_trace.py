@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._docs import documented
-from cluewise.plots._style import get_axes, get_style, label_axes
+from cluewise.plots.style import get_axes, get_style, label_axes
 
 __all__ = ["trace"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from cluewise import tables
 from cluewise._typing import Floats, Ints
 
-__all__ = ["DRAWN", "View", "make_view", "project"]
+__all__ = ["DRAWN", "View", "get_matrix", "make_view", "project"]
 
 DRAWN = 20_000
 """Maximum number of rows in a plot, apart from the ends of links."""
@@ -33,7 +33,7 @@ class View(NamedTuple):
 
 def make_view(X: Any, columns: Sequence[str | int] | None, required: Ints) -> View:
     """Make a view of all rows, or of `DRAWN` random ones and the required ones."""
-    X, names = _matrix(X)
+    X, names = get_matrix(X)
     n = X.shape[0]
     rows = np.arange(n)
     if n > DRAWN:
@@ -104,7 +104,7 @@ def _orthonormal(vectors: Floats) -> Floats:
     return vectors / np.where(norms > 0, norms, 1.0)
 
 
-def _matrix(X: Any) -> tuple[Any, list[str]]:
+def get_matrix(X: Any) -> tuple[Any, list[str]]:
     """X as an array or a sparse matrix, and the names of its columns."""
     if hasattr(X, "columns") or hasattr(X, "column_names"):
         values, _, names = tables.features(tables.from_frame(X, "X"))
