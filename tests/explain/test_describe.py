@@ -179,6 +179,20 @@ def test_texts_and_distances_of_many_rows_are_sampled(monkeypatch):
     assert all(len(profile.borderline) == 3 for profile in found)
 
 
+def test_columns_of_large_tables_are_ranked_on_a_sample(monkeypatch):
+    monkeypatch.setattr("cluewise.explain._describe.LARGE", 1400)
+    found = cw.describe(Y, TABLE)
+    assert found.sampled[0] == "Columns were ranked on 200 rows; what is told of them counts all 300."
+    assert told(found[1])["spend"] == told(FOUND[1])["spend"]
+
+
+def test_names_of_rows():
+    found = cw.describe([0, 0, 1, 1], {"x": [1.0, 2.0, 7.0, 9.0]}, names=["ann", "ben", "cleo", "dan"])
+    assert found[0].to_dict()["typical"] == ["ann", "ben"]
+    with pytest.raises(ValueError, match="names has 1 entries, but the table has 2 rows"):
+        cw.describe([0, 1], {"x": [1.0, 2.0]}, names=["ann"])
+
+
 # --- rows -------------------------------------------------------------------------------------------------------
 
 

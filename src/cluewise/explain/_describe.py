@@ -7,17 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from cluewise._typing import ArrayLike, Ints
+from cluewise._typing import ArrayLike, Floats, Ints
 from cluewise.base import as_clues, generator
 from cluewise.explain._changes import find_changes
 from cluewise.explain._description import Description, Profile, choose_names
-from cluewise.explain._difference import LEAST, Difference, contrast
+from cluewise.explain._difference import LEAST, Contrast, Difference, contrast
 from cluewise.explain._members import CELLS, find_members
 from cluewise.explain._rule import ROWS, find_rule
 from cluewise.explain._words import TEXTS, find_words
-from cluewise.explain.columns import Column, read_columns
+from cluewise.explain.columns import Column, Columns, read_columns
 
 __all__ = ["describe"]
+
+WIDE = 50
+"""Maximum number of columns for distances, those with the largest effects."""
+
+LARGE = 20_000_000
+"""Maximum number of cells in which columns are ranked; of more a sample of the rows is taken."""
 
 _CONSIDERED = 10  # columns for the rule of a cluster, those with the largest effects
 
@@ -27,6 +33,7 @@ def describe(
     table: Any,
     *,
     columns: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
     clues: Any = None,
     without: ArrayLike | None = None,
     n_columns: int = 5,
@@ -44,9 +51,11 @@ def describe(
     model : fitted clusterer or array-like of shape (n,)
         A model with ``labels_``, or the cluster of each row (-1 = noise).
     table : data frame, dict of columns, `cluewise.tables.Table` or array of shape (n, d)
-        The rows in the order of the fit. A column called id, name, key or similar names them.
+        The rows in the order of the fit.
     columns : sequence of str, optional
         Columns to describe the clusters by; all by default. For an array, the names of its columns.
+    names : sequence of str, optional
+        Names of the rows; by default those in a column called id, name, key or similar, if there is one.
     clues : Clues or partial labels, optional
         The clues of the fit; by default those that the model keeps. They only matter with ``without``.
     without : array-like of shape (n,), optional
@@ -107,6 +116,8 @@ def describe(
     read = read_columns(table, columns)
     if read.n != len(labels):
         raise ValueError(f"the table has {read.n} rows, but there are {len(labels)} labels.")
+    if names is not None and len(names) != read.n:
+        raise ValueError(f"names has {len(names)} entries, but the table has {read.n} rows.")
     clusters = np.unique(labels[labels >= 0])
     if not len(clusters):
         raise ValueError("there are no clusters to describe: all rows are noise.")
@@ -114,14 +125,27 @@ def describe(
     codes = np.where(labels >= 0, np.searchsorted(clusters, labels), -1)
     size = np.bincount(codes[codes >= 0], minlength=k)
 
-    differences, ranked, words = _compare(read.columns, codes, k, n_columns, rng)
+    strength, exact = _rank(read.columns, codes, k, rng)
+    words, differences = _read_texts(read.columns, codes, k, rng)
+    ranked = []
+    for c in range(k):
+        order = np.argsort(-strength[:, c], kind="stable")
+        ranked.append([read.columns[j] for j in order[:_CONSIDERED] if strength[j, c] > 0])
+        for column in ranked[c][:n_columns]:
+            if column.name not in exact:
+                exact[column.name] = contrast(column, codes, k)
+            differences[c].append(exact[column.name].tell(c, codes))
+        told = [difference for difference in differences[c] if abs(difference.effect) >= LEAST]
+        differences[c] = sorted(told, key=lambda difference: -abs(difference.effect))[:n_columns]
     rules = [find_rule(ranked[c], codes == c, rng) for c in range(k)]
-    members = find_members(read.columns, codes, k, _get_margin(model, len(labels)), n_rows, rng)
-    names = choose_names(differences)
+    strongest = np.argsort(-strength.max(axis=1, initial=0), kind="stable")[:WIDE]
+    telling = [read.columns[j] for j in sorted(strongest)]
+    members = find_members(telling, codes, k, _get_margin(model, len(labels)), n_rows, rng)
+    titles = choose_names(differences)
     profiles = tuple(
         Profile(
             int(clusters[c]),
-            names[c],
+            titles[c],
             int(size[c]),
             float(size[c] / len(labels)),
             tuple(differences[c]),
@@ -130,7 +154,7 @@ def describe(
             members[c].typical,
             members[c].borderline,
             tuple(int(clusters[other]) for other in members[c].others),
-            read.names,
+            read.names if names is None else names,
         )
         for c in range(k)
     )
@@ -139,9 +163,7 @@ def describe(
         known = as_clues(getattr(model, "clues_", None) if clues is None else clues, len(labels))
         changes = find_changes(labels, _check_labels(without, "without", len(labels)), known)
     noise = int((labels < 0).sum())
-    return Description(
-        profiles, len(labels), noise, read.left_out, _list_samples(len(labels), k, words, model), changes
-    )
+    return Description(profiles, len(labels), noise, read.left_out, _list_samples(read, k, model), changes)
 
 
 def _get_labels(model: Any) -> Ints:
@@ -164,37 +186,43 @@ def _get_margin(model: Any, n: int) -> Any:
     return np.asarray(margin) if margin is not None and len(margin) == n else None
 
 
-def _compare(
-    columns: list[Column], codes: Ints, k: int, most: int, rng: np.random.Generator
-) -> tuple[list[list[Difference]], list[list[Column]], dict[str, list[list[str]]]]:
-    """For each cluster its differences and its columns, the strongest first; and its words by text column."""
-    contrasts = [contrast(column, codes, k) for column in columns]
-    strength = np.array([c.strength for c in contrasts]).reshape(len(contrasts), k)
+def _rank(columns: list[Column], codes: Ints, k: int, rng: np.random.Generator) -> tuple[Floats, dict[str, Contrast]]:
+    """The largest effect of each column in each cluster, of shape (columns, k), and what is known of all rows."""
+    if len(codes) * len(columns) > LARGE:
+        rows = np.sort(rng.choice(len(codes), LARGE // len(columns), replace=False))
+        part = codes[rows]
+        some = [contrast(column._replace(values=column.values[rows]), part, k) for column in columns]
+        return np.array([one.strength for one in some]), {}
+    found = {column.name: contrast(column, codes, k) for column in columns}
+    return np.array([one.strength for one in found.values()]).reshape(len(columns), k), found
+
+
+def _read_texts(
+    columns: list[Column], codes: Ints, k: int, rng: np.random.Generator
+) -> tuple[dict[str, list[list[str]]], list[list[Difference]]]:
+    """For each text column the words of each cluster; and for each cluster the words whose shares differ most."""
     words: dict[str, list[list[str]]] = {}
-    said: list[list[Difference]] = [[] for _ in range(k)]
+    differences: list[list[Difference]] = [[] for _ in range(k)]
     for column in columns:
         if column.kind == "text":
             rows = np.flatnonzero(~column.missing)
             if len(rows) > TEXTS:
                 rows = np.sort(rng.choice(rows, TEXTS, replace=False))
             words[column.name], found = find_words(column, codes, k, rows)
-            for own, difference in zip(said, found):
+            for own, difference in zip(differences, found):
                 own += [] if difference is None else [difference]
-    ranked = []
-    for c in range(k):
-        order = np.argsort(-strength[:, c], kind="stable")
-        ranked.append([columns[j] for j in order[:_CONSIDERED] if strength[j, c] > 0])
-        said[c] += [contrasts[j].tell(c, codes) for j in order[:most] if strength[j, c] >= LEAST]
-        told = [difference for difference in said[c] if abs(difference.effect) >= LEAST]
-        said[c] = sorted(told, key=lambda difference: -abs(difference.effect))[:most]
-    return said, ranked, words
+    return words, differences
 
 
-def _list_samples(n: int, k: int, words: Any, model: Any) -> tuple[str, ...]:
+def _list_samples(read: Columns, k: int, model: Any) -> tuple[str, ...]:
+    """What was computed on a sample, in words."""
+    n, d = read.n, len(read.columns)
     found = []
+    if n * d > LARGE:
+        found.append(f"Columns were ranked on {LARGE // d} rows; what is told of them counts all {n}.")
     if n > ROWS and k > 1:
         found.append(f"Rules were found on {ROWS} rows for each cluster and measured on all {n}.")
-    if n > TEXTS and words:
+    if n > TEXTS and any(column.kind == "text" for column in read.columns):
         found.append(f"Words come from {TEXTS} texts of each column.")
     if n * k > CELLS and not hasattr(model, "margin_"):
         found.append("Borderline rows come from a sample.")
