@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Callable
@@ -25,7 +26,13 @@ settings.register_profile(
 settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
 settings.load_profile("dev")
 
-COUNT: Counter[str] = Counter()  # tests marked needs_data: how many ran, how many were skipped
+COUNT: Counter[tuple[str, str]] = Counter()  # for each mark below: how many tests ran, how many were skipped
+
+# What tests may need, and how to know whether it is there. These are the only reasons to skip a test.
+NEEDS = {
+    "needs_data": (lambda: "CLUEWISE_DATA" in os.environ, "set CLUEWISE_DATA to a folder of data sets"),
+    "needs_chromium": (lambda: shutil.which("chromium") is not None, "install chromium"),
+}
 
 
 def folder(variable: str, name: str) -> Path | None:
@@ -48,31 +55,34 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip tests marked needs_data where there is no data folder, and nowhere else."""
+    """Skip tests that need something where it is missing, and nowhere else."""
     for item in items:
         if "spec_folder" in getattr(item, "fixturenames", ()):
             item.add_marker("needs_data")
-        if item.get_closest_marker("needs_data") and "CLUEWISE_DATA" not in os.environ:
-            item.add_marker(pytest.mark.skip(reason="needs_data: set CLUEWISE_DATA to a folder of data sets"))
+        for mark, (is_there, remedy) in NEEDS.items():
+            if item.get_closest_marker(mark) and not is_there():
+                item.add_marker(pytest.mark.skip(reason=f"{mark}: {remedy}"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Count the tests marked needs_data (this hook also sees the reports of pytest-xdist's processes)."""
-    if "needs_data" in report.keywords and (report.when == "call" or report.skipped):
-        COUNT["skipped" if report.skipped else "ran"] += 1
+    """Count the tests that need something (this hook also sees the reports of pytest-xdist's processes)."""
+    for mark in NEEDS:
+        if mark in report.keywords and (report.when == "call" or report.skipped):
+            COUNT[mark, "skipped" if report.skipped else "ran"] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail when a test was skipped for want of data that is there."""
-    if "CLUEWISE_DATA" in os.environ and COUNT["skipped"]:
+    """Fail when a test was skipped for want of something that is there."""
+    if any(is_there() and COUNT[mark, "skipped"] for mark, (is_there, _) in NEEDS.items()):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests needed data, and whether they had it."""
-    terminalreporter.write_line(f"needs_data: {COUNT['ran']} ran, {COUNT['skipped']} skipped")
-    if "CLUEWISE_DATA" in os.environ and COUNT["skipped"]:
-        terminalreporter.write_line("needs_data: there is a data folder, so none may be skipped", red=True)
+    """Say how many tests needed data or a browser, and whether they had it."""
+    for mark, (is_there, _) in NEEDS.items():
+        terminalreporter.write_line(f"{mark}: {COUNT[mark, 'ran']} ran, {COUNT[mark, 'skipped']} skipped")
+        if is_there() and COUNT[mark, "skipped"]:
+            terminalreporter.write_line(f"{mark}: it is there, so no test may be skipped", red=True)
 
 
 @pytest.fixture(scope="session")

@@ -190,7 +190,7 @@ TINY = "import pytest\n@pytest.mark.needs_data\ndef test_tiny(): {}\n"
     [
         ("pass", None, "needs_data: 0 ran, 1 skipped", 0),
         ("pass", "data", "needs_data: 1 ran, 0 skipped", 0),
-        ("pytest.skip('no wish')", "data", "needs_data: there is a data folder, so none may be skipped", 1),
+        ("pytest.skip('no wish')", "data", "needs_data: it is there, so no test may be skipped", 1),
     ],
     ids=["without-data", "with-data", "skipped-in-spite-of-data"],
 )

@@ -5,20 +5,24 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cluewise._typing import Ints
 from cluewise._version import __version__
+from cluewise.cli._clusters import tell
 from cluewise.cli._files import Data
 from cluewise.cli._show import percent, say, table
 from cluewise.clues import Clues
 from cluewise.metrics import broken, satisfaction
 
-__all__ = ["report", "summarize"]
+if TYPE_CHECKING:
+    from cluewise.explain import Description
 
-_KINDS = {
+__all__ = ["KINDS", "count_clues", "in_words", "report", "summarize"]
+
+KINDS = {
     "labels": "labels",
     "must": "must-links",
     "cannot": "cannot-links",
@@ -179,7 +183,7 @@ def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
     return [entries[i] | {"doubt": float(doubt[i])} for i in order[doubt[order] >= 0.5][:_REPORTED].tolist()]
 
 
-def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
+def summarize(facts: dict[str, Any], clues: Clues, found: Description | None, *, raw: bool) -> None:
     """Print a report for people; ``raw`` where they asked for columns as they are."""
     how = "standardized" if facts["standardized"] else "as they are"
     if not raw and not facts["standardized"]:
@@ -198,17 +202,13 @@ def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
     if facts["noise"]:
         lines.append(["noise", str(facts["noise"]), percent(facts["noise"] / rows), *([""] if labelled else [])])
     table(["cluster", "rows", "share", *(["known labels"] if labelled else [])], lines)
+    if found is not None:
+        tell(found)
     if facts["satisfaction"]:
-        given = {
-            "labels": int((clues.labels >= 0).sum()),
-            "must": len(clues.must),
-            "cannot": len(clues.cannot),
-            "together": sum(len(g.weights) for g in clues.together),
-            "apart": sum(len(g.weights) for g in clues.apart),
-        }
+        given = count_clues(clues)
         table(
             ["clues", "given", "kept"],
-            [[_KINDS[kind], str(given.get(kind, "")), percent(kept)] for kind, kept in facts["satisfaction"].items()],
+            [[KINDS[kind], str(given.get(kind, "")), percent(kept)] for kind, kept in facts["satisfaction"].items()],
         )
     if len(facts["variation"]):
         apart = ", ".join(f"{nats:.3g}" for nats in facts["variation"])
@@ -218,7 +218,7 @@ def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
         _list_broken(facts["broken"])
     for entry in facts["suspects"][:_LISTED]:
         doubt = "over 99 %" if entry["doubt"] > 0.99 else percent(entry["doubt"])
-        say(f"Probably wrong ({doubt}): {_in_words(entry)}.")
+        say(f"Probably wrong ({doubt}): {in_words(entry)}.")
     if facts["choice"] is not None:
         _tell_choice(facts)
     cost = f"{facts['seconds']:.2f} s, seed {facts['seed']}"
@@ -230,6 +230,17 @@ def summarize(facts: dict[str, Any], clues: Clues, *, raw: bool) -> None:
         say(f"Least sure: {', '.join(facts['unsure'])}.")
 
 
+def count_clues(clues: Clues) -> dict[str, int]:
+    """How many clues of each kind there are."""
+    return {
+        "labels": int((clues.labels >= 0).sum()),
+        "must": len(clues.must),
+        "cannot": len(clues.cannot),
+        "together": sum(len(g.weights) for g in clues.together),
+        "apart": sum(len(g.weights) for g in clues.apart),
+    }
+
+
 def _tell_choice(facts: dict[str, Any]) -> None:
     """What was chosen and why, how far the clues can be trusted, and what they may have spoiled."""
     choice = facts["choice"]
@@ -238,7 +249,7 @@ def _tell_choice(facts: dict[str, Any]) -> None:
     else:
         say(f"Chosen: {choice['taken']['start']}; {choice['reason']}.")
     for source, shares in facts["trust"].items():
-        kinds = ", ".join(f"{_KINDS[kind]} {percent(share)}" for kind, share in shares.items() if kind != "all")
+        kinds = ", ".join(f"{KINDS[kind]} {percent(share)}" for kind, share in shares.items() if kind != "all")
         say(f"Trust in {source}: {percent(shares['all'])} seem right ({kinds}).")
     if choice["tried"]:
         say(f"Probability that the clues made the result worse: {percent(facts['harm'])}.")
@@ -252,12 +263,13 @@ def _list_broken(entries: list[dict[str, Any]]) -> None:
     say(f"{len(entries)} {'clue is' if len(entries) == 1 else 'clues are'} broken:")
     dearest = sorted(entries, key=lambda entry: -entry.get("cost", 0.0))
     for entry in dearest[:_LISTED]:
-        say(f"  {_in_words(entry)}")
+        say(f"  {in_words(entry)}")
     if len(entries) > _LISTED:
         say(f"  … and {len(entries) - _LISTED} more (--report FILE lists all).")
 
 
-def _in_words(entry: dict[str, Any]) -> str:
+def in_words(entry: dict[str, Any]) -> str:
+    """A clue of the report as text."""
     match entry["kind"]:
         case "must" | "cannot" as kind:
             what = f"{kind}-link {entry['rows'][0]} – {entry['rows'][1]}"

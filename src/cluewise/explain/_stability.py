@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._docs import documented
 from cluewise._typing import Floats, Ints
@@ -209,7 +208,7 @@ def _fit_part(model: Any, X: Any, clues: Any, seed: int) -> Ints:
     if "random_state" in part.get_params(deep=False):
         part.set_params(random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", UserWarning)  # the fit on all rows has told them
         return np.asarray(part.fit(X, clues=clues).labels_, dtype=np.int64)
 
 

@@ -1,0 +1,199 @@
+"""The report as a page: complete, well-formed, closed to the network, and harmless whatever the data hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from html import unescape
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from cluewise.cli import _again, _svg
+
+EVIL = "<script>alert(1)</script>&\"'"
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch):
+    monkeypatch.setattr(_again, "RESAMPLES", 4)
+
+
+@pytest.fixture
+def shops(write):
+    """Thirty shops of two kinds; names and columns try to break out of the page."""
+    rng = np.random.default_rng(0)
+    lines = [f'id,price,"se""ats {EVIL.replace(chr(34), "")}"']
+    for i in range(30):
+        small = i < 15
+        lines.append(
+            f"s{i}{'<b>' if i == 0 else ''},{rng.normal(2 if small else 9):.3f},{rng.normal(20 if small else 80):.2f}"
+        )
+    write("shops & <co>.csv", "\n".join(lines) + "\n")
+    write("links.csv", "a,b,kind\ns1,s2,must\ns3,s20,must\ns1,s29,cannot\n")
+    return "shops & <co>.csv"
+
+
+def page_of(path):
+    """The text of a page that holds nothing from elsewhere, and its elements."""
+    text = path.read_text("utf-8")
+    root = ElementTree.fromstring(text.removeprefix("<!DOCTYPE html>"))
+    tags = {element.tag for element in root.iter()}
+    assert not tags & {"script", "link", "iframe", "object", "embed", "img", "form", "base", "a"}
+    attributes = {name for element in root.iter() for name in element.attrib}
+    assert not [name for name in attributes if name.startswith("on") or name in ("href", "src", "action")]
+    assert not re.search(r"https?:|//\w|url\(|@import|@font-face", text)
+    assert "default-src 'none'" in text
+    return text, root
+
+
+def words_of(root):
+    return " ".join(" ".join(root.itertext()).split())
+
+
+def test_everything_is_on_the_page(run, folder, shops):
+    answer = run("fit", shops, "--clues", "links.csv", "-k", 2, "--report", "r.html", "--seed", 3)
+    assert answer.code == 0
+    text, root = page_of(folder / "r.html")
+    heads = [element.text for element in root.iter("h2")]
+    assert heads[:4] == ["Map", "Sizes", "What makes each cluster", "Clues"]
+    assert {"What to ask next", "How sure", "How it was made"} <= set(heads)
+    words = words_of(root)
+    assert f"Clusters of {shops}" in words
+    assert "30 rows in 2 clusters, by 2 columns, with Cluewise." in words
+    assert "must-link s3 – s20 (links.csv:3)" in words
+    assert "The method clustered 4 random parts of 24 rows each." in words
+    assert "Does s" in words
+    assert "× the rest" in words
+    assert re.search(r"Rule: .* covers \d+ %, precision \d+ %", words)
+    assert text.count("<circle") == 30
+    assert "<script>" not in text
+    assert unescape("&lt;script&gt;") in words
+
+
+def test_the_command_on_the_page_repeats_the_fit(run, folder, shops):
+    words = [
+        "fit",
+        shops,
+        "--clues",
+        "links.csv",
+        "-k",
+        "2",
+        "--seed",
+        "3",
+        "--report",
+        "r.html",
+        "--method",
+        "PCKMeans",
+    ]
+    assert run(*words, "--raw").code == 0
+    _, root = page_of(folder / "r.html")
+    command = shlex.split(next(root.iter("pre")).text)
+    assert command[:3] == ["cluewise", "fit", shops]
+    labels = (folder / "shops & <co>-clusters.csv").read_text("utf-8")
+    (folder / "shops & <co>-clusters.csv").unlink()
+    assert run(*command[1:]).code == 0
+    assert (folder / "shops & <co>-clusters.csv").read_text("utf-8") == labels
+
+
+def test_the_data_have_profiles_too(run, folder, shops):
+    assert run("fit", shops, "-k", 2, "-q", "--report", "r.json").code == 0
+    told = json.loads((folder / "r.json").read_text("utf-8"))
+    assert [profile["size"] for profile in told["profiles"]] == told["sizes"]
+    assert told["profiles"][0]["differences"][0]["text"].startswith(("price", "se"))
+    assert "stability" not in told
+    assert told["clusters"] == 2
+    assert told["command"].startswith("cluewise fit 'shops & <co>.csv'")
+
+
+def test_a_page_without_clues_and_with_noise(run, folder, write):
+    write("points.csv", "x,y\n" + "\n".join(f"{i // 10 * 9}.{i % 10},{i % 3}" for i in range(30)) + "\n400,400\n")
+    assert run("fit", "points.csv", "--method", "ConstrainedDBSCAN", "--report", "r.htm").code == 0
+    _, root = page_of(folder / "r.htm")
+    words = words_of(root)
+    assert "There were no clues about rows." in words
+    assert "noise" in words
+
+
+def test_a_page_of_noise_alone_and_of_one_cluster(run, folder, write):
+    write("far.csv", "x,y\n0,0\n50,3\n1,90\n")
+    assert run("fit", "far.csv", "--method", "ConstrainedDBSCAN", "--report", "noise.html").code == 0
+    words = words_of(page_of(folder / "noise.html")[1])
+    assert "What makes each cluster" not in words
+    assert run("fit", "far.csv", "-k", 1, "--method", "PCKMeans", "--report", "one.html").code == 0
+    words = words_of(page_of(folder / "one.html")[1])
+    assert "No column distinguishes it from the rest." in words
+    assert "Stability was not measured." in words
+    assert "What to ask next" not in words
+
+
+def test_many_rows_are_drawn_as_a_sample(run, folder, write, monkeypatch):
+    monkeypatch.setattr(_svg, "POINTS", 20)
+    rng = np.random.default_rng(0)
+    write("many.csv", "x,y\n" + "\n".join(f"{x:.3f},{y:.3f}" for x, y in rng.normal(size=(60, 2))) + "\n")
+    write("links.csv", "a,b,kind\n0,1,must\n2,3,cannot\n")
+    assert (
+        run("fit", "many.csv", "--clues", "links.csv", "-k", 2, "--method", "PCKMeans", "--report", "r.html").code == 0
+    )
+    text, root = page_of(folder / "r.html")
+    assert 20 <= text.count("<circle") <= 24
+    assert "of 60 rows are drawn." in words_of(root)
+
+
+def test_control_characters_do_not_reach_page_or_terminal(run, folder, write):
+    cells = "\n".join(f"{'bell' + chr(27) + '[31m' + chr(7) if i < 3 else 'ok'}{i},{i // 3 * 10 + i}" for i in range(6))
+    write("odd.csv", f"name,x{chr(27)}[1m\n{cells}\n")
+    answer = run("fit", "odd.csv", "-k", 2, "--method", "PCKMeans", "--report", "r.html")
+    assert answer.code == 0
+    said = answer.out[answer.out.index("Cluster 0") :].splitlines()
+    assert not any(chr(27) in line for line in said if line.startswith(("Cluster", "  rule")))
+    assert chr(27) not in page_of(folder / "r.html")[0]
+
+
+def test_the_summary_describes_clusters_and_quiet_ones_do_not(run, folder, shops):
+    answer = run("fit", shops, "-k", 2, "--method", "PCKMeans")
+    lines = [line for line in answer.out.splitlines() if line.startswith(("Cluster ", "  rule: "))]
+    assert [line.split(" (")[0] for line in lines[::2]] == ["Cluster 0", "Cluster 1"]
+    assert "price" in lines[0]
+    assert lines[1].startswith("  rule: ")
+    assert run("fit", shops, "-k", 2, "--method", "PCKMeans", "-q").out == ""
+
+
+def test_of_many_clusters_the_largest_are_told(run, write):
+    write("many.csv", "x\n" + "\n".join(str(i * 100 + j) for i in range(12) for j in range(3 if i < 11 else 2)) + "\n")
+    out = run("fit", "many.csv", "-k", 12, "--method", "PCKMeans").out
+    assert sum(line.startswith("Cluster ") for line in out.splitlines()) == 10
+    assert "… and 2 smaller clusters (--report FILE describes all)." in out
+
+
+@pytest.mark.needs_chromium
+def test_a_browser_opens_the_page_without_complaint(run, folder, shops):
+    assert run("fit", shops, "--clues", "links.csv", "-k", 2, "--report", "r.html").code == 0
+    page_of(folder / "r.html")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    options += ["--disable-component-update", f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr"]
+    options += ["--window-size=1000,3000", f"--screenshot={folder / 'page.png'}"]
+    command = ["chromium", *options, (folder / "r.html").as_uri()]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    # The policy of the page forbids every request, and the console tells of those that it stops.
+    assert "CONSOLE" not in result.stderr, result.stderr
+    from PIL import Image
+
+    pixels = np.asarray(Image.open(folder / "page.png").convert("RGB")).reshape(-1, 3)
+    assert len(np.unique(pixels, axis=0)) > 50  # colors of bars and points
+
+
+@pytest.mark.needs_chromium
+def test_the_browser_would_tell_of_a_request(folder):
+    """The test above could fail: a page that asks for something is told of on the console."""
+    policy = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'"/>'
+    (folder / "bad.html").write_text(
+        f'<html><head>{policy}</head><body><img src="http://example.org/x.png"/></body></html>'
+    )
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+    options += [f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--dump-dom"]
+    command = ["chromium", *options, (folder / "bad.html").as_uri()]
+    assert "CONSOLE" in subprocess.run(command, capture_output=True, text=True, timeout=120).stderr
