@@ -387,6 +387,17 @@ def test_gallery_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (series(said, "KMeans, no pairs") < 0.95).sum() == 5
 
 
+def test_gallery_what_makes_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_what_makes_a_cluster.py", monkeypatch)
+    three, four = (series(said, f"{k} clusters come back in") for k in (3, 4))
+    assert three.min() >= 27  # of 30
+    assert four.min() < 20
+    covers = [int(share) for share in re.findall(r"rule: .* covers (\d+) %", said)]
+    assert len(covers) == 3
+    assert min(covers) > 70
+    assert "Because of the clues, " in said
+
+
 def test_every_example_is_tried() -> None:
     tried = {f"plot_{name[13:]}.py" for name in globals() if name.startswith("test_gallery_")}
     assert {path.name for path in EXAMPLES} == tried

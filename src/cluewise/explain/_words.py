@@ -48,7 +48,8 @@ def find_words(column: Column, codes: Ints, k: int, rows: Ints) -> tuple[list[li
         best = np.lexsort([words, -score[cluster]])[:_LISTED]
         lists.append([str(words[j]) for j in best if score[cluster, j] > 0])
         gap = inside[cluster] - outside[cluster]
-        top = int(np.lexsort([words, -np.abs(gap).round(9)])[0])
+        # Of words that differ as much, one that is there says more than one that is not.
+        top = int(np.lexsort([words, -gap, -np.abs(gap).round(9)])[0])
         shares = float(inside[cluster, top]), float(outside[cluster, top])
         differences.append(Difference(column.name, "word", str(words[top]), *shares, float(gap[top])))
     return lists, differences
