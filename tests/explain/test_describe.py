@@ -390,6 +390,30 @@ def test_a_contrast_with_an_empty_side_is_none():
     assert found.tell(1, np.array([0, 1, 0, 1])).kind == "empty"
 
 
+cells = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.dates(), st.datetimes(), st.text(max_size=12),
+    st.sampled_from(["n/a", "2024-02-30", "1e400", "three words here", "a b c d", "-"]),
+)  # fmt: skip
+
+
+@given(data=st.data(), rows=st.integers(1, 12))
+def test_any_table_is_described_as_data(data, rows):
+    kinds = [cells, st.floats(), st.datetimes() | st.none(), st.text(alphabet="ab c\n", max_size=9), st.booleans()]
+    table = {
+        f"c{j}": data.draw(st.lists(kind, min_size=rows, max_size=rows)) for j, kind in enumerate(kinds)
+    }  # fmt: skip
+    labels = data.draw(st.lists(st.integers(-1, 3), min_size=rows, max_size=rows).filter(lambda y: max(y) >= 0))
+    found = cw.describe(labels, table)
+    assert sum(p.size for p in found) + found.noise == rows
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert str(found)
+    for profile in found:
+        assert set(profile.typical) <= set(np.flatnonzero(np.array(labels) == profile.cluster).tolist())
+        if profile.rule is not None:
+            assert 0 < profile.rule.precision <= 1
+            assert 0 < profile.rule.coverage <= 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
