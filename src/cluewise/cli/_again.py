@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 from sklearn.base import clone
 
 from cluewise._typing import Floats, Ints
+from cluewise.cli._progress import show_status
+from cluewise.cli._show import is_watched
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError
 
-__all__ = ["fit_without", "measure_stability"]
+__all__ = ["look_twice"]
 
 RESAMPLES = 20
 SECONDS = 20.0
@@ -21,7 +24,15 @@ ROWS = 20_000
 """Maximum number of rows of a resample."""
 
 
-def measure_stability(model: Any, X: Floats, clues: Clues) -> dict[str, Any] | None:
+def look_twice(facts: dict[str, Any], model: Any, X: Floats, clues: Clues, quiet: bool) -> Ints | None:
+    """Add to a report how sure the clusters are; return the clusters without clues, if there were clues."""
+    watched = not quiet and is_watched()
+    with show_status("Clustering parts of the rows again …") if watched else nullcontext():
+        facts["stability"] = _measure_stability(model, X, clues)
+        return _fit_without(model, X) if clues.kinds else None
+
+
+def _measure_stability(model: Any, X: Floats, clues: Clues) -> dict[str, Any] | None:
     """How sure the clusters are, as data; None if there is nothing to measure."""
     from cluewise.explain import stability
 
@@ -36,7 +47,7 @@ def measure_stability(model: Any, X: Floats, clues: Clues) -> dict[str, Any] | N
     return found.to_dict() | {"rows": round(share * n)}
 
 
-def fit_without(model: Any, X: Floats) -> Ints | None:
+def _fit_without(model: Any, X: Floats) -> Ints | None:
     """Clusters of the same method without clues; None if it needs clues."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit with clues has told them

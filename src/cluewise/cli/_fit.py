@@ -13,7 +13,6 @@ from cluewise.cli import _options as opt
 if TYPE_CHECKING:
     from cluewise._typing import Floats
     from cluewise.cli._files import Data
-    from cluewise.clues import Clues
 
 __all__ = ["fit"]
 
@@ -154,11 +153,13 @@ def fit(
         facts = make_report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scale is not None)
         if candidates is not None:
             facts["auto"] = _auto.as_data(found)
-        facts["command"] = _command(context)
+        facts["command"] = opt.repeat(context)
         page = report is not None and report.suffix.lower() in (".html", ".htm")
         described = None
+        if page:
+            from cluewise.cli import _again, _page
         if json or report is not None or not quiet:
-            without = _look_twice(facts, model, X, opened.clues, quiet) if page else None
+            without = _again.look_twice(facts, model, X, opened.clues, quiet) if page else None
             described = _clusters.describe_clusters(model, opened, without)
             facts["profiles"] = [] if described is None else described.to_dict()["profiles"]
         facts["output"] = {option: str(path) for option, path in targets.items() if path is not None}
@@ -173,7 +174,7 @@ def fit(
             tables.write(asides["--out"], _files.add_columns(opened.table, new), raw_cells=raw_cells)
         if report is not None:
             with tables.writing(report):
-                text = _write_page(facts, opened, X, model, described) if page else _show.as_json(facts) + "\n"
+                text = _page.write_page(facts, opened, X, model, described) if page else _show.as_json(facts) + "\n"
                 asides["--report"].write_text(text, encoding="utf-8")
         if picture is not None:
             with tables.writing(picture):
@@ -203,37 +204,6 @@ def _watch(model: Any, quiet: bool) -> AbstractContextManager[Any]:
         return show_status("Comparing clusterings …")
     model.set_callbacks(Bar())
     return nullcontext()
-
-
-def _look_twice(facts: dict[str, Any], model: Any, X: Floats, clues: Clues, quiet: bool) -> Any:
-    """Add to a report how sure the clusters are; the clusters without clues, if there were clues."""
-    from cluewise.cli import _again, _show
-    from cluewise.cli._progress import show_status
-
-    watched = not quiet and _show.is_watched()
-    with show_status("Clustering parts of the rows again …") if watched else nullcontext():
-        facts["stability"] = _again.measure_stability(model, X, clues)
-        return _again.fit_without(model, X) if clues.kinds else None
-
-
-def _write_page(facts: dict[str, Any], opened: Data, X: Floats, model: Any, described: Any) -> str:
-    from cluewise.cli._page import write_page
-
-    return write_page(facts, opened, X, model, described)
-
-
-def _command(context: typer.Context) -> str:
-    """The command that repeats this one: options that are not at their defaults."""
-    import shlex
-
-    words = ["cluewise", str(context.info_name)]
-    for parameter in context.command.params:
-        value = context.params.get(str(parameter.name))
-        if value is None or value is False or value == parameter.default:
-            continue
-        words += [parameter.opts[0]] if parameter.param_type_name == "option" else []
-        words += [] if value is True else [str(value)]
-    return shlex.join(words)
 
 
 def _axes(opened: Data, value: str) -> list[int]:

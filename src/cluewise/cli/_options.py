@@ -11,7 +11,7 @@ import typer
 
 __all__ = [
     "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "IdColumn", "Ignore", "LabelColumn", "Method",
-    "Penalty", "Quiet", "Raw", "RawCells", "Seed", "split_names",
+    "Penalty", "Quiet", "Raw", "RawCells", "Seed", "repeat", "split_names",
 ]  # fmt: skip
 
 _DATA, _RESULT = "Data", "Output"
@@ -105,3 +105,17 @@ def split_names(value: str | None) -> list[str]:
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"'{value}' names column '{twice}' more than once.")
     return names
+
+
+def repeat(context: typer.Context) -> str:
+    """The command that repeats this one: its arguments, and options that are not at their defaults."""
+    import shlex
+
+    words = ["cluewise", str(context.info_name)]
+    for parameter in context.command.params:
+        value = context.params.get(str(parameter.name))
+        if value is None or value is False or value == parameter.default:
+            continue
+        words += [parameter.opts[0]] if parameter.param_type_name == "option" else []
+        words += [] if value is True else [str(value)]
+    return shlex.join(words)
