@@ -175,6 +175,7 @@ def test_texts_and_distances_of_many_rows_are_sampled(monkeypatch):
         monkeypatch.setattr(module, name, 100)
     found = cw.describe(Y, TABLE)
     assert len(found.sampled) == 2
+    assert found.sampled[1] == "Borderline rows come from a sample of at most 33 rows of each cluster."
     assert set(found[1].words["note"][:2]) == {"refund", "money"}
     assert all(len(profile.borderline) == 3 for profile in found)
 
@@ -219,6 +220,15 @@ def test_borderline_rows_follow_the_margin_of_the_model():
         rows = np.flatnonzero(model.labels_ == profile.cluster)
         assert profile.borderline == tuple(rows[np.argsort(model.margin_[rows], kind="stable")[:2]])
         assert profile.cluster not in profile.neighbors
+
+
+def test_rows_of_equal_margin_are_told_apart_by_distances():
+    X = np.array([[0.0], [3.0], [1.0], [9.0], [7.0], [8.5]])
+    model = cw.PCKMeans(2, random_state=0).fit(X)
+    model.margin_ = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.5])
+    found = cw.describe(model, X, n_rows=2)
+    assert found[model.labels_[0]].borderline == (1, 2)
+    assert found[model.labels_[3]].borderline == (5, 4)
 
 
 # --- laws -------------------------------------------------------------------------------------------------------
@@ -360,6 +370,14 @@ def test_means_are_told_where_medians_agree():
     found = cw.describe([0] * 5 + [1] * 7, table)[0].differences[0]
     assert (found.kind, found.inside, found.outside) == ("mean", 2.2, 1 / 7)
     assert str(found) == "visits on average 15× the rest (2.2 against 0.143)"
+
+
+def test_the_other_of_two_levels_is_named():
+    table = {"vip": [True] * 9 + [False] * 30, "pet": ["cat"] * 9 + [""] * 30}
+    found = cw.describe([0] * 9 + [1] * 30, table)
+    assert str(found[0].rule.conditions[0]) in ("vip is yes", "pet is cat", "pet is not empty")
+    plain = cw.describe([0] * 9 + [1] * 30, {"vip": table["vip"]})
+    assert [str(profile.rule.conditions[0]) for profile in plain] == ["vip is yes", "vip is no"]
 
 
 def test_negative_numbers_have_no_ratio():

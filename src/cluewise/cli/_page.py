@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -43,7 +42,7 @@ li { overflow-wrap: anywhere; }
 .note { color: #666; font-size: .88rem; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; margin: .4rem 0; }
 th { text-align: left; font-weight: 600; color: #555; border-bottom: 1px solid #ccc; padding: .25rem .5rem .25rem 0; }
-td { border-bottom: 1px solid #eee; padding: .25rem .5rem .25rem 0; vertical-align: top; overflow-wrap: anywhere; }
+td { border-bottom: 1px solid #eee; padding: .25rem .5rem .25rem 0; vertical-align: top; overflow-wrap: break-word; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th.n { text-align: right; }
 .wide { overflow-x: auto; }
@@ -112,8 +111,9 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequen
     """A table; its cells are HTML already."""
     mark = [' class="n"' if j in numbers else "" for j in range(len(header))]
     head = "".join(f"<th{m}>{name}</th>" for m, name in zip(mark, header))
+    head = f"<thead><tr>{head}</tr></thead>" if any(header) else ""
     body = "".join("<tr>" + "".join(f"<td{m}>{cell}</td>" for m, cell in zip(mark, row)) + "</tr>" for row in rows)
-    return f'<div class="wide"><table class="{look}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f'<div class="wide"><table class="{look}">{head}<tbody>{body}</tbody></table></div>'
 
 
 def _list(items: Sequence[str], more: str) -> str:
@@ -217,9 +217,10 @@ def _show_clues(facts: dict[str, Any], data: Data, found: Description | None) ->
         yield f"<p>Probability that the clues made the result worse: {percent(facts['harm'])}.</p>"
     if found is not None and found.changes is not None:
         changes = found.changes
-        yield f"<p>Because of the clues, {_count(len(changes.rows), 'row')} changed cluster. "
-        decided = repr(changes.decided).partition(": ")[2].removesuffix(")")
-        yield f"Clues that decided (kept, but broken without clues): {escape(decided)}.</p>"
+        yield f"<p>Because of the clues, {_count(len(changes.rows), 'row')} changed cluster.</p>"
+        if changes.decided.kinds:
+            decided = repr(changes.decided).partition(": ")[2].removesuffix(")")
+            yield f"<p>Clues that decided (kept, but broken without clues): {escape(decided)}.</p>"
         moved = [
             f"{data.name(int(row))}: from the cluster that matches {a} to {b}"
             for row, a, b in zip(changes.rows, changes.before, changes.after)
@@ -299,4 +300,6 @@ def _show_making(facts: dict[str, Any]) -> Iterator[str]:
 
 
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(str, value))
+    return str(value)

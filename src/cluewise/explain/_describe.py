@@ -163,7 +163,7 @@ def describe(
         known = as_clues(getattr(model, "clues_", None) if clues is None else clues, len(labels))
         changes = find_changes(labels, _check_labels(without, "without", len(labels)), known)
     noise = int((labels < 0).sum())
-    return Description(profiles, len(labels), noise, read.left_out, _list_samples(read, k, model), changes)
+    return Description(profiles, len(labels), noise, read.left_out, _list_samples(read, k, size, model), changes)
 
 
 def _get_labels(model: Any) -> Ints:
@@ -214,7 +214,7 @@ def _read_texts(
     return words, differences
 
 
-def _list_samples(read: Columns, k: int, model: Any) -> tuple[str, ...]:
+def _list_samples(read: Columns, k: int, size: Ints, model: Any) -> tuple[str, ...]:
     """What was computed on a sample, in words."""
     n, d = read.n, len(read.columns)
     found = []
@@ -224,6 +224,6 @@ def _list_samples(read: Columns, k: int, model: Any) -> tuple[str, ...]:
         found.append(f"Rules were found on {ROWS} rows for each cluster and measured on all {n}.")
     if n > TEXTS and any(column.kind == "text" for column in read.columns):
         found.append(f"Words come from {TEXTS} texts of each column.")
-    if n * k > CELLS and not hasattr(model, "margin_"):
-        found.append("Borderline rows come from a sample.")
+    if size.max() * k > CELLS and not hasattr(model, "margin_"):
+        found.append(f"Borderline rows come from a sample of at most {CELLS // k} rows of each cluster.")
     return tuple(found)

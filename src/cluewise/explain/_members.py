@@ -12,7 +12,7 @@ from cluewise.explain.columns import Column
 __all__ = ["Members", "find_members"]
 
 CELLS = 5_000_000
-"""Maximum number of distances from rows to clusters that are computed; of more rows a sample is looked at."""
+"""Maximum number of distances from rows of one cluster; of more rows a sample is looked at."""
 
 
 class Members(NamedTuple):
@@ -46,8 +46,8 @@ def find_members(
 ) -> list[Members]:
     """The rows next to the mean of each cluster, and those with the least margin.
 
-    The row next to the mean is the medoid for squared distances. Without a margin of the method, it is the squared
-    distance to the nearest other cluster minus that to the own.
+    The row next to the mean is the medoid for squared distances. Without a margin of the method, and among equal ones,
+    it is the squared distance to the nearest other cluster minus that to the own.
     """
     place = _locate(columns, codes, k)
     found = []
@@ -57,17 +57,16 @@ def find_members(
         if k == 1:
             found.append(Members(tuple(typical.tolist()), (), ()))
             continue
-        if margin is not None:
-            rows = rows[np.argsort(margin[rows], kind="stable")[:count]]
-        elif len(codes) * k > CELLS and len(rows) > CELLS // k // k:
-            rows = np.sort(rng.choice(rows, max(CELLS // k // k, count), replace=False))
+        if margin is not None:  # rows of equal margin are told apart by distances
+            rows = rows[margin[rows] <= np.sort(margin[rows])[:count][-1]]
+        if len(rows) * k > CELLS:
+            rows = np.sort(rng.choice(rows, CELLS // k, replace=False))
         to_all = np.column_stack([place.distances(rows, np.full(len(rows), c)) for c in range(k)])
-        own = to_all[:, cluster].copy()
+        gap = -to_all[:, cluster].copy()
         to_all[:, cluster] = np.inf
-        others = to_all.argmin(axis=1)
-        if margin is None:
-            nearest = np.argsort(to_all.min(axis=1) - own, kind="stable")[:count]
-            rows, others = rows[nearest], others[nearest]
+        gap += to_all.min(axis=1)
+        least = np.lexsort([gap] if margin is None else [gap, margin[rows]])[:count]
+        rows, others = rows[least], to_all.argmin(axis=1)[least]
         found.append(Members(*(tuple(part.tolist()) for part in (typical, rows, others))))
     return found
 

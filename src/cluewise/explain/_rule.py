@@ -94,6 +94,8 @@ class _Feature(NamedTuple):
             return Condition(name, "<" if below else "≥", value)
         if self.level < 0:
             return Condition(name, "is not empty" if below else "is empty")
+        if below and len(self.column.levels) == 2 and not self.column.missing.any():
+            return Condition(name, "is", self.column.levels[1 - self.level])
         return Condition(name, "is not" if below else "is", self.column.levels[self.level])
 
     def separate(self, low: float, high: float) -> float:
