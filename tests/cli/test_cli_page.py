@@ -7,12 +7,15 @@ import re
 import shlex
 import subprocess
 from html import unescape
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from cluewise.cli import _again, _svg
+import cluewise as cw
+from cluewise import tables
+from cluewise.cli import _again, _page, _svg
 
 EVIL = "<script>alert(1)</script>&\"'"
 
@@ -128,6 +131,54 @@ def test_a_page_of_noise_alone_and_of_one_cluster(run, folder, write):
     assert "No column distinguishes it from the rest." in words
     assert "Stability was not measured." in words
     assert "What to ask next" not in words
+
+
+def test_known_labels_and_what_changed(run, folder, write):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(6, 1, (40, 2))])
+    lines = [f"r{i},{a:.3f},{b:.3f},{'ab'[i // 40] if i % 8 == 0 else ''}" for i, (a, b) in enumerate(X)]
+    write("rows.csv", "id,x,y,class\n" + "\n".join(lines) + "\n")
+    links = [f"r{i},r{i + 1},must" for i in range(0, 38, 2)] + [f"r{i},r{i + 40},cannot" for i in range(20)]
+    write("links.csv", "a,b,kind\n" + "\n".join([*links, "r39,r41,must"]) + "\n")
+    words = ("fit", "rows.csv", "--clues", "links.csv", "--label-column", "class", "-k", 2, "--report", "r.html")
+    assert run(*words).code == 0
+    words = words_of(page_of(folder / "r.html")[1])
+    assert "a: 5" in words
+    assert "must-link r39 – r41 (links.csv:41)" in words
+    assert "Because of the clues, 0 rows changed cluster." in words
+    assert run(*("fit", "rows.csv", "--clues", "links.csv", "-k", 2, "--ignore", "class"), "--method", "COPKMeans",
+               "--report", "hard.html").code == 0  # fmt: skip
+    words = words_of(page_of(folder / "hard.html")[1])
+    assert "Clues that decided (kept, but broken without clues): 1 must-link." in words
+    assert "from the cluster that matches" in words
+
+
+def test_words_samples_and_the_plan_of_columns_are_shown():
+    notes = [f"please send invoice {i}" if i < 9 else f"order {i} came in time" for i in range(18)]
+    table = tables.Table({"note": notes, "x": np.arange(18.0)})
+    found = cw.describe(np.repeat([0, 1], 9), table)
+    said = "".join(_page._show_profile(found[0], SimpleNamespace(table=table)))
+    assert "Words in note: invoice, please, send" in said
+    facts = {"standardized": True, "parameters": {}, "choice": None, "cluewise": "1", "method": "M", "seed": 0}
+    facts |= {"columns": ["x"], "seconds": 1.0, "command": "cluewise fit <x>"}
+    plan = [{"name": "<age>", "kind": "number", "width": 1, "notes": ["3 missing.", "filled."]}]
+    said = "".join(_page._show_making(facts | {"column_plan": plan}))
+    assert "<td>&lt;age&gt;</td><td>number</td><td>1</td><td>3 missing. filled.</td>" in said
+    suspect = {"kind": "must", "rows": ["a<", "b"], "source": "ann.csv:3", "doubt": 0.999}
+    said = "".join(_page._show_suspects({"suspects": [suspect] * 31}))
+    assert "<li>99.0 %: must-link a&lt; – b (ann.csv:3)</li>" in said
+    assert "… and 1 more." in said
+    failed = {"resamples": 2, "rows": 9, "failed": 1, "clusters": []}
+    assert "1 part could not be clustered." in "".join(_page._show_stability({"stability": failed, "unsure": []}))
+
+
+def test_methods_that_need_clues_and_parts_that_fail(run, folder, write):
+    write("known.csv", "kind,id,label\navoid,0,a\navoid,1,a\navoid,2,b\navoid,3,b\n")
+    lines = "\n".join(f"{x},{y}" for x in (0, 9) for y in (0, 9))
+    write("square.csv", f"x,y\n{lines}\n")
+    answer = run("fit", "square.csv", "-k", 4, "--method", "PCKMeans", "--report", "r.html")
+    assert answer.code == 0
+    assert "Stability was not measured." in words_of(page_of(folder / "r.html")[1])
 
 
 def test_many_rows_are_drawn_as_a_sample(run, folder, write, monkeypatch):

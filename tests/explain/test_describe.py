@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import cluewise as cw
 from cluewise import Clues, tables
 from cluewise.explain import _members, _rule, _words
-from cluewise.explain._difference import contrast, format_number
+from cluewise.explain._description import choose_names
+from cluewise.explain._difference import Difference, contrast, format_number
 from cluewise.explain.columns import read_columns
 
 
@@ -378,6 +379,39 @@ def test_the_other_of_two_levels_is_named():
     assert str(found[0].rule.conditions[0]) in ("vip is yes", "pet is cat", "pet is not empty")
     plain = cw.describe([0] * 9 + [1] * 30, {"vip": table["vip"]})
     assert [str(profile.rule.conditions[0]) for profile in plain] == ["vip is yes", "vip is no"]
+
+
+def test_names_grow_until_they_differ():
+    same = [Difference("a", "median", None, 2.0, 1.0, 0.9), Difference("b", "median", None, 2.0, 1.0, 0.8)]
+    more = Difference("city", "level", "Rome", 0.5, 0.1, 0.4)
+    fewer = Difference("vip", "level", "yes", 0.1, 0.5, -0.4)
+    assert choose_names([same, [*same, fewer, more], []]) == [
+        "high a, high b",
+        "high a, high b, Rome",
+        "no clear difference",
+    ]
+    assert choose_names([same, same]) == ["high a, high b"] * 2
+
+
+def test_a_level_called_other_is_a_level_like_others():
+    found = cw.describe([0, 0, *[1] * 38], {"x": ["a", "a", *["other"] * 38]})
+    assert found.left_out == {}
+    assert found[0].name == "a"
+
+
+def test_ids_texts_without_words_and_too_many_levels_say_nothing():
+    rng = np.random.default_rng(0)
+    table = {
+        "ID": [f"k{i}" for i in range(9)],
+        "note": [f"{chr(97 + i)} {chr(98 + i)} {chr(99 + i)}" for i in range(9)],
+        "x": [1.0] * 5 + [9.0] * 4,
+    }
+    found = cw.describe([0] * 5 + [1] * 4, table)
+    assert found.left_out == {"ID": "names the rows"}
+    assert found[0].words == {"note": ()}
+    assert found[0].row_name(3) == "k3"
+    many = {"code": [f"k{rng.integers(10**9)}" for _ in range(20_000)] + ["same", "same"], "x": [1.0, 2.0] * 10_001}
+    assert cw.describe([0, 1] * 10_001, many).left_out == {"code": "has too many levels"}
 
 
 def test_negative_numbers_have_no_ratio():

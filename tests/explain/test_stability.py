@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 import cluewise as cw
 from cluewise import Clues
-from cluewise.explain._stability import _compare
+from cluewise.explain._stability import Stability, _compare
 from cluewise.metrics.matching import match_labels
 
 labelings = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 4)), min_size=1, max_size=12)
@@ -108,6 +108,10 @@ def test_resamples_that_fail_are_counted():
     model = cw.SizedKMeans(2, random_state=0).fit(X, clues=Clues(4, sizes=(2, 2)))
     found = cw.stability(model, X, Clues(4, sizes=(2, 2)), n_resamples=3, share=0.5, random_state=0)
     assert found.failed + len(found.similarity) == 3
+    lines = str(Stability(np.array([7]), np.array([[0.8], [0.2], [np.nan]]), np.ones(4), np.ones(3), 1)).splitlines()
+    assert lines == [
+        "Cluster 7 comes back in 1 of 2 resamples (similarity 0.50).", "1 resample could not be clustered."
+    ]  # fmt: skip
     with pytest.raises(ValueError, match="none of 2 resamples could be clustered: "):
         cw.stability(cw.PCKMeans(4).fit(X), X, n_resamples=2, share=0.5, random_state=0)
 

@@ -63,7 +63,8 @@ th.n { text-align: right; }
 code, pre { font: .88rem ui-monospace, Consolas, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre { background: #f6f6f6; border-radius: 4px; padding: .6rem .8rem; margin: .4rem 0; }
 @media print {
-  body { max-width: none; padding: 0; font-size: 10.5pt; }
+  body { max-width: none; padding: 0; font-size: 9.5pt; }
+  .map { max-height: 11cm; }
   .card, .map, table { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
@@ -116,11 +117,11 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequen
     return f'<div class="wide"><table class="{look}">{head}<tbody>{body}</tbody></table></div>'
 
 
-def _list(items: Sequence[str], more: str) -> str:
+def _list(items: Sequence[str]) -> str:
     """A list of texts, the first ones if there are many."""
     shown = "".join(f"<li>{escape(item)}</li>" for item in items[:_LISTED])
     rest = len(items) - _LISTED
-    return f"<ul>{shown}</ul>" + (f'<p class="note">… and {rest} more {more}.</p>' if rest > 0 else "")
+    return f"<ul>{shown}</ul>" + (f'<p class="note">… and {rest} more.</p>' if rest > 0 else "")
 
 
 def _show_map(data: Data, X: Floats, model: Any) -> Iterator[str]:
@@ -208,7 +209,7 @@ def _show_clues(facts: dict[str, Any], data: Data, found: Description | None) ->
     yield _table(["clues", "given", "kept"], rows, (1, 2))
     if facts["broken"]:
         yield f"<p>{_count(len(facts['broken']), 'clue')} {'is' if len(facts['broken']) == 1 else 'are'} broken:</p>"
-        yield _list([in_words(entry) for entry in facts["broken"]], "in the data of the report")
+        yield _list([in_words(entry) for entry in facts["broken"]])
     else:
         yield "<p>No clue is broken.</p>"
     for source, shares in facts["trust"].items():
@@ -226,13 +227,13 @@ def _show_clues(facts: dict[str, Any], data: Data, found: Description | None) ->
             for row, a, b in zip(changes.rows, changes.before, changes.after)
         ]
         if moved:
-            yield _list(moved, "rows")
+            yield _list(moved)
 
 
 def _show_suspects(facts: dict[str, Any]) -> Iterator[str]:
     if facts["suspects"]:
         yield "<h2>Clues that are probably wrong</h2>"
-        yield _list([f"{percent(min(s['doubt'], 0.99))}: {in_words(s)}" for s in facts["suspects"]], "suspects")
+        yield _list([f"{percent(min(s['doubt'], 0.99))}: {in_words(s)}" for s in facts["suspects"]])
 
 
 def _show_questions(found: Description, facts: dict[str, Any]) -> Iterator[str]:

@@ -54,10 +54,6 @@ class Columns(NamedTuple):
     left_out: dict[str, str]  # why a column is not used
     n: int
 
-    def name(self, row: int) -> str:
-        """The name of a row, or else its number."""
-        return str(row) if self.names is None else self.names[row]
-
 
 def read_columns(table: Any, columns: Sequence[str] | None) -> Columns:
     """Recognize the columns of a table; ids, constants and empty columns are left out."""
@@ -192,6 +188,6 @@ def _why_useless(column: Column) -> str:
     n = len(held)
     if column.kind == "category" and n == len(missing) > 2 and len(np.unique(held)) == n:
         return _UNIQUE
-    if column.kind == "category" and column.levels[-1:] == ["other"] and (held == len(column.levels) - 1).mean() > 0.9:
+    if len(column.levels) > _LEVELS and (held == _LEVELS).mean() > 0.9:  # most cells share the level "other"
         return "has too many levels"
     return ""
