@@ -27,7 +27,7 @@ def assign_pieces(pairs: Floats, votes: Floats, order: Ints, sweeps: int, labels
         moved = False
         for a in order:
             old, new = labels[a], np.argmax(gain[a])
-            # A gain within rounding would move a piece to and fro.
+            # A gain within rounding would move a piece back and forth.
             if gain[a, new] > gain[a, old] + 1e-9:
                 for b in range(q):
                     if b != a:
