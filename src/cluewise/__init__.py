@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from cluewise.mixture import *
     from cluewise.models import load as load
     from cluewise.models import save as save
+    from cluewise.rows import Rows as Rows
     from cluewise.sketch import Grains as Grains
     from cluewise.spectral import *
 

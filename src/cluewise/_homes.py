@@ -37,6 +37,7 @@ _OTHERS = {
     "cluewise.front": ("Cluewise", "keep_ids"),
     "cluewise.exceptions": ("Contradiction", "Infeasible", "Undecided"),
     "cluewise.models": ("load", "save"),
+    "cluewise.rows": ("Rows",),
     "cluewise.sketch": ("Grains",),
 }
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ClueError",
     "ClueWarning",
+    "ColumnWarning",
     "Contradiction",
     "Infeasible",
     "NotDescending",
@@ -94,6 +95,17 @@ class ClueWarning(UserWarning):
     >>> from cluewise.exceptions import ClueWarning, UnusedClueWarning
     >>> issubclass(UnusedClueWarning, ClueWarning)
     True
+    """
+
+
+class ColumnWarning(UserWarning):
+    """Something about the columns of a table is not as expected; the message says what was done instead.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from cluewise.exceptions import ColumnWarning
+    >>> warnings.simplefilter("ignore", ColumnWarning)
     """
 
 
