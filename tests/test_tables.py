@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cluewise import tables
+from cluewise.exceptions import ColumnWarning
 from cluewise.tables import Table, TableError, _csv
 
 
@@ -205,10 +206,7 @@ BAD_TEXT = [
     ),
     ("", "a.csv is empty."),
     ("\n\n", "a.csv is empty."),
-    ("x,x\n1,2\n", "a.csv line 1: column name 'x' appears twice."),
-    ("x,,y\n1,2,3\n", "a.csv line 1: column 2 has no name."),
     ("a17,1.5,2\nb3,2.5,3\n", "a.csv line 1: '1.5' is not a column name; the first line names the columns."),
-    (b"x,y\n1,M\xfcller\n", "a.csv line 2: the text is not UTF-8; save the file as UTF-8."),
     (b"x,y\n1,\x00\n", "a.csv is not a text file (it holds a zero byte)."),
     (b"\xff\xfex\x00,\x00", "a.csv is not a text file (it holds a zero byte)."),
 ]
@@ -223,6 +221,32 @@ def test_bad_text_is_named(tmp_path, monkeypatch, content, message, big, polars)
     with pytest.raises(TableError) as caught:
         tables.read(put(tmp_path, "a.csv", content))
     assert str(caught.value) == message
+
+
+NAMED = [
+    (
+        "x,x,x_2\n1,2,3\n",
+        ["x", "x_3", "x_2"],
+        "a.csv line 1: column name 'x' appears twice; the second is called 'x_3'.",
+    ),
+    (",,y\n1,2,3\n", ["row", "column_2", "y"], "a.csv line 1: column 2 has no name; it is called 'column_2'."),
+    (
+        b"x,y\n1,M\xfcller\n",
+        ["x", "y"],
+        "a.csv line 2: the text is not UTF-8, so the file is read as Latin-1.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "names", "message"), NAMED)
+@pytest.mark.parametrize("big", [5_000_000, -1])
+def test_what_was_done_instead_is_said(tmp_path, monkeypatch, content, names, message, big):
+    monkeypatch.setattr(_csv, "BIG", big)
+    with pytest.warns(ColumnWarning) as caught:
+        table = tables.read(put(tmp_path, "a.csv", content))
+    assert (list(table.columns), {str(warning.message) for warning in caught}) == (names, {message})
+    if isinstance(content, bytes):
+        assert table.columns["y"].tolist() == ["Müller"]
 
 
 def test_fast_reader_leaves_what_polars_refuses_to_the_careful_one(tmp_path, monkeypatch):

@@ -145,7 +145,7 @@ def test_json_as_records_and_as_columns(tmp_path):
         ('{"u": 1}', "a.json holds neither a list of records nor an object of columns."),
         ("7", "a.json holds neither a list of records nor an object of columns."),
         ('{"u": [1, 2], "v": [1]}', "column 'v' of a.json has 1 rows, but column 'u' has 2."),
-        ('[{"u": [1]}]', "column 'u' of a.json holds a list in row 0; a cell is a number or text."),
+        ('[{"u": ["a"]}]', "column 'u' of a.json holds a list in row 0; a cell is a number or text."),
         ('[{"u": 1},\n{"u" 2}]', "a.json line 2: this is not JSON (Expecting ':' delimiter)."),
         ('[{"u": 1},\n{"u": "tw', "a.json line 2: the file ends in the middle."),
     ],

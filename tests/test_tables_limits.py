@@ -178,7 +178,9 @@ def test_parquet_with_cells_that_numpy_does_not_have(tmp_path):
     (tmp_path / "a.parquet").write_bytes(buffer.getvalue())
     table = tables.read(tmp_path / "a.parquet")
     assert [column.tolist() for column in table.columns.values()] == [["1", str(2**100)], [3, 4]]
-    for column in ([[1], [2]], [{"a": 1}, {"a": 2}]):
+    pl.DataFrame({"u": [[1, 0.5], [2]]}, strict=False).write_parquet(tmp_path / "a.parquet")
+    assert tables.read(tmp_path / "a.parquet").columns["u"].tolist() == ["[1.0, 0.5]", "[2.0]"]
+    for column in ([["a"], ["b"]], [{"a": 1}, {"a": 2}]):
         pl.DataFrame({"u": column}).write_parquet(tmp_path / "a.parquet")
         refused(tmp_path / "a.parquet", "column 'u' of a.parquet holds lists or records; a cell is a number or text.")
 

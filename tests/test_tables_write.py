@@ -206,8 +206,8 @@ def test_places_that_cannot_be_read(tmp_path, monkeypatch):
         tables.read(tmp_path)
     with pytest.raises(OSError, match=r"there is no file '.*a.csv'\.$"):
         tables.read(tmp_path / "a.csv")
-    with pytest.raises(TableError, match=r"'.xlsx' is not a format that cluewise reads; use .csv, .tsv"):
-        tables.read(put(tmp_path, "a.xlsx", "x"))
+    with pytest.raises(TableError, match=r"'.docx' is not a format that cluewise reads; use .csv, .tsv"):
+        tables.read(put(tmp_path, "a.docx", "x"))
     with pytest.raises(TableError, match="a name without suffix is not a format"):
         tables.read(put(tmp_path, "a", "x"))
 

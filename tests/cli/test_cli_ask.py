@@ -16,7 +16,7 @@ from cluewise import Clues
 from cluewise.active import Answer, PairsAtStake, Project, Question, RandomPairs
 from cluewise.cli import _rows
 from cluewise.cli._files import open_data
-from cluewise.cli._method import standardize
+from cluewise.rows.balance import standardize
 from cluewise.store import Store
 
 ASK = ("ask", "data.csv", "--ignore", "color", "--strategy", "RandomPairs")
@@ -370,7 +370,8 @@ def test_numbers_are_never_wrapped(folder, capsys):
         _rows.show_rows(data, rows, [f"[{i}] row{i:02}" for i in rows], spread)
         shown = capsys.readouterr().out
         for j in range(4):
-            assert set(_rows._numbers(data.X[rows, j])) <= set(shown.split())
+            numbers = data.numbers()[f"column_with_a_long_name_{j}"]
+            assert set(_rows._numbers(numbers[rows])) <= set(shown.split())
         first = f"row{rows[0]:02}"
         assert shown.count(first) == shown.count("apart by")
         assert (shown.count(first) > 1) == (count > 4)  # a hundred and twenty letters

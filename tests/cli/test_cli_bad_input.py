@@ -15,14 +15,14 @@ from cluewise.front import Cluewise
 DATA = "id,x,y\na,0,0\nb,0,1\nc,9,9\nd,9,8\n"
 
 BAD_DATA = {
-    "nan": ("id,x,y\na,0,0\nb,nan,1\n", "column 'x' of bad.csv is empty in line 3."),
-    "infinite": ("id,x,y\na,0,inf\nb,1,1\n", "column 'y' of bad.csv is infinite in line 2."),
+    "nothing to compare": ("id,x\na,1\nb,1\n", "bad.csv has no column left to cluster by ('x': it is constant)"),
+    "one row": ("id,x\na,1\n", "bad.csv has 1 sample"),
+    "empty columns": ("id,x,y\na,,\nb,,\n", "('x': it is empty; 'y': it is empty)"),
     "ragged": ("id,x,y\na,0,0\nb,0\nc,1,1\n", "bad.csv line 3 has 2 fields, but there are 3 columns."),
     "cut": ("id,x,y\na,0,0\nb,0", "does the file end in the middle?"),
     "empty": ("", "bad.csv is empty."),
     "no rows": ("id,x,y\n", "bad.csv has no rows."),
     "duplicate ids": ("id,x\na,0\nb,1\na,2\n", "bad.csv line 4: id 'a' is already the id of line 2."),
-    "text": ("id,x,color\na,0,red\nb,1,blue\n", "column 'color' of bad.csv is text (line 2: 'red')"),
 }
 
 BAD_CLUES = {

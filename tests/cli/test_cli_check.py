@@ -10,8 +10,8 @@ import pytest
 
 from cluewise import Clues, PCKMeans, tables
 from cluewise.advice import check
-from cluewise.cli._method import standardize
 from cluewise.datasets import load
+from cluewise.rows.balance import standardize
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues, Cluewise, __version__, tables
 from cluewise.cli import _progress, _report, _show
-from cluewise.cli._method import standardize
 from cluewise.core.probability import doubt
+from cluewise.rows.balance import standardize
 
 FIT = ("fit", "data.csv", "--ignore", "color")
 

@@ -77,8 +77,11 @@ def ask(
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
     ignore: opt.Ignore = None,
+    kinds: opt.As = None,
+    sheet: opt.Sheet = None,
     label_column: opt.LabelColumn = None,
     raw: opt.Raw = False,
+    explain: opt.Explain = False,
     out: Out = None,
     result: Result = None,
     raw_cells: opt.RawCells = False,
@@ -92,10 +95,11 @@ def ask(
     """
     from cluewise import tables
     from cluewise.cli import _project
-    from cluewise.cli._files import add_columns, open_outputs
+    from cluewise.cli._columns import show_plan
+    from cluewise.cli._files import add_columns, open_outputs, stem_of
 
     _project.check_who(who)
-    target = data.with_name(f"{data.stem}-clues.csv") if out is None else out
+    target = data.with_name(f"{stem_of(data)}-clues.csv") if out is None else out
     place = data.with_suffix(".cluewise") if project is None else project
     options = {
         "strategy": strategy,
@@ -104,6 +108,8 @@ def ask(
         "id": id_column,
         "columns": columns,
         "ignore": ignore,
+        "as": kinds,
+        "sheet": sheet,
         "label_column": label_column,
         "raw": raw,
         "clusters": clusters,
@@ -114,10 +120,12 @@ def ask(
     targets = {"--out": target, "--result": result}
     _project.check_targets(targets, read)
     if begun:
-        talk, opened = _project.go_on(place, data, options, budget)
+        talk, opened, rows = _project.go_on(place, data, options, budget)
     else:
-        talk, opened = _project.begin(place, data, options, DEFAULT_BUDGET if budget is None else budget)
+        talk, opened, rows = _project.begin(place, data, options, DEFAULT_BUDGET if budget is None else budget)
     with talk:
+        if explain:
+            show_plan(rows)
         if result is not None and not hasattr(talk.strategy, "clustering"):
             raise ValueError(f"{type(talk.strategy).__name__} finds no clusters itself; leave --result out.")
         try:
@@ -131,9 +139,9 @@ def ask(
             with tables.writing(target):
                 talk.state.clues.write(asides["--out"], ids=opened.ids, raw_cells=raw_cells)
             if result is not None:
-                rows = add_columns(opened.table, {"cluster": talk.clustering()})
+                found = add_columns(opened.table, {"cluster": talk.clustering()})
                 with tables.writing(result):
-                    tables.write(asides["--result"], rows, raw_cells=raw_cells)
+                    tables.write(asides["--result"], found, raw_cells=raw_cells)
         _goodbye(talk, data, place, target, result)
 
 

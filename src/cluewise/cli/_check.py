@@ -28,8 +28,11 @@ def check(
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
     ignore: opt.Ignore = None,
+    kinds: opt.As = None,
+    sheet: opt.Sheet = None,
     label_column: opt.LabelColumn = None,
     raw: opt.Raw = False,
+    explain: opt.Explain = False,
     json: opt.AsJson = False,
 ) -> None:
     """Say whether the clues make sense, and whether they will help.
@@ -42,25 +45,32 @@ def check(
     Example: cluewise check wine.csv --clues clues.csv -k 3
     """
     from cluewise.advice import check as examine
-    from cluewise.cli import _method, _show
+    from cluewise.cli import _columns, _method, _show
     from cluewise.cli._files import open_data
 
     opened = open_data(
-        data, clues, id_column=id_column, columns=columns, ignore=opt.split_names(ignore), label_column=label_column
+        data,
+        clues,
+        id_column=id_column,
+        columns=columns,
+        ignore=opt.split_names(ignore),
+        label_column=label_column,
+        kinds=kinds,
+        sheet=sheet,
     )
     classes = len({*opened.clues.labels[opened.clues.labels >= 0].tolist()})
     known = classes > 1 or clusters is not None or method is not None
     count = classes if clusters is None and method is None and classes > 1 else clusters
     model = _method.build(opened.clues, method, count, seed, penalty) if known and opened.clues.kinds else None
     k = None if count is None else _method.count_clusters(opened.clues, count)
-    if model is None:
-        X = opened.X if raw else _method.standardize(opened.X)
-    else:
-        X, _ = _method.prepare(opened.X, model, raw)
+    X, columns_used = opened.encode(raw=raw) if model is None else _method.prepare(opened, model, raw)
+    if explain and not json:
+        _columns.show_plan(columns_used)
     found = examine(opened.clues, X, estimator=model, n_clusters=k, random_state=seed)
     rows = _rows_of_trouble(found)
     if json:
-        _show.say(_show.as_json(_as_data(found, opened, rows)))
+        facts = _as_data(found, opened, rows) | {"column_plan": _columns.as_data(columns_used)}
+        _show.say(_show.as_json(facts))
     else:
         _show.say(str(found))
         if not opened.clues.kinds:

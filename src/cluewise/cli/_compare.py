@@ -31,9 +31,12 @@ def compare(
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
     ignore: opt.Ignore = None,
+    kinds: opt.As = None,
+    sheet: opt.Sheet = None,
     label_column: opt.LabelColumn = None,
     truth: Truth = None,
     raw: opt.Raw = False,
+    explain: opt.Explain = False,
     json: opt.AsJson = False,
 ) -> None:
     """Say whether the clues help.
@@ -43,22 +46,37 @@ def compare(
     Example: cluewise compare wine.csv --clues clues.csv -k 3
     """
     from cluewise import advice
-    from cluewise.cli import _method, _show
+    from cluewise.cli import _columns, _method, _show
     from cluewise.cli._files import name_rows, open_data
 
     left_out = [*opt.split_names(ignore), *([] if truth is None else [truth])]
-    opened = open_data(data, clues, id_column=id_column, columns=columns, ignore=left_out, label_column=label_column)
+    opened = open_data(
+        data,
+        clues,
+        id_column=id_column,
+        columns=columns,
+        ignore=left_out,
+        label_column=label_column,
+        kinds=kinds,
+        sheet=sheet,
+    )
     model = _method.build(opened.clues, method, clusters, seed, penalty)
+    X, rows = _method.prepare(opened, model, raw)
+    if explain and not json:
+        _columns.show_plan(rows)
     with name_rows(opened):
         result = advice.compare(
             model,
-            _method.prepare(opened.X, model, raw)[0],
+            X,
             opened.clues,
             truth=None if truth is None else opened.table.columns[truth],
             n_splits=splits,
             random_state=seed,
         )
-    _show.say(_show.as_json(_as_data(result)) if json else str(result))
+    if json:
+        _show.say(_show.as_json(_as_data(result) | {"column_plan": _columns.as_data(rows)}))
+    else:
+        _show.say(str(result))
 
 
 def _as_data(result: Comparison) -> dict[str, Any]:

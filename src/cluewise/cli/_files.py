@@ -6,19 +6,24 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from cluewise import tables
 from cluewise._interrupts import deferred
 from cluewise._typing import Array, Floats, Ints
 from cluewise.cli._interrupt import heard
-from cluewise.cli._options import split_names
+from cluewise.cli._options import split_kinds, split_names
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
 
+if TYPE_CHECKING:
+    from cluewise.rows import Rows
+
 __all__ = [
     "PICTURES", "TABLES", "Data", "add_columns", "check_suffix", "name_rows", "open_data", "open_outputs",
-    "rows_of",
+    "rows_of", "stem_of",
 ]  # fmt: skip
 
 TABLES = (".csv", ".parquet", ".npz", ".json")
@@ -30,10 +35,24 @@ class Data(NamedTuple):
     """What a command works on."""
 
     table: tables.Table
-    X: Floats  # as it is in the file
     ids: Array | None
-    columns: list[str]  # of X
+    columns: list[str]  # to cluster by
     clues: Clues
+    kinds: dict[str, str | list[str]]  # of columns, as the user names them
+    folder: str  # where paths of pictures start
+
+    def encode(self, *, raw: bool = False) -> tuple[Floats, Rows]:
+        """The columns as numbers, and what each became; ``raw``: numbers as they are."""
+        from cluewise.rows import Rows
+
+        chosen = {name: self.table.columns[name] for name in self.columns}
+        rows = Rows(kinds=self.kinds, balance=not raw, folder=self.folder)
+        return rows.fit_transform(tables.Table(chosen, self.table.name, self.table.lines)), rows
+
+    def numbers(self) -> dict[str, Floats]:
+        """The columns to cluster by that hold numbers (nan: missing), as they are in the file."""
+        columns = {name: self.table.columns[name] for name in self.columns}
+        return {name: column.astype(np.float64) for name, column in columns.items() if column.dtype.kind != "O"}
 
     def name(self, row: int) -> str:
         """The id of a row, or else its number."""
@@ -55,27 +74,43 @@ def open_data(
     columns: str | None = None,
     ignore: Sequence[str] = (),
     label_column: str | None = None,
+    kinds: str | None = None,
+    sheet: str | None = None,
 ) -> Data:
     """Read the data, the clues in a file and those in a column."""
-    table = tables.read(path, text=() if id_column is None else (id_column,))
-    X, ids, names = tables.features(
+    table = tables.read(path, text=() if id_column is None else (id_column,), sheet=sheet)
+    asked, n = split_names(columns), len(table)
+    ids, names = tables.choose_columns(
         _drop(table, ignore) if ignore else table,
         id_column=id_column,
-        columns=split_names(columns) or None,
+        columns=asked or None,
         label_column=label_column,
     )
-    clues = Clues(len(X))
+    given = split_kinds(kinds)
+    for name in given:
+        if name not in names:
+            raise ValueError(f"--as: '{name}' is not one of the columns of {table.name} to cluster by.")
+    # A column that is named is used, even if it looks like an id.
+    for name in {*asked, *(set(names) & set(table.points or ()))}:
+        given.setdefault(name, "auto")
+    clues = Clues(n)
     if clue_file is not None:
-        clues = Clues.read(clue_file, ids=ids, n=len(X))
+        clues = Clues.read(clue_file, ids=ids, n=n)
         if not clues.kinds:
             raise ClueError(f"{clue_file.name} holds no clues; leave --clues out to do without.")
     if label_column is not None:
         try:
-            known = Clues(len(X), labels=table.columns[label_column], label_source=table.sources())
+            known = Clues(n, labels=table.columns[label_column], label_source=table.sources())
         except ClueError as error:
             raise ClueError(f"column '{label_column}' of {table.name}: {error}") from None
         clues = known | clues
-    return Data(table, X, ids, names, clues)
+    return Data(table, ids, names, clues, given, str(path.parent))
+
+
+def stem_of(path: Path) -> str:
+    """The name of a file without its suffixes: data of data.csv.gz."""
+    inner = path.with_suffix("") if path.suffix.lower() in (".gz", ".zip") else path
+    return inner.stem
 
 
 def _drop(table: tables.Table, names: Sequence[str]) -> tables.Table:

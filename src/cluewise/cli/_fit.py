@@ -93,8 +93,11 @@ def fit(
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
     ignore: opt.Ignore = None,
+    kinds: opt.As = None,
+    sheet: opt.Sheet = None,
     label_column: opt.LabelColumn = None,
     raw: opt.Raw = False,
+    explain: opt.Explain = False,
     out: Out = None,
     report: Report = None,
     picture: Map = None,
@@ -112,7 +115,7 @@ def fit(
     from time import perf_counter
 
     from cluewise import tables
-    from cluewise.cli import _clusters, _files, _method, _show
+    from cluewise.cli import _clusters, _columns, _files, _method, _show
     from cluewise.cli._report import report as make_report
     from cluewise.cli._report import summarize
 
@@ -123,7 +126,14 @@ def fit(
         _files.check_suffix(picture, _files.PICTURES)
         require_matplotlib()
     opened = _files.open_data(
-        data, clues, id_column=id_column, columns=columns, ignore=opt.split_names(ignore), label_column=label_column
+        data,
+        clues,
+        id_column=id_column,
+        columns=columns,
+        ignore=opt.split_names(ignore),
+        label_column=label_column,
+        kinds=kinds,
+        sheet=sheet,
     )
     earlier = None
     if save is not None or keep_ids is not None:
@@ -138,10 +148,12 @@ def fit(
         model = _auto.probe(candidates, penalty)
     else:
         model = _method.build(opened.clues, method, clusters, seed, penalty, time_limit)
-    target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
+    target = data.with_name(f"{_files.stem_of(data)}-clusters.csv") if out is None else out
     targets = {"--out": target, "--report": report, "--map": picture, "--save": save}
     with _files.open_outputs(targets, (data, clues)) as asides:
-        X, scale = _method.prepare(opened.X, model, raw)
+        X, rows = _method.prepare(opened, model, raw)
+        if explain and not json:
+            _columns.show_plan(rows)
         began = perf_counter()
         with _files.name_rows(opened):
             if candidates is not None:
@@ -150,7 +162,7 @@ def fit(
             else:
                 with _watch(model, quiet):
                     model.fit(X, clues=opened.clues)
-        facts = make_report(model, opened, seconds=perf_counter() - began, seed=seed, scaled=scale is not None)
+        facts = make_report(model, opened, seconds=perf_counter() - began, seed=seed, rows=rows)
         if candidates is not None:
             facts["auto"] = _auto.as_data(found)
         facts["command"] = opt.repeat(context)
@@ -178,10 +190,10 @@ def fit(
                 asides["--report"].write_text(text, encoding="utf-8")
         if picture is not None:
             with tables.writing(picture):
-                _draw(X if axes is None else opened.X[:, axes], opened, axes, shown, asides["--map"])
+                _draw(X if axes is None else axes, opened, shown, asides["--map"])
         if save is not None:
             with tables.writing(save):
-                _saved.save(asides["--save"], model, opened, scale, id_column, named.names)
+                _saved.save(asides["--save"], model, opened, rows, id_column, named.names)
     if json:
         _show.say(_show.as_json(facts))
     elif not quiet:
@@ -206,23 +218,30 @@ def _watch(model: Any, quiet: bool) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
-def _axes(opened: Data, value: str) -> list[int]:
-    """Numbers of the two columns that the map shows."""
-    names = opt.split_names(value)
+def _axes(opened: Data, value: str) -> dict[str, Floats]:
+    """The two columns that the map shows; missing numbers at the median."""
+    import numpy as np
+
+    names, numbers = opt.split_names(value), opened.numbers()
     for name in names:
-        if name not in opened.columns:
-            raise ValueError(f"--map-columns: '{name}' is not one of the columns that are clustered.")
+        if name not in numbers:
+            what = "a column of numbers" if name in opened.columns else "one of the columns that are clustered"
+            raise ValueError(f"--map-columns: '{name}' is not {what}.")
     if len(names) != 2:
         raise ValueError(f"--map-columns names {len(names)} columns; a map has two.")
-    return [opened.columns.index(name) for name in names]
+    finite = {name: np.isfinite(numbers[name]) for name in names}
+    return {name: np.where(finite[name], numbers[name], np.median(numbers[name][finite[name]])) for name in names}
 
 
-def _draw(X: Floats, opened: Data, axes: list[int] | None, labels: Any, path: Path) -> None:
+def _draw(X: Floats | dict[str, Floats], opened: Data, labels: Any, path: Path) -> None:
+    import numpy as np
+
     from cluewise import plots
 
-    ax = plots.map(X, labels, clues=opened.clues, title=Path(opened.table.name).stem)
-    names = opened.columns if axes is None else [opened.columns[j] for j in axes]
-    if len(names) <= 2:
+    names = list(X) if isinstance(X, dict) else opened.columns
+    points = np.column_stack(list(X.values())) if isinstance(X, dict) else X
+    ax = plots.map(points, labels, clues=opened.clues, title=Path(opened.table.name).stem)
+    if len(names) <= 2 and points.shape[1] == len(names):
         ax.set_xlabel(names[0])
         if len(names) == 2:
             ax.set_ylabel(names[1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,11 @@ from cluewise._typing import Floats
 from cluewise.cli._cards import DEFAULT
 from cluewise.clues import Clues
 
-__all__ = ["Scale", "build", "check_seconds", "count_clusters", "prepare", "standardize"]
+if TYPE_CHECKING:
+    from cluewise.cli._files import Data
+    from cluewise.rows import Rows
+
+__all__ = ["build", "check_seconds", "count_clusters", "prepare"]
 
 
 def build(
@@ -82,40 +86,8 @@ def _price(given: str) -> float | str:
     return price
 
 
-class Scale(NamedTuple):
-    """Mean and deviation of each column."""
-
-    mean: Floats
-    deviation: Floats
-
-    def apply(self, X: Floats) -> Floats:
-        """Rows with columns of mean 0 and variance 1, as far as they are like the rows it was learned from."""
-        scaled: Floats = (X - self.mean) / self.deviation
-        return scaled
-
-
-def prepare(X: Floats, model: Any, raw: bool) -> tuple[Floats, Scale | None]:
-    """The columns as the method takes them, and how they are standardized: not at all where it takes counts."""
+def prepare(data: Data, model: Any, raw: bool) -> tuple[Floats, Rows]:
+    """The rows as the method takes them, and what each column became: numbers as they are where it takes counts."""
     from sklearn.utils import get_tags
 
-    if raw or get_tags(model).input_tags.positive_only:
-        return X, None
-    scale = _learn_scale(X)
-    return scale.apply(X), scale
-
-
-def standardize(X: Floats) -> Floats:
-    """Every column with mean 0 and variance 1; constant columns become 0."""
-    return _learn_scale(X).apply(X)
-
-
-def _learn_scale(X: Floats) -> Scale:
-    """The same numbers as scikit-learn's ``StandardScaler``, whose package takes longer to import than most fits."""
-    n, eps = len(X), np.finfo(np.float64).eps
-    mean = X.sum(axis=0) / n
-    centered = X - mean
-    # The second term corrects the variance for the rounding of the mean.
-    variance = ((centered**2).sum(axis=0) - centered.sum(axis=0) ** 2 / n) / n
-    # Within the rounding error of the variance, a column is constant.
-    constant = variance <= n * eps * variance + (n * mean * eps) ** 2
-    return Scale(mean, np.sqrt(np.where(constant, 1.0, variance)))
+    return data.encode(raw=raw or get_tags(model).input_tags.positive_only)

@@ -10,14 +10,15 @@ from typing import Annotated, TypeAlias
 import typer
 
 __all__ = [
-    "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "IdColumn", "Ignore", "LabelColumn", "Method",
-    "Penalty", "Quiet", "Raw", "RawCells", "Seed", "repeat", "split_names",
+    "As", "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "Explain", "IdColumn", "Ignore", "LabelColumn",
+    "Method", "Penalty", "Quiet", "Raw", "RawCells", "Seed", "Sheet", "repeat", "split_kinds", "split_names",
 ]  # fmt: skip
 
 _DATA, _RESULT = "Data", "Output"
 
 DataFile: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="DATA", help="Rows to cluster: CSV, TSV, Parquet, NPZ, NPY or JSON.")
+    Path,
+    typer.Argument(metavar="DATA", help="Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip."),
 ]
 ClueFile: TypeAlias = Annotated[
     Path | None,
@@ -41,6 +42,24 @@ Columns: TypeAlias = Annotated[
 Ignore: TypeAlias = Annotated[
     str | None,
     typer.Option("--ignore", metavar="A,B,…", help="Columns to ignore.", rich_help_panel=_DATA),
+]
+As: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="A:KIND,…",
+        help="Kinds of columns that are not as they look: number, category, ordered, date, text, vector or image; "
+        "S<M<L for an order.",
+        rich_help_panel=_DATA,
+    ),
+]
+Explain: TypeAlias = Annotated[
+    bool,
+    typer.Option("--explain-columns", help="Show what each column was taken for.", rich_help_panel=_DATA),
+]
+Sheet: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--sheet", metavar="NAME", help="Sheet of an XLSX file.", rich_help_panel=_DATA),
 ]
 LabelColumn: TypeAlias = Annotated[
     str | None,
@@ -119,3 +138,15 @@ def repeat(context: typer.Context) -> str:
         words += [parameter.opts[0]] if parameter.param_type_name == "option" else []
         words += [] if value is True else [str(value)]
     return shlex.join(words)
+
+
+def split_kinds(value: str | None) -> dict[str, str | list[str]]:
+    """The kinds of columns in ``age:number,size:S<M<L``; an order is a list."""
+    kinds: dict[str, str | list[str]] = {}
+    for entry in split_names(value):
+        name, colon, kind = (part.strip() for part in entry.rpartition(":"))
+        if not (name and colon and kind):
+            raise ValueError(f"--as '{entry}' names no kind; write it as age:number.")
+        levels = [level.strip() for level in kind.split("<")]
+        kinds[name] = levels if len(levels) > 1 else kind
+    return kinds

@@ -28,6 +28,7 @@ def predict(
     model: Model,
     data: opt.DataFile,
     id_column: opt.IdColumn = None,
+    sheet: opt.Sheet = None,
     out: Out = None,
     raw_cells: opt.RawCells = False,
     json: opt.AsJson = False,
@@ -46,8 +47,8 @@ def predict(
     saved = _saved.open_model(model)
     if not hasattr(saved.model, "predict"):
         raise ValueError(f"{type(saved.model).__name__} in '{model}' does not predict; `cluewise list` shows who does.")
-    table, X = _saved.read_rows(saved, data, id_column)
-    target = data.with_name(f"{data.stem}-clusters.csv") if out is None else out
+    table, X = _saved.read_rows(saved, data, id_column, sheet)
+    target = data.with_name(f"{_files.stem_of(data)}-clusters.csv") if out is None else out
     with _files.open_outputs({"--out": target}, (model, data)) as asides:
         columns = saved.clusters.columns(saved.model.predict(X))
         if hasattr(saved.model, "margin_") and hasattr(saved.model, "predict_proba"):

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cluewise.cli._files import TABLES, Data, check_suffix, open_data, open_outputs
-from cluewise.cli._method import standardize
 from cluewise.cli._options import split_names
 
 if TYPE_CHECKING:
     from cluewise.active import Project, State, Strategy
+    from cluewise.rows import Rows
 
 __all__ = [
     "DEFAULT", "begin", "check_targets", "check_who", "clues_of", "go_on", "is_begun", "next_command", "strategy_of",
@@ -82,7 +82,7 @@ def clues_of(project: Path) -> list[Path]:
     return [Path(kept[name]) for name in ("clues", "clues_at") if kept.get(name)]
 
 
-def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tuple[Project, Data]:
+def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tuple[Project, Data, Rows]:
     """A new project; the options that say how to read the data are kept in it."""
     from cluewise.active import Project
 
@@ -94,8 +94,9 @@ def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tu
     for name in given.keys() - strategy.get_params(deep=False).keys():
         option = {"n_clusters": "-k", "questions": "--questions"}[name]
         raise ValueError(f"{type(strategy).__name__} does not use {option}; leave it out.")
-    if clusters is not None and clusters > len(opened.X):
-        raise ValueError(f"-k is {clusters}, but {data.name} has only {len(opened.X)} rows.")
+    if clusters is not None and clusters > len(opened.table):
+        raise ValueError(f"-k is {clusters}, but {data.name} has only {len(opened.table)} rows.")
+    X, rows = opened.encode(raw=options["raw"])
     kept = {
         **options,
         "strategy": type(strategy).__name__,
@@ -107,7 +108,7 @@ def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tu
         begun = Project.begin(
             project,
             strategy,
-            _features(opened, options),
+            X,
             opened.clues,
             budget=budget,
             random_state=seed,
@@ -121,10 +122,10 @@ def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tu
             f"somebody else has just begun '{project}', with {first.strategy}, --seed {theirs['seed']} and "
             f"--budget {first.budget}; start again to go on with it."
         ) from None
-    return begun, opened
+    return begun, opened, rows
 
 
-def go_on(project: Path, data: Path, options: dict[str, Any], budget: int | None) -> tuple[Project, Data]:
+def go_on(project: Path, data: Path, options: dict[str, Any], budget: int | None) -> tuple[Project, Data, Rows]:
     """Open a project that exists; options need not be repeated, but must not differ."""
     from cluewise.active import Project
 
@@ -134,7 +135,7 @@ def go_on(project: Path, data: Path, options: dict[str, Any], budget: int | None
         if value not in (None, False) or (name == "seed" and value is not None):
             _check_same(name, value, kept, beginning, project)
     opened = _opened(data, {**kept, "clues": None})
-    X = _features(opened, kept)
+    X, rows = opened.encode(raw=kept["raw"])
     if len(X) != beginning.n:
         raise ValueError(f"'{project}' is about {beginning.n} rows, but {data.name} has {len(X)}.")
     try:
@@ -145,7 +146,7 @@ def go_on(project: Path, data: Path, options: dict[str, Any], budget: int | None
         raise ValueError(f"{data.name} is not what it was when '{project}' was begun: its numbers differ.") from None
     if budget is not None:
         begun.grow(budget)
-    return begun, opened._replace(clues=beginning.given)
+    return begun, opened._replace(clues=beginning.given), rows
 
 
 def _kept(project: Path) -> dict[str, Any]:
@@ -192,7 +193,8 @@ def next_command(talk: Project, data: Path, target: Path) -> str:
     if kept["label_column"] is not None and kept["label_column"] not in ignore:
         ignore.append(kept["label_column"])
     words = ["cluewise", "fit", str(data)]
-    for name, value in (("id", kept["id"]), ("columns", kept["columns"]), ("ignore", _listed(ignore))):
+    read = {name: kept.get(name) for name in ("id", "columns", "as", "sheet")} | {"ignore": _listed(ignore)}
+    for name, value in read.items():
         words += [f"--{name}", value] if value else []
     words += [*(["--raw"] if kept["raw"] else []), "--clues", str(target)]
     words += ["-k", str(kept["clusters"])] if kept["clusters"] else []
@@ -214,8 +216,6 @@ def _opened(data: Path, options: dict[str, Any]) -> Data:
         columns=options["columns"],
         ignore=split_names(options["ignore"]),
         label_column=options["label_column"],
+        kinds=options.get("as"),  # older projects have neither
+        sheet=options.get("sheet"),
     )
-
-
-def _features(opened: Data, options: dict[str, Any]) -> Any:
-    return opened.X if options["raw"] else standardize(opened.X)

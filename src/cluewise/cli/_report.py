@@ -11,11 +11,13 @@ import numpy as np
 
 from cluewise._typing import Ints
 from cluewise._version import __version__
+from cluewise.cli import _columns
 from cluewise.cli._clusters import tell
 from cluewise.cli._files import Data
 from cluewise.cli._show import percent, say, table
 from cluewise.clues import Clues
 from cluewise.metrics import broken, satisfaction
+from cluewise.rows import Rows
 
 if TYPE_CHECKING:
     from cluewise.explain import Description
@@ -36,7 +38,7 @@ _REPORTED = 100  # suspects in the report
 _LINE = re.compile(r":\d+(-\d+)?$")  # what a file adds to its name in the source of a clue
 
 
-def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -> dict[str, Any]:
+def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> dict[str, Any]:
     """Everything about a fit that is worth keeping."""
     labels, clues = model.labels_, data.clues
     failed, ignored = model.broken_, clues.kinds - model.card.accepts
@@ -66,8 +68,9 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, scaled: bool) -
         "penalty": price,
         "data": data.table.name,
         "rows": len(labels),
-        "columns": data.columns,
-        "standardized": scaled,
+        "columns": [plan.name for plan in rows.plan_ if plan.width],
+        "column_plan": _columns.as_data(rows),
+        "standardized": rows.balance,
         "clusters": len(found),
         "sizes": np.bincount(labels[labels >= 0], minlength=k),
         "noise": int((labels < 0).sum()),
@@ -193,6 +196,7 @@ def summarize(facts: dict[str, Any], clues: Clues, found: Description | None, *,
         f"{facts['method']}: {_count(rows, 'row')} of {facts['data']} in {_count(facts['clusters'], 'cluster')}"
         f"{' and noise' if facts['noise'] else ''}, by {_count(len(facts['columns']), 'column')} {how}."
     )
+    _columns.summarize(facts["column_plan"])
     labelled = any(facts["classes"])
     lines = []
     for cluster, size, classes in zip(facts["ids"], facts["sizes"], facts["classes"]):

@@ -38,21 +38,23 @@ NARROW = 16
 
 
 def spreads(data: Data) -> dict[str, float]:
-    """Standard deviation of each column that is clustered by; of all rows, so once is enough."""
-    return {name: float(np.std(data.X[:, j])) for j, name in enumerate(data.columns)}
+    """Standard deviation of each column of numbers that is clustered by; of all rows, so once is enough."""
+    finite = {name: values[np.isfinite(values)] for name, values in data.numbers().items()}
+    return {name: float(np.std(values)) if len(values) else 0.0 for name, values in finite.items()}
 
 
 def show_rows(data: Data, rows: Sequence[int], titles: Sequence[str], spread: Mapping[str, float]) -> None:
     """A table with a line for each column of the data and a column for each row; what differs most comes first.
 
-    Columns that are not clustered by (names, texts) stand at the top: a person may know more than the method. Where
-    many rows do not fit side by side, several tables come, each with the first row again. ``spread`` is from `spreads`.
+    Columns that hold no numbers, or that are not clustered by, stand at the top: a person may know more than the
+    method. Where many rows do not fit side by side, several tables come, each with the first row again. ``spread`` is
+    from `spreads`.
     """
     names = [data.name(row) for row in rows]  # stand above the table already
     said = [name for name in data.table.columns if name not in spread and _texts(data, name, rows) != names]
-    numbers = {name: data.X[list(rows), j].astype(float) for j, name in enumerate(data.columns)}
+    numbers = {name: data.table.columns[name][list(rows)].astype(float) for name in spread}
     differs = {name: _differs(values, spread[name]) for name, values in numbers.items()}
-    ranked = sorted(data.columns, key=lambda name: -differs[name]) if len(rows) > 1 else list(data.columns)
+    ranked = sorted(spread, key=lambda name: -differs[name]) if len(rows) > 1 else list(spread)
     shown = ranked[: max(MOST - len(said), 5)]
     lines = []
     for name in said[:MOST]:
@@ -119,6 +121,9 @@ def _blocks(header: Sequence[str], lines: Sequence[Sequence[str]], count: int, w
 
 def _differs(values: Any, spread: float) -> float:
     """Range of some values in standard deviations of the column."""
+    values = values[np.isfinite(values)]
+    if len(values) < 2:
+        return 0.0
     width = float(values.max() - values.min())
     return width / spread if spread > 0 else 0.0
 
@@ -133,6 +138,8 @@ def _words(deviations: float) -> str:
 
 def _numbers(values: Any) -> list[str]:
     """Short texts of some numbers; those that differ are never shown alike."""
+    if not np.isfinite(values).all():
+        return [_text(value) for value in values.tolist()]
     different = len(set(values.tolist()))
     for digits in range(DIGITS, 17):
         texts = [f"{value:.{digits}g}" for value in values]

@@ -14,10 +14,11 @@ import numpy as np
 
 from cluewise import models, tables
 from cluewise._typing import Array, Floats, Ints
-from cluewise.cli._method import Scale
+from cluewise.exceptions import ColumnWarning
 
 if TYPE_CHECKING:
     from cluewise.cli._files import Data
+    from cluewise.rows import Rows
 
 __all__ = ["Clusters", "Earlier", "find_clusters", "open_model", "read_rows", "save"]
 
@@ -56,11 +57,10 @@ class Earlier(NamedTuple):
         return Clusters(_list_ids(self.model), self.names)
 
 
-def save(path: Path, model: Any, data: Data, scale: Scale | None, id_column: str | None, names: dict[int, str]) -> None:
+def save(path: Path, model: Any, data: Data, rows: Rows, id_column: str | None, names: dict[int, str]) -> None:
     """Save a fit with everything that a prediction or a later fit needs."""
-    columns: dict[str, Any] = {"columns": data.columns, "id_column": id_column}
-    if scale is not None:
-        columns["scale"] = [scale.mean, scale.deviation]
+    plan, arrays = rows.to_state()
+    columns = {"id_column": id_column, "table": list(data.table.columns), "plan": plan, "arrays": arrays}
     row_names = None if data.ids is None else data.ids.tolist()
     models.write(path, model, {"rows": columns, "row_names": row_names, "clusters": names})
     if not hasattr(model, "predict"):
@@ -85,18 +85,37 @@ def open_model(path: Path) -> Earlier:
     return found
 
 
-def read_rows(saved: Earlier, path: Path, id_column: str | None) -> tuple[tables.Table, Floats]:
+def read_rows(saved: Earlier, path: Path, id_column: str | None, sheet: str | None) -> tuple[tables.Table, Floats]:
     """A table, and its rows as the model takes them."""
-    plan = saved.rows or {}
-    id_column = plan.get("id_column") if id_column is None else id_column
-    columns = plan.get("columns")
-    if columns is None and hasattr(saved.model, "feature_names_in_"):
-        columns = saved.model.feature_names_in_.tolist()
-    table = tables.read(path, text=() if id_column is None else (id_column,))
+    kept = saved.rows or {}
+    id_column = kept.get("id_column") if id_column is None else id_column
+    table = tables.read(path, text=() if id_column is None else (id_column,), sheet=sheet)
+    if len(table) == 0:
+        raise tables.TableError(f"{table.name} has no rows.")
+    if "plan" in kept:
+        return table, _encode(table, kept)
     if id_column is not None and id_column not in table.columns:
         id_column = None  # rows need no names to be predicted
-    X, _, _ = tables.features(table, id_column=id_column, columns=columns)
-    return table, Scale(*plan["scale"]).apply(X) if "scale" in plan else X
+    columns = saved.model.feature_names_in_.tolist() if hasattr(saved.model, "feature_names_in_") else None
+    return table, tables.features(table, id_column=id_column, columns=columns)[0]
+
+
+def _encode(table: tables.Table, kept: dict[str, Any]) -> Floats:
+    """The rows of a table by the plan of the fit; columns that the fit has not seen are named."""
+    from cluewise.rows import Rows
+
+    rows = Rows.from_state(kept["plan"], kept["arrays"])
+    known = set(rows.feature_names_in_)
+    new = [name for name in table.columns if name not in kept["table"]]
+    if new:
+        shown = ", ".join(f"'{name}'" for name in new[:5]) + (", …" if len(new) > 5 else "")
+        warnings.warn(
+            f"{table.name} has columns that the fit has not seen, which are not used: {shown}.", ColumnWarning
+        )
+    chosen = {name: column for name, column in table.columns.items() if name in known}
+    if not chosen:
+        raise tables.TableError(f"{table.name} has none of the columns that the model was fitted to.")
+    return rows.transform(tables.Table(chosen, table.name, table.lines))
 
 
 def find_clusters(model: Any, data: Data, earlier: Earlier | None) -> Clusters:

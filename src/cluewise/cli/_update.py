@@ -51,7 +51,10 @@ def update(
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
     ignore: opt.Ignore = None,
+    kinds: opt.As = None,
+    sheet: opt.Sheet = None,
     raw: opt.Raw = False,
+    explain: opt.Explain = False,
     out: Out = None,
     raw_cells: opt.RawCells = False,
     json: opt.AsJson = False,
@@ -69,7 +72,8 @@ def update(
 
     check_suffix(out, TABLES)
     if data is not None:
-        _begin(state, data, clusters, partitions, seed, id_column, columns, ignore, raw)
+        given = {"id_column": id_column, "columns": columns, "kinds": kinds, "sheet": sheet}
+        _begin(state, data, clusters, partitions, seed, given, ignore, raw=raw, explain=explain and not json)
     with StreamingClues(state, batch_size=batch) as stream:
         try:
             for found in _batches(stream, clues, follow):
@@ -87,14 +91,15 @@ def _begin(
     clusters: int | None,
     partitions: int,
     seed: int,
-    id_column: str | None,
-    columns: str | None,
+    given: dict[str, str | None],
     ignore: str | None,
+    *,
     raw: bool,
+    explain: bool,
 ) -> None:
     """Cluster the rows of a file into a new model."""
+    from cluewise.cli._columns import show_plan
     from cluewise.cli._files import open_data
-    from cluewise.cli._method import standardize
     from cluewise.ensemble import SCSC
     from cluewise.ensemble.scsc_folder import refuse_model
     from cluewise.stream import StreamingClues
@@ -102,8 +107,10 @@ def _begin(
     if clusters is None:
         raise ValueError("a new model needs the number of clusters: -k.")
     refuse_model(state)  # before the work, not after it
-    opened = open_data(data, None, id_column=id_column, columns=columns, ignore=opt.split_names(ignore))
-    X = opened.X if raw else standardize(opened.X)
+    opened = open_data(data, None, ignore=opt.split_names(ignore), **given)
+    X, rows = opened.encode(raw=raw)
+    if explain:
+        show_plan(rows)
     model = SCSC(clusters, n_partitions=partitions, random_state=seed).fit(X)
     StreamingClues.begin(state, model, opened.ids)
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.cli._method import standardize
 from cluewise.clues import Clues
 from cluewise.front import Cluewise
 from cluewise.metrics import accuracy, ari, broken, nmi
+from cluewise.rows.balance import standardize
 
 __all__ = ["DRAWS", "Wine", "make", "other_draws"]
 

@@ -19,7 +19,7 @@ from cluewise.rows._parse import guess_day_first, guess_style, is_code, parse_mo
 from cluewise.rows._text import Text
 from cluewise.rows._vectors import IMAGES, Images, Vectors
 
-__all__ = ["ENCODERS", "KINDS", "Settings", "fit_encoder", "recognize"]
+__all__ = ["ENCODERS", "KINDS", "LEFT_OUT", "LIKE_AN_ID", "Settings", "fit_encoder", "recognize"]
 
 ENCODERS: dict[str, type[Encoder]] = {
     cls.__name__: cls for cls in (Numbers, Categories, Ordered, Dates, Text, Vectors, Images)
@@ -54,6 +54,7 @@ class Guess(NamedTuple):
 
 
 LEFT_OUT = "left out"
+LIKE_AN_ID = "it looks like an id: every value occurs once"
 
 
 def recognize(name: str, cells: Cells, *, max_levels: int, order: Sequence[str] | None, ids: bool) -> Guess:
@@ -67,7 +68,7 @@ def recognize(name: str, cells: Cells, *, max_levels: int, order: Sequence[str] 
         return Guess("vector") if np.isfinite(cells).any() else Guess(LEFT_OUT, "it is empty")
     seen = cells[np.isfinite(cells)]
     if ids and len(seen) == len(cells) >= _FEWEST_IDS and _counts_rows(name, seen):
-        return Guess(LEFT_OUT, "it looks like an id: whole numbers, each once")
+        return Guess(LEFT_OUT, LIKE_AN_ID)
     return _if_varied(seen, len(seen) < len(cells), "number")
 
 
@@ -111,7 +112,7 @@ def _recognize_words(name: str, words: Words, max_levels: int, order: Sequence[s
         if length >= 3 and _recurrence(tokens) >= 0.3:
             return Guess("text")
         if ids:
-            return Guess(LEFT_OUT, "it looks like an id: almost every value occurs once")
+            return Guess(LEFT_OUT, LIKE_AN_ID)
     if len(levels) <= max_levels:
         found = find_order(levels)
         return Guess("category") if found is None else Guess("ordered", order=found)

@@ -16,8 +16,8 @@ from cluewise._typing import Array, Bools, Floats
 from cluewise.exceptions import ColumnWarning
 from cluewise.rows._cells import Cells, Given, Words, read_columns
 from cluewise.rows._encoder import Encoder, as_words
-from cluewise.rows._kinds import ENCODERS, KINDS, LEFT_OUT, Guess, Settings, fit_encoder, recognize
-from cluewise.rows.balance import moments, scales
+from cluewise.rows._kinds import ENCODERS, KINDS, LEFT_OUT, LIKE_AN_ID, Guess, Settings, fit_encoder, recognize
+from cluewise.rows.balance import moments, spreads
 from cluewise.tables import TableError
 
 __all__ = ["ColumnPlan", "Rows"]
@@ -63,7 +63,7 @@ class _Column:
     encoder: Encoder
     indicator: bool
     center: Floats
-    scale: Floats
+    spread: Floats
 
     def names(self) -> list[str]:
         return self.encoder.names(self.name) + ([f"{self.name} missing"] if self.indicator else [])
@@ -76,8 +76,8 @@ class Rows(TransformerMixin, BaseEstimator):
     of the rows has most of the variance), categories (one column per level; by spelling if there are many levels;
     ordered ones by their order), dates and times (trend and cycles), text (tf-idf of words and characters, reduced by a
     truncated SVD), lists of numbers, and paths of pictures. Missing values are filled in. Every column of the table has
-    one unit of variance in total, so a text does not outweigh a number. Columns that are empty, constant or names of
-    the rows are left out.
+    one unit of variance in total, so a text does not outweigh a number. Columns that are empty or constant are left
+    out, and so are those that look like ids, unless there is no other.
 
     Parameters
     ----------
@@ -201,8 +201,12 @@ class Rows(TransformerMixin, BaseEstimator):
         gaps: dict[str, Bools] = {}
         encoders: dict[str, Encoder] = {}
         plans: dict[str, ColumnPlan] = {}
+        fitted = {name: self._fit_column(name, cells, given, ids=given.named) for name, cells in given.columns.items()}
+        if not any(isinstance(found, Encoder) for found in fitted.values()):  # better an id than nothing
+            for name in [name for name, found in fitted.items() if found == LIKE_AN_ID]:
+                fitted[name] = self._fit_column(name, given.columns[name], given, ids=False)
         for name, cells in given.columns.items():
-            found = self._fit_column(name, cells, given)
+            found = fitted[name]
             if isinstance(found, str):
                 plans[name] = ColumnPlan(name, LEFT_OUT, 0, found)
                 continue
@@ -217,7 +221,7 @@ class Rows(TransformerMixin, BaseEstimator):
             if indicator:
                 blocks[name] = np.column_stack([blocks[name], gaps[name]])
             column = self._balanced(name, encoder, indicator, blocks[name])
-            if not column.scale.any():
+            if not np.isfinite(column.spread).any():
                 plans[name] = ColumnPlan(name, LEFT_OUT, 0, "it is constant")
                 continue
             if gaps[name].any():
@@ -294,8 +298,7 @@ class Rows(TransformerMixin, BaseEstimator):
         for column in self._columns:
             block = X[:, start : start + len(column.center)]
             start += len(column.center)
-            safe = np.where(column.scale > 0, column.scale, 1.0)
-            natural = block / safe + column.center
+            natural = block * np.where(np.isfinite(column.spread), column.spread, 0.0) + column.center
             shown[column.name] = column.encoder.inverse(natural[:, : len(natural[0]) - column.indicator])
         return shown
 
@@ -367,7 +370,7 @@ class Rows(TransformerMixin, BaseEstimator):
             encoder = type(column.encoder).__name__
             columns.append({"name": column.name, "encoder": encoder, "values": values, "indicator": column.indicator})
             arrays |= {f"{i}.{key}": array for key, array in own.items()}
-            arrays |= {f"{i}.balance": np.stack([column.center, column.scale])}
+            arrays |= {f"{i}.balance": np.stack([column.center, column.spread])}
         state = {
             "version": VERSION,
             "parameters": parameters,
@@ -435,7 +438,7 @@ class Rows(TransformerMixin, BaseEstimator):
             if getattr(self, option) < 1:
                 raise ValueError(f"{option} is {getattr(self, option)}; it must be at least 1.")
 
-    def _fit_column(self, name: str, cells: Cells, given: Given) -> Encoder | str:
+    def _fit_column(self, name: str, cells: Cells, given: Given, *, ids: bool) -> Encoder | str:
         """The encoder of a column, or why it is left out."""
         asked = (self.kinds or {}).get(name, None)
         settings = Settings(self.max_levels, self.n_components, self.random_state, self.folder, not self.balance)
@@ -444,8 +447,8 @@ class Rows(TransformerMixin, BaseEstimator):
         if name in (self.embed or {}):
             found = fit_encoder(self._embedded(name, cells), Guess("vector"), settings)
         elif asked in (None, AUTO):
-            ids = asked is None and given.named
-            guess = recognize(name, cells, max_levels=self.max_levels, order=given.orders.get(name), ids=ids)
+            order = given.orders.get(name)
+            guess = recognize(name, cells, max_levels=self.max_levels, order=order, ids=ids and asked is None)
             if guess.kind == LEFT_OUT:
                 return guess.why
             try:
@@ -453,8 +456,8 @@ class Rows(TransformerMixin, BaseEstimator):
             except ImportError as error:  # nobody has asked for pictures
                 return str(error).rstrip(".")
         else:
-            order = None if isinstance(asked, str) else [str(level) for level in asked]
-            found = fit_encoder(cells, Guess("ordered" if order else str(asked), order=order), settings)
+            levels = None if isinstance(asked, str) else [str(level) for level in asked]
+            found = fit_encoder(cells, Guess("ordered" if levels else str(asked), order=levels), settings)
         if isinstance(found, str):  # what somebody asks for is not left out without a word
             raise TableError(f"column '{name}' of {given.name} cannot be a column of kind {asked}: {found}.")
         return found
@@ -500,11 +503,11 @@ class Rows(TransformerMixin, BaseEstimator):
         weight = (self.weights or {}).get(name, 1.0)
         mean, variance = moments(block)
         if not self.balance:
-            return _Column(name, encoder, False, np.zeros(len(mean)), np.full(len(mean), np.sqrt(weight)))
+            return _Column(name, encoder, False, np.zeros(len(mean)), np.full(len(mean), 1 / np.sqrt(weight)))
         parts = encoder.parts()
         if indicator:
             parts = [(width, share * (1 - _INDICATOR)) for width, share in parts] + [(1, _INDICATOR)]
-        return _Column(name, encoder, indicator, mean, scales(variance, parts, weight))
+        return _Column(name, encoder, indicator, mean, spreads(variance, parts, weight))
 
     def _matched(self, given: Given) -> Given:
         """The table with the names of the fitted columns, and a warning for each column that is new or missing."""
@@ -545,7 +548,7 @@ def _join(columns: Sequence[_Column], blocks: dict[str, Floats], n: int) -> Floa
         block = blocks.pop(column.name)
         part = X[:, start : start + block.shape[1]]
         np.subtract(block, column.center, out=part)
-        part *= column.scale
+        part /= column.spread
         start += block.shape[1]
     return X
 
@@ -602,6 +605,6 @@ def _restore(i: int, entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> _
     if encoder is None:
         raise ValueError(f"'{entry['encoder']}' is not an encoder of columns.")
     own = {key.split(".", 1)[1]: array for key, array in arrays.items() if key.split(".", 1)[0] == str(i)}
-    center, scale = own.pop("balance")
+    center, spread = own.pop("balance")
     found = encoder.from_state(entry["values"], own)
-    return _Column(str(entry["name"]), found, bool(entry["indicator"]), center, scale)
+    return _Column(str(entry["name"]), found, bool(entry["indicator"]), center, spread)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cluewise._typing import Floats
 
-__all__ = ["moments", "scales", "standardize"]
+__all__ = ["moments", "spreads", "standardize"]
 
 
 def moments(X: Floats) -> tuple[Floats, Floats]:
@@ -34,23 +34,24 @@ def moments(X: Floats) -> tuple[Floats, Floats]:
     return mean, np.where(constant, 0.0, variance)
 
 
-def scales(variance: Floats, parts: Sequence[tuple[int, float]], weight: float) -> Floats:
-    """Factors of columns that give a block the variance ``weight``, divided among its parts by their shares.
+def spreads(variance: Floats, parts: Sequence[tuple[int, float]], weight: float) -> Floats:
+    """What the columns of a block are divided by: its variance becomes ``weight``, shared out among its parts.
+
+    A part that does not vary has an infinite spread, so that it becomes 0, and gives its share to the others.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from cluewise.rows.balance import scales
-    >>> scales(np.array([4.0, 1.0, 1.0]), [(1, 0.5), (2, 0.5)], weight=1.0).round(3).tolist()
-    [0.354, 0.5, 0.5]
+    >>> from cluewise.rows.balance import spreads
+    >>> spreads(np.array([4.0, 1.0, 1.0, 0.0]), [(1, 0.3), (2, 0.3), (1, 0.4)], weight=1.0).round(3).tolist()
+    [2.828, 2.0, 2.0, inf]
     """
     ends = np.cumsum([width for width, _ in parts])
     totals = np.array([variance[end - width : end].sum() for end, (width, _) in zip(ends, parts)])
     shares = np.array([share for _, share in parts]) * (totals > 0)
-    if not shares.any():
-        return np.zeros(len(variance))
-    factors = np.sqrt(weight * shares / shares.sum() / np.where(totals > 0, totals, 1.0))
-    return np.repeat(factors, [width for width, _ in parts])
+    wanted = weight * shares / max(shares.sum(), np.finfo(float).tiny)
+    found = np.sqrt(np.divide(totals, wanted, out=np.full(len(parts), np.inf), where=wanted > 0))
+    return np.repeat(found, [width for width, _ in parts])
 
 
 def standardize(X: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """Tables and files: the only place that reads and writes them.
 
-`read` brings CSV, TSV, Parquet, NPZ, NPY and JSON files into a `Table`, `from_frame` any data frame;
+`read` brings CSV, TSV, XLSX, Parquet, NPZ, NPY and JSON files into a `Table`, `from_frame` any data frame;
 `features` makes the matrix and the names of its rows out of it; `write` and `atomic` leave either a complete
 file or the old one. An error is one sentence that names the line and the column.
 """
@@ -12,7 +12,7 @@ from cluewise.tables._csv import unguard
 from cluewise.tables._files import atomic, peek, read, read_bytes, read_json, write, writing
 from cluewise.tables._formats import from_json
 from cluewise.tables._limits import limit
-from cluewise.tables._table import ID_NAMES, Table, features, from_frame, names_of, row_names
+from cluewise.tables._table import ID_NAMES, Table, choose_columns, features, from_frame, names_of, row_names
 
 __all__ = [
     "ID_NAMES",
@@ -20,6 +20,7 @@ __all__ = [
     "Table",
     "TableError",
     "atomic",
+    "choose_columns",
     "column_of",
     "features",
     "from_frame",

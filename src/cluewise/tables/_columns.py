@@ -140,12 +140,19 @@ def _from_values(values: list[Any], what: str) -> Array:
             return np.array([np.nan if v is None else float(v) for v in plain], dtype=np.float64)
     except OverflowError:  # a whole number that is too large stays as it is written
         return np.array([_text(v) for v in plain], dtype=object)
+    plain = [_vector_text(value) for value in plain]
     for i, value in enumerate(plain):
         if isinstance(value, (list, tuple, dict, set)):
             raise TableError(f"{what} holds a {type(value).__name__} in row {i}; a cell is a number or text.")
     cells = [_text(v) for v in plain]
     _refuse_halves(cells, what)
     return np.array(cells, dtype=object)
+
+
+def _vector_text(value: Any) -> Any:
+    """A list of numbers as text, which `cluewise.Rows` reads again; any other value as it is."""
+    numbers = isinstance(value, list | tuple) and all(isinstance(v, int | float) for v in value)
+    return f"[{', '.join(map(repr, value))}]" if numbers else value
 
 
 def _plain(value: Any) -> Any:

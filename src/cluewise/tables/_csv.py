@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -15,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Array, Ints
+from cluewise.exceptions import ColumnWarning
 from cluewise.tables._columns import TableError, is_number, number, typed, typed_series
 from cluewise.tables._table import ID_NAMES, Table
 
-__all__ = ["decode", "first_records", "parse_csv", "unguard", "write_csv"]
+__all__ = ["decode", "first_records", "name_columns", "parse_csv", "unguard", "write_csv"]
 
 BIG = 5_000_000  # bytes; from here on the fast reader is worth its start-up time
 _BOM = b"\xef\xbb\xbf"
@@ -34,7 +36,7 @@ def parse_csv(data: bytes, path: Path, header: Sequence[str] | None, text: Colle
 
     ``header`` names the columns of a file that has no header line; columns in ``text`` stay text.
     """
-    data = data.removeprefix(_BOM)
+    data = _as_utf8(data.removeprefix(_BOM), path.name)
     delimiter = _delimiter(data, path)
     table = _parse_fast(data, path.name, delimiter, header, text) if len(data) > BIG else None
     if table is None:
@@ -59,7 +61,7 @@ def parse_csv(data: bytes, path: Path, header: Sequence[str] | None, text: Colle
 
 def first_records(data: bytes, path: Path, count: int) -> list[list[str]]:
     """The fields of the first records; fewer when the file ends or its quotes go wrong before."""
-    data = data.removeprefix(_BOM)
+    data = _as_utf8(data.removeprefix(_BOM), path.name)
     reader = _reader(decode(data, path.name), _delimiter(data, path))
     found: list[list[str]] = []
     with suppress(csv.Error):  # reading the whole file says what is wrong
@@ -76,6 +78,23 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = len(_LINE_END.findall(data[: error.start])) + 1
         raise TableError(f"{name} line {line}: the text is not UTF-8; save the file as UTF-8.") from None
+
+
+def _as_utf8(data: bytes, name: str) -> bytes:
+    """The text in UTF-8: what is not, is taken for Latin-1 as Windows writes it, which holds any text of the West."""
+    if data.isascii() or b"\0" in data:
+        return data
+    try:
+        data.decode("utf-8")
+        return data
+    except UnicodeDecodeError as error:
+        line = len(_LINE_END.findall(data[: error.start])) + 1
+    warnings.warn(f"{name} line {line}: the text is not UTF-8, so the file is read as Latin-1.", ColumnWarning)
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.encode("utf-8")
 
 
 def _text_columns(names: Sequence[str], text: Collection[str]) -> set[str]:
@@ -133,19 +152,29 @@ def _header(first: list[str], name: str, line: int, given: Sequence[str] | None)
     fields = [field.strip() for field in first]
     if all(is_number(field) for field in fields):
         return [f"x{j}" for j in range(len(fields))], 0
-    fields = [unguard(field) for field in fields]
-    if not fields[0]:
-        fields[0] = "row"  # pandas leaves the name of its index empty
-    seen: set[str] = set()
-    for j, field in enumerate(fields):
-        if not field:
-            raise TableError(f"{name} line {line}: column {j + 1} has no name.")
+    for field in fields:
         if not float(number(field)).is_integer() and is_number(field):
             raise TableError(f"{name} line {line}: '{field}' is not a column name; the first line names the columns.")
-        if field in seen:
-            raise TableError(f"{name} line {line}: column name '{field}' appears twice.")
-        seen.add(field)
-    return fields, 1
+    return name_columns([unguard(field) for field in fields], f"{name} line {line}"), 1
+
+
+def name_columns(fields: Sequence[str], place: str) -> list[str]:
+    """Names for all columns: those that have none or that of another get one, and a warning says so."""
+    names: dict[str, None] = {}
+    given = set(fields)
+    for j, field in enumerate(fields):
+        wanted = field or ("row" if j == 0 else f"column_{j + 1}")  # pandas leaves the name of its index empty
+        name, number = wanted, 2
+        while name in names or (name != field and name in given):
+            name, number = f"{wanted}_{number}", number + 1
+        if field and name != field:
+            warnings.warn(
+                f"{place}: column name '{field}' appears twice; the second is called '{name}'.", ColumnWarning
+            )
+        elif not field and j:
+            warnings.warn(f"{place}: column {j + 1} has no name; it is called '{name}'.", ColumnWarning)
+        names[name] = None
+    return list(names)
 
 
 def _ragged(records: list[list[str]], lines: Ints, width: int, name: str, *, whole: bool) -> TableError:

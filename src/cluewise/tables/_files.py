@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cluewise._typing import Array
-from cluewise.tables import _csv, _formats
+from cluewise.tables import _csv, _formats, _packed
 from cluewise.tables._columns import FileError, TableError, columns_of
 from cluewise.tables._limits import check_size
 from cluewise.tables._table import Table
@@ -21,7 +21,7 @@ __all__ = ["atomic", "peek", "read", "read_bytes", "read_json", "write", "writin
 _TEXT = (".csv", ".tsv", ".txt")
 _ARRAYS = (".npz", ".npy")
 _PARQUET = (".parquet", ".pq")
-READS = (*_TEXT, *_PARQUET, *_ARRAYS, ".json")
+READS = (*_TEXT, ".xlsx", *_PARQUET, *_ARRAYS, ".json")
 
 _WRITERS: dict[str, Callable[[Path, Mapping[str, Array]], None]] = {
     ".parquet": _formats.write_parquet,
@@ -30,8 +30,14 @@ _WRITERS: dict[str, Callable[[Path, Mapping[str, Array]], None]] = {
 }
 
 
-def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, text: Collection[str] = ()) -> Table:
-    r"""Read a table from CSV, TSV, Parquet, NPZ, NPY or JSON.
+def read(
+    path: str | os.PathLike[str],
+    *,
+    header: Sequence[str] | None = None,
+    text: Collection[str] = (),
+    sheet: str | None = None,
+) -> Table:
+    r"""Read a table from CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON, also inside .gz or .zip.
 
     Parameters
     ----------
@@ -43,6 +49,8 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
     text : collection of str
         Columns of a text file that stay text even if they hold only numbers. Columns that are called like
         names of rows (id, name, row, ...) always do.
+    sheet : str, optional
+        The sheet of an XLSX file; by default the first that holds a table.
 
     Returns
     -------
@@ -50,6 +58,9 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
 
     Notes
     -----
+    A text file that is not UTF-8 is read as Latin-1. A column without a name, or with that of another, gets a new one.
+    A `ColumnWarning` says so.
+
     In a text file, an apostrophe before ``=``, ``+``, ``-``, ``@``, a tab or a carriage return is not part of the cell:
     spreadsheets and `write` mark text with it that would be taken for a formula otherwise.
 
@@ -62,9 +73,12 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
     >>> tables.read(path).columns["x"].tolist()
     [1.5, 2.0]
     """
-    path = Path(path)
-    data = read_bytes(path)
+    path, data = _unpacked(path)
     suffix = path.suffix.lower()
+    if sheet is not None and suffix != ".xlsx":
+        raise TableError(f"{path.name} has no sheets; leave '{sheet}' out.")
+    if suffix == ".xlsx":
+        return _packed.parse_xlsx(data, path.name, sheet)
     if suffix in _TEXT:
         return _csv.parse_csv(data, path, header, text)
     if suffix in _ARRAYS:
@@ -74,6 +88,14 @@ def read(path: str | os.PathLike[str], *, header: Sequence[str] | None = None, t
     if suffix == ".json":
         return _formats.from_json(_formats.parse_json(data, path.name), path.name)
     raise _unknown_format(path, "reads", READS)
+
+
+def _unpacked(path: str | os.PathLike[str]) -> tuple[Path, bytes]:
+    """The name and content of a file, or of the one inside it that matters."""
+    path, data = Path(path), read_bytes(path)
+    if path.suffix.lower() in (".gz", ".zip"):
+        return _packed.unpack(data, path, READS)
+    return path, data
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:
@@ -103,7 +125,8 @@ def peek(path: str | os.PathLike[str], count: int = 1) -> list[list[str]]:
     >>> tables.peek(path, 2)
     [['a17', 'b3', 'must'], ['b3', 'c', 'cannot']]
     """
-    return _csv.first_records(read_bytes(path), Path(path), count)
+    inner, data = _unpacked(path)
+    return _csv.first_records(data, inner, count)
 
 
 def write(path: str | os.PathLike[str], table: Table | Mapping[str, Any], *, raw_cells: bool = False) -> None:

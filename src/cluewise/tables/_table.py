@@ -14,7 +14,7 @@ import numpy as np
 from cluewise._typing import Array, Floats, Ints
 from cluewise.tables._columns import TableError, column_of, columns_of, is_number, number
 
-__all__ = ["ID_NAMES", "Table", "features", "from_frame", "names_of", "row_names"]
+__all__ = ["ID_NAMES", "Table", "choose_columns", "features", "from_frame", "names_of", "row_names"]
 
 ID_NAMES = ("id", "name", "key", "row", "index", "row_id", "rowid", "sample_id")
 """Columns that are taken for the names of the rows unless a column is given."""
@@ -87,7 +87,8 @@ def from_frame(frame: Any, name: str = "the frame") -> Table:
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
     columns: dict[str, Array] = {}
     for key, series in zip(eager.columns, eager.iter_columns()):
-        if series.dtype.is_nested():  # before the lists of each cell are unfolded
+        # Lists of numbers are vectors; nothing else that is nested is unfolded.
+        if series.dtype.is_nested() and not getattr(getattr(series.dtype, "inner", None), "is_numeric", bool)():
             raise TableError(f"column '{key}' of {name} holds lists or records; a cell is a number or text.")
         # NumPy has neither decimals nor whole numbers of 128 bits.
         numeric = series.dtype.is_numeric() and not series.dtype.is_decimal() and "128" not in str(series.dtype)
@@ -132,6 +133,28 @@ def features(
     >>> X.tolist(), ids.tolist(), feature_names
     ([[1.0, 0.5], [2.0, 0.25]], ['a17', 'b3'], ['x', 'y'])
     """
+    ids, names = choose_columns(table, id_column, columns, label_column)
+    X = np.empty((len(table), len(names)), dtype=np.float64)
+    for j, name in enumerate(names):
+        X[:, j] = _numbers(table, name)
+    return X, ids, names
+
+
+def choose_columns(
+    table: Table,
+    id_column: str | None = None,
+    columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+) -> tuple[Array | None, list[str]]:
+    """The names of the rows, and the columns to cluster by; parameters are those of `features`.
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> ids, names = tables.choose_columns(tables.Table({"id": ["a17", "b3"], "x": [1, 2], "color": ["red", "blue"]}))
+    >>> ids.tolist(), names
+    (['a17', 'b3'], ['x', 'color'])
+    """
     if len(table) == 0:
         raise TableError(f"{table.name} has no rows.")
     for name in [id_column, label_column, *(columns or ())]:
@@ -147,10 +170,7 @@ def features(
         columns = [name for name in given if name not in (id_column, label_column)]
     if not columns:
         raise TableError(f"{table.name} has no column left to cluster by.")
-    X = np.empty((len(table), len(columns)), dtype=np.float64)
-    for j, name in enumerate(columns):
-        X[:, j] = _numbers(table, name)
-    return X, ids, list(columns)
+    return ids, list(columns)
 
 
 def names_of(table: Table, column: str) -> Array:

@@ -1,0 +1,112 @@
+"""Tables inside other files: compressed ones, archives, and the sheets of a workbook."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import warnings
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cluewise.exceptions import ColumnWarning
+from cluewise.tables._columns import TableError
+from cluewise.tables._csv import name_columns
+from cluewise.tables._limits import check_size, limit
+from cluewise.tables._table import Table
+
+__all__ = ["parse_xlsx", "unpack"]
+
+
+def unpack(data: bytes, path: Path, suffixes: Sequence[str]) -> tuple[Path, bytes]:
+    """The file inside a .gz or .zip file: its name and its content."""
+    try:
+        if path.suffix.lower() == ".zip":
+            return _from_zip(data, path, suffixes)
+        with gzip.open(io.BytesIO(data)) as stream:
+            content = stream.read(limit() + 1)
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+        raise TableError(f"{path.name} cannot be unpacked; is it cut off or damaged?") from None
+    check_size(len(content), f"{path.name} unpacked")
+    inner = path.with_suffix("")
+    return (inner if inner.suffix else path.with_suffix(".csv")), content
+
+
+def _from_zip(data: bytes, path: Path, suffixes: Sequence[str]) -> tuple[Path, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        found = [info for info in archive.infolist() if Path(info.filename).suffix.lower() in suffixes]
+        found = [info for info in found if not info.filename.startswith(("__MACOSX", "."))]
+        if not found:
+            raise TableError(f"{path.name} holds no table.")
+        if len(found) > 1:
+            warnings.warn(
+                f"{path.name} holds {len(found)} tables; '{found[0].filename}' is used. Unpack it to use another.",
+                ColumnWarning,
+            )
+        check_size(found[0].file_size, f"{path.name} unpacked")
+        return path.with_name(Path(found[0].filename).name), archive.read(found[0])
+
+
+def parse_xlsx(data: bytes, name: str, sheet: str | None) -> Table:
+    """The table in one sheet of an Excel file; its first row that is not empty names the columns."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise TableError(f'reading {name} needs openpyxl: pip install "cluewise[io]".') from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_size(sum(info.file_size for info in archive.infolist()), f"{name} unpacked")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles and charts, which no table needs
+            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            sheets = {page.title: _records(page) for page in book.worksheets}
+    except (TableError, MemoryError):
+        raise
+    except Exception as error:  # parsers fail in many ways on damaged files; the cause is kept
+        raise TableError(f"{name} cannot be read; is it cut off or damaged?") from error
+    filled = [title for title, records in sheets.items() if records]
+    if sheet is not None and sheet not in sheets:
+        raise TableError(f"{name} has no sheet '{sheet}'; it has {_quoted(list(sheets))}.")
+    if not filled or (sheet is not None and sheet not in filled):
+        raise TableError(f"{name} is empty.")
+    chosen = filled[0] if sheet is None else sheet
+    if sheet is None and len(filled) > 1:
+        others = _quoted([title for title in filled if title != chosen])
+        warnings.warn(f"{name} has {len(filled)} sheets; '{chosen}' is used (--sheet chooses {others}).", ColumnWarning)
+    return _from_records(sheets[chosen], name)
+
+
+def _records(page: Any) -> list[tuple[int, tuple[Any, ...]]]:
+    """Rows of a sheet that are not empty, and their numbers."""
+    rows = enumerate(page.iter_rows(values_only=True), 1)
+    return [(number, row) for number, row in rows if any(cell is not None for cell in row)]
+
+
+def _from_records(records: Sequence[tuple[int, tuple[Any, ...]]], name: str) -> Table:
+    width = max(len(row) for _, row in records)
+    rows = [row + (None,) * (width - len(row)) for _, row in records]
+    kept = [j for j in range(width) if any(row[j] is not None for row in rows)]
+    first = [rows[0][j] for j in kept]
+    if all(isinstance(cell, int | float) for cell in first):
+        names, skip = [f"x{j}" for j in range(len(kept))], 0
+    else:
+        fields = ["" if cell is None else str(_plain(cell)).strip() for cell in first]
+        names, skip = name_columns(fields, f"{name} line {records[0][0]}"), 1
+    columns: dict[str, Any] = {key: [_plain(row[j]) for row in rows[skip:]] for key, j in zip(names, kept)}
+    return Table(columns, name, np.array([number for number, _ in records[skip:]], dtype=np.int64))
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as a number or text; midnight is a date."""
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        cell = cell.date()
+    return cell.isoformat() if isinstance(cell, datetime.date | datetime.time) else cell
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names[:10])
