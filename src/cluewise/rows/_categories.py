@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cluewise._typing import Array, Bools, Floats
+from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.rows._cells import Cells
-from cluewise.rows._encoder import Encoder, as_words
+from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
 
 __all__ = ["Categories", "Ordered", "find_order"]
 
@@ -80,14 +80,12 @@ class Categories(Encoder):
         counts = words.counts
         return cls(list(words.levels), counts / max(counts.sum(), 1))
 
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
-        return _find_codes(cells, self.levels)
-
-    def transform(self, prepared: Array) -> Floats:
-        table = np.vstack([np.eye(len(self.levels)), self.shares])  # code -1: the last row
+    def encode(self, cells: Cells) -> Encoded:
+        codes, missing, bad = _find_codes(cells, self.levels)
+        table = np.vstack([np.eye(len(self.levels)), self.shares])  # the last row is for missing values
         if len(self.levels) == 2:
             table = table[:, 1:]
-        return np.take(table, prepared, axis=0, mode="wrap")
+        return Encoded([Piece(table, codes)], missing, bad)
 
     def names(self, name: str) -> list[str]:
         return [f"{name}={level}" for level in (self.levels[1:] if len(self.levels) == 2 else self.levels)]
@@ -116,14 +114,12 @@ class Ordered(Encoder):
     @classmethod
     def fit(cls, cells: Cells, order: Sequence[str]) -> Ordered:
         places = _find_codes(cells, order)[0]
-        places = places[places >= 0]
+        places = places[places < len(order)]
         return cls(list(order), float(places.mean()) if len(places) else 0.0)
 
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
-        return _find_codes(cells, self.levels)
-
-    def transform(self, prepared: Array) -> Floats:
-        return np.where(prepared < 0, self.fill, prepared)[:, None]
+    def encode(self, cells: Cells) -> Encoded:
+        codes, missing, bad = _find_codes(cells, self.levels)
+        return Encoded([Piece(np.append(np.arange(len(self.levels)), self.fill)[:, None], codes)], missing, bad)
 
     def names(self, name: str) -> list[str]:
         return [name]
@@ -137,10 +133,11 @@ class Ordered(Encoder):
         return [self.levels[int(place)] for place in places]
 
 
-def _find_codes(cells: Cells, levels: Sequence[str]) -> tuple[Array, Bools, Bools]:
-    """The place of each cell among known levels, -1 for missing and unknown ones."""
-    words = as_words(cells)
+def _find_codes(cells: Cells, levels: Sequence[str]) -> tuple[Ints, Bools, Bools]:
+    """The place of each cell among known levels, behind the last for missing and unknown ones."""
+    words, none = as_words(cells), len(levels)
     index = {level: code for code, level in enumerate(levels)}
-    places = np.array([*(index.get(level, -1) for level in words.levels), -1], dtype=np.int64)
+    places = np.array([*(index.get(level, none) for level in words.levels), none], dtype=np.int32)
     codes = places[words.codes]
-    return codes, codes < 0, (codes < 0) & (words.codes >= 0)
+    missing = codes == none
+    return codes, missing, missing & (words.codes >= 0)

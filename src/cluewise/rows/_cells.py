@@ -104,9 +104,23 @@ def _from_frame(frame: Any, nw: Any) -> Given:
             columns[name] = read_cells(series.to_numpy() if plain else series.cast(nw.Float64).to_numpy())
         elif dtype in (nw.Datetime, nw.Date) and not getattr(dtype, "time_zone", None):
             columns[name] = np.asarray(series.cast(nw.Datetime("us")).to_numpy()).astype(_TIME)
+        elif dtype in (nw.String, nw.Categorical, nw.Enum):
+            columns[name] = _from_texts(series, nw)
         else:
             columns[name] = read_cells(series.to_list())
     return _given(columns, orders=orders)
+
+
+def _from_texts(series: Any, nw: Any) -> Words:
+    """A column of text; the library of the frame finds the codes if many rows have the same."""
+    texts = series if series.dtype == nw.String else series.cast(nw.String)
+    levels = texts.drop_nulls().unique().to_list()
+    if not levels or len(levels) * 2 > len(texts):
+        return words_of(texts.to_list())
+    codes = texts.replace_strict(levels, list(range(len(levels))), return_dtype=nw.Int64)
+    if texts.null_count():
+        codes = codes.fill_null(len(levels))
+    return _merge([*levels, None], codes.to_numpy())
 
 
 def read_cells(values: Any) -> Cells:
@@ -186,8 +200,15 @@ def _naive(cell: datetime.date) -> datetime.date:
 def words_of(cells: Sequence[Any]) -> Words:
     """A column of text without the spaces around it; see `MISSING` for what counts as missing."""
     # Work is done once per different value, so that a million rows of ten cities are cheap.
-    clean = {cell: "" if cell is None else cell.strip() for cell in dict.fromkeys(cells)}
-    levels = sorted({text for text in clean.values() if text.lower() not in MISSING})
+    found = dict.fromkeys(cells)
+    index = {cell: code for code, cell in enumerate(found)}
+    return _merge(list(found), np.fromiter(map(index.__getitem__, cells), dtype=np.int64, count=len(cells)))
+
+
+def _merge(found: Sequence[str | None], codes: Ints) -> Words:
+    """The words of texts with spaces around them, and of texts that stand for missing values."""
+    clean = ["" if cell is None else cell.strip() for cell in found]
+    levels = sorted({text for text in clean if text.lower() not in MISSING})
     index = {level: code for code, level in enumerate(levels)}
-    places = {cell: index.get(text, -1) for cell, text in clean.items()}
-    return Words(levels, np.fromiter(map(places.__getitem__, cells), dtype=np.int64, count=len(cells)))
+    places = np.array([index.get(text, -1) for text in clean], dtype=np.int32)
+    return Words(levels, places[codes])

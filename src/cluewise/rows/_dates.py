@@ -9,12 +9,13 @@ import numpy as np
 
 from cluewise._typing import Array, Bools, Floats
 from cluewise.rows._cells import Cells, Words
-from cluewise.rows._encoder import Encoder
+from cluewise.rows._encoder import Encoded, Encoder, Piece
 from cluewise.rows._parse import guess_day_first, parse_moments
 
 __all__ = ["Dates"]
 
 _DAY = 86_400_000_000  # microseconds
+_HOUR = _DAY // 24
 _WEEKDAY_OF_EPOCH = 3  # the first of January 1970 was a Thursday
 _TREND = 0.5  # of the variance; cycles share the rest
 _CYCLES = {"hour": 24, "weekday": 7, "season": 366}
@@ -30,59 +31,44 @@ class Dates(Encoder):
     day_first: bool
     cycles: list[str]
     trend: bool
-    fills: Array  # what stands in for a missing date
+    fill: float  # the median, in days
 
     @classmethod
     def fit(cls, cells: Cells) -> Dates:
         day_first = guess_day_first(cells.levels) if isinstance(cells, Words) else True
-        moments, missing, _ = cls(day_first, [], True, np.zeros(1)).prepare(cells)
-        stamps = moments[~missing].astype(np.int64)
+        moments, missing, _ = _read(cells, day_first)
+        stamps = moments[~missing].astype(np.int64) if missing.any() else moments.astype(np.int64)
         if not len(stamps):
-            return cls(day_first, [], True, np.zeros(1))
-        days = stamps // _DAY
-        span = int(days.max() - days.min())
+            return cls(day_first, [], True, 0.0)
+        span = int(stamps.max() // _DAY - stamps.min() // _DAY)
         seen = {"hour": bool((stamps % _DAY).any()), "weekday": span >= 14, "season": span >= 300}
         cycles = [name for name, there in seen.items() if there]
-        found = cls(day_first, cycles, span > 0 or not cycles, np.empty(0))
-        fills = found.transform(moments[~missing]).mean(axis=0)
-        if found.trend:
-            fills[0] = np.median(stamps) / _DAY
-        return cls(day_first, cycles, found.trend, fills)
+        return cls(day_first, cycles, span > 0 or not cycles, float(np.median(stamps)) / _DAY)
 
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
-        if isinstance(cells, Words):
-            moments = np.append(parse_moments(cells.levels, self.day_first)[0], np.datetime64("NaT"))[cells.codes]
-            empty = cells.codes < 0
-        elif cells.dtype.kind == "M":
-            moments, empty = cells, np.isnat(cells)
-        else:
-            moments, empty = _from_numbers(cells)
-        missing = np.isnat(moments)
-        return moments, missing, missing & ~empty
-
-    def transform(self, prepared: Array) -> Floats:
-        missing = np.isnat(prepared)
-        stamps = np.where(missing, 0, prepared.astype(np.int64))
-        block = np.empty((len(prepared), len(self.names(""))))
-        if self.trend:
-            block[:, 0] = stamps / _DAY
-        for j, cycle in enumerate(self.cycles):
-            first = self.trend + 2 * j
-            # A table of the cycle is cheaper than a sine per row.
-            angles = 2 * np.pi * np.arange(_CYCLES[cycle]) / _CYCLES[cycle]
-            phase = _phase(cycle, stamps)
-            block[:, first], block[:, first + 1] = np.sin(angles)[phase], np.cos(angles)[phase]
+    def encode(self, cells: Cells) -> Encoded:
+        moments, missing, bad = _read(cells, self.day_first)
+        stamps = moments.astype(np.int64)
         if missing.any():
-            block[missing] = self.fills
-        return block
+            stamps[missing] = int(self.fill * _DAY)
+        days = stamps // _DAY
+        first = int(days.min())
+        # Cycles are computed once per day of the calendar, not once per row.
+        calendar, places = np.arange(first, int(days.max()) + 1), (days - first).astype(np.int32)
+        pieces = [Piece((stamps / _DAY)[:, None], None, _TREND)] if self.trend else []
+        for cycle in self.cycles:
+            if cycle == "hour":
+                phase, codes = np.arange(24), (stamps // _HOUR % 24).astype(np.int32)
+            else:
+                phase, codes = _phase(cycle, calendar), places
+            angle = 2 * np.pi * phase / _CYCLES[cycle]
+            pieces.append(
+                Piece(np.column_stack([np.sin(angle), np.cos(angle)]), codes, (1 - _TREND) / len(self.cycles))
+            )
+        return Encoded(pieces, missing, bad)
 
     def names(self, name: str) -> list[str]:
         trend = [name] if self.trend else []
         return trend + [f"{name} {cycle} {wave}" for cycle in self.cycles for wave in ("sin", "cos")]
-
-    def parts(self) -> list[tuple[int, float]]:
-        trend = [(1, _TREND)] if self.trend else []
-        return trend + [(2, (1 - _TREND) / len(self.cycles)) for _ in self.cycles]
 
     def describe(self) -> str:
         return f"date: {', '.join([*(['trend'] if self.trend else []), *self.cycles])}"
@@ -95,10 +81,21 @@ class Dates(Encoder):
         return np.datetime_as_string((days * _DAY).astype("datetime64[us]"), unit="D").tolist()
 
 
-def _phase(cycle: str, stamps: Array) -> Array:
-    if cycle == "hour":
-        return stamps // (_DAY // 24) % 24
-    days = stamps // _DAY
+def _read(cells: Cells, day_first: bool) -> tuple[Array, Bools, Bools]:
+    """The points in time (NaT: none), which cells are missing, and which of them hold something else."""
+    if isinstance(cells, Words):
+        moments = np.append(parse_moments(cells.levels, day_first)[0], np.datetime64("NaT"))[cells.codes]
+        empty = cells.codes < 0
+    elif cells.dtype.kind == "M":
+        moments, empty = cells, np.isnat(cells)
+    else:
+        moments, empty = _from_numbers(cells)
+    missing = np.isnat(moments)
+    return moments, missing, missing & ~empty
+
+
+def _phase(cycle: str, days: Array) -> Array:
+    """Where in the week or in the year some days are."""
     if cycle == "weekday":
         return (days + _WEEKDAY_OF_EPOCH) % 7
     dates = days.astype("datetime64[D]")

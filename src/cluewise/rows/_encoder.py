@@ -1,42 +1,80 @@
-"""What the encoders of all kinds of columns share: their state as plain data."""
+"""What the encoders of all kinds of columns share: encoded columns in compact form, and their state as plain data."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cluewise._typing import Array, Bools, Floats
+from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.rows._cells import Cells, Words
+from cluewise.rows.balance import moments
 
-__all__ = ["Encoder", "as_words"]
+__all__ = ["Encoded", "Encoder", "Piece", "as_words"]
+
+
+class Piece(NamedTuple):
+    """Some columns of the encoded matrix, with a share of the variance of the column of the table.
+
+    ``codes`` says which row of the table each row has; without it they are its rows. Means and variances of a lookup
+    follow from how often each code occurs, so that a million rows of ten cities cost little.
+    """
+
+    table: Floats
+    codes: Ints | None = None
+    share: float = 1.0
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and variance of each column."""
+        if self.codes is None:
+            return moments(self.table)
+        counts = np.bincount(self.codes, minlength=len(self.table))
+        seen = counts > 0
+        weights, rows = counts[seen] / len(self.codes), self.table[seen]
+        mean = weights @ rows
+        spread = rows.max(axis=0) - rows.min(axis=0)
+        return mean, np.where(spread > 0, weights @ (rows - mean) ** 2, 0.0)
+
+    def sums(self, weights: Floats) -> Floats:
+        """Weighted sums of the columns."""
+        if self.codes is None:
+            return weights @ self.table
+        return np.bincount(self.codes, weights=weights, minlength=len(self.table)) @ self.table
+
+    def balanced(self, center: Floats, spread: Floats) -> Piece:
+        """The piece less the center, divided by the spread; only a lookup is computed at once."""
+        return self if self.codes is None else self._replace(table=(self.table - center) / spread)
+
+
+class Encoded(NamedTuple):
+    """A column of a table as pieces, which cells are missing (bad ones too), and which are bad."""
+
+    pieces: list[Piece]
+    missing: Bools
+    bad: Bools
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder(ABC):
-    """Turns the cells of one column into a block of numbers; what it has learned are its fields.
+    """Turns the cells of one column into numbers; what it has learned are its fields.
 
-    Fields are arrays, or values that JSON holds. A block is in natural units: `Rows` balances it.
+    Fields are arrays, or values that JSON holds. Pieces are in natural units: `Rows` balances them.
     """
 
     kind: ClassVar[str]
     trouble: ClassVar[str] = ""
-    """What is wrong with cells that `prepare` marks as bad; they count as missing."""
+    """What is wrong with cells that are bad; they count as missing."""
 
     @abstractmethod
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
-        """The cells as `transform` takes them, which are missing (bad ones too), and which are bad."""
-
-    @abstractmethod
-    def transform(self, prepared: Array) -> Floats:
-        """The block, of shape (n, width); missing cells are filled in."""
+    def encode(self, cells: Cells) -> Encoded:
+        """The column as numbers; missing cells are filled in."""
 
     @abstractmethod
     def names(self, name: str) -> list[str]:
-        """The names of the columns of the block."""
+        """The names of the encoded columns."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -44,11 +82,7 @@ class Encoder(ABC):
 
     @abstractmethod
     def inverse(self, block: Floats) -> list[Any]:
-        """Values to show for rows of a block."""
-
-    def parts(self) -> list[tuple[int, float]]:
-        """Widths of the parts of the block, and the share of the column's variance that each has."""
-        return [(len(self.names("")), 1.0)]
+        """Values to show for encoded rows in natural units."""
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """The fields: plain values, and arrays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from cluewise._typing import Array
 from cluewise.rows._categories import Categories, Ordered, find_order
 from cluewise.rows._cells import Cells, Words
 from cluewise.rows._dates import Dates
-from cluewise.rows._encoder import Encoder, as_words
+from cluewise.rows._encoder import Encoded, Encoder, as_words
 from cluewise.rows._numbers import Numbers
 from cluewise.rows._parse import guess_day_first, guess_style, is_code, parse_moments, parse_numbers, parse_vectors
 from cluewise.rows._text import Text
@@ -130,29 +130,29 @@ def _recurrence(texts: Sequence[Sequence[str]]) -> float:
     return sum(count for count in counts.values() if count > 1) / max(total, 1)
 
 
-def fit_encoder(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
-    """The encoder of a column, or why there is none."""
-    return _FITTERS[guess.kind](cells, guess, settings)
+Fitted: TypeAlias = tuple[Encoder, Encoded]
 
 
-def _fit_numbers(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
-    encoder = Numbers.fit(cells, plain=settings.plain)
-    return "it holds no number" if encoder.prepare(cells)[1].all() else encoder
+def fit_encoder(cells: Cells, guess: Guess, settings: Settings) -> Fitted | str:
+    """The encoder of a column and the encoded column, or why there is none."""
+    found = _FITTERS[guess.kind](cells, guess, settings)
+    if isinstance(found, Encoder):
+        found = found, found.encode(cells)
+    if not isinstance(found, str) and found[1].missing.all():
+        return f"it holds no {guess.kind}"
+    return found
 
 
-def _fit_category(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
+def _fit_category(cells: Cells, guess: Guess, settings: Settings) -> Encoder | Fitted | str:
     words = as_words(cells)
-    if not words.levels:
-        return "it is empty"
     if len(words.levels) > settings.max_levels:
         return _fit_terms(words, "levels", settings)
-    return Categories.fit(words)
+    return Categories.fit(words) if words.levels else "it is empty"
 
 
-def _fit_ordered(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
+def _fit_ordered(cells: Cells, guess: Guess, settings: Settings) -> Encoder:
     words = as_words(cells)
-    order = guess.order or find_order(words.levels) or sorted(words.levels, key=_natural)
-    return Ordered.fit(words, order) if set(order) & set(words.levels) else "it holds none of the levels of its order"
+    return Ordered.fit(words, guess.order or find_order(words.levels) or sorted(words.levels, key=_natural))
 
 
 def _natural(level: str) -> list[Any]:
@@ -160,12 +160,7 @@ def _natural(level: str) -> list[Any]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d{1,18})", level.lower())]
 
 
-def _fit_dates(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
-    encoder = Dates.fit(cells)
-    return "it holds no date" if encoder.prepare(cells)[1].all() else encoder
-
-
-def _fit_text(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
+def _fit_text(cells: Cells, guess: Guess, settings: Settings) -> Fitted | str:
     words = as_words(cells)
     if not words.levels:
         return "it is empty"
@@ -174,28 +169,21 @@ def _fit_text(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
     return _fit_terms(words, "long" if length > 50 else "short", settings)
 
 
-def _fit_terms(words: Words, form: str, settings: Settings) -> Encoder | str:
-    encoder = Text.fit(words, form=form, n_components=settings.n_components, random_state=settings.random_state)
-    return encoder if encoder.words or encoder.grams else "it holds no words"
-
-
-def _fit_vectors(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
-    return Vectors.fit(cells) or "it holds no vectors of numbers"
+def _fit_terms(words: Words, form: str, settings: Settings) -> Fitted | str:
+    return Text.fit(words, form=form, n_components=settings.n_components, random_state=settings.random_state)
 
 
 def _fit_images(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:
-    if not isinstance(cells, Words):
-        return "it holds no paths of pictures"
-    found = Images.fit(cells, folder=settings.folder, n_components=settings.n_components)
+    found = Images.fit(as_words(cells), folder=settings.folder, n_components=settings.n_components)
     return found or f"none of its pictures can be read in the folder '{settings.folder}'"
 
 
-_FITTERS: dict[str, Callable[[Cells, Guess, Settings], Encoder | str]] = {
-    "number": _fit_numbers,
+_FITTERS: dict[str, Callable[[Cells, Guess, Settings], Encoder | Fitted | str]] = {
+    "number": lambda cells, guess, settings: Numbers.fit(cells, plain=settings.plain),
     "category": _fit_category,
     "ordered": _fit_ordered,
-    "date": _fit_dates,
+    "date": lambda cells, guess, settings: Dates.fit(cells),
     "text": _fit_text,
-    "vector": _fit_vectors,
+    "vector": lambda cells, guess, settings: Vectors.fit(cells) or "it holds no vector",
     "image": _fit_images,
 }

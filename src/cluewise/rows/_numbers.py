@@ -10,7 +10,7 @@ import numpy as np
 
 from cluewise._typing import Array, Bools, Floats
 from cluewise.rows._cells import Cells, Words
-from cluewise.rows._encoder import Encoder
+from cluewise.rows._encoder import Encoded, Encoder, Piece
 from cluewise.rows._parse import guess_style, parse_numbers
 
 __all__ = ["Numbers"]
@@ -41,7 +41,7 @@ class Numbers(Encoder):
         """Look at the numbers; ``plain``: only to fill in missing ones."""
         style = guess_style(cells.levels) if isinstance(cells, Words) else "."
         none = np.empty(0)
-        values = cls(style, 0.0, 1.0, "", 0.0, 1.0, none).prepare(cells)[0]
+        values = _read(cells, style)[0]
         values = values[~np.isnan(values)]
         if not len(values):
             return cls(style, 0.0, 1.0, "", 0.0, 1.0, none)
@@ -62,29 +62,13 @@ class Numbers(Encoder):
         quantile = cls(style, fill, unit, "quantile", 0.0, 1.0, grid)
         return quantile if _tail(quantile._scale(values)) <= before / 2 else cls(style, fill, unit, "", 0.0, 1.0, none)
 
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
-        if isinstance(cells, Words):
-            parsed = np.append(parse_numbers(cells.levels, self.style), np.nan)  # code -1: missing
-            values, empty = parsed[cells.codes], cells.codes < 0
-        elif cells.dtype.kind == "M":
-            empty = np.isnat(cells)
-            values = np.where(empty, np.nan, cells.astype(np.int64) / 86_400e6)
-        elif cells.ndim == 2:
-            values = np.full(len(cells), np.nan)
-            empty = np.zeros(len(cells), dtype=bool)
-        else:
-            values, empty = cells, np.isnan(cells)
-        bad = ~np.isfinite(values) & ~empty
-        if bad.any():
-            values = np.where(bad, np.nan, values)
-        return values, empty | bad, bad
-
-    def transform(self, prepared: Array) -> Floats:
-        values = prepared if self.unit == 1 else prepared / self.unit
-        missing = np.isnan(values)
+    def encode(self, cells: Cells) -> Encoded:
+        values, missing, bad = _read(cells, self.style)
+        if self.unit != 1:
+            values = values / self.unit
         if missing.any():
             values = np.where(missing, self.fill, values)
-        return self._scale(values)[:, None]
+        return Encoded([Piece(self._scale(values)[:, None])], missing, bad)
 
     def _scale(self, values: Floats) -> Floats:
         if self.scaling == "log":
@@ -119,6 +103,24 @@ class Numbers(Encoder):
 
             values = np.interp(ndtr(values), np.linspace(0, 1, len(self.grid)), self.grid)
         return (values * self.unit).tolist()
+
+
+def _read(cells: Cells, style: str) -> tuple[Floats, Bools, Bools]:
+    """The numbers (nan: none), which cells are missing, and which of them hold something else than a number."""
+    if isinstance(cells, Words):
+        parsed = np.append(parse_numbers(cells.levels, style), np.nan)  # code -1: missing
+        values, empty = parsed[cells.codes], cells.codes < 0
+    elif cells.dtype.kind == "M":
+        empty = np.isnat(cells)
+        values = np.where(empty, np.nan, cells.astype(np.int64) / 86_400e6)
+    elif cells.ndim == 2:
+        values, empty = np.full(len(cells), np.nan), np.zeros(len(cells), dtype=bool)
+    else:
+        values, empty = cells, np.isnan(cells)
+    bad = ~(np.isfinite(values) | empty)
+    if bad.any():
+        values = np.where(bad, np.nan, values)
+    return values, empty | bad, bad
 
 
 def _tail(values: Floats) -> float:

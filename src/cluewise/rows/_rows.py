@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from cluewise._typing import Array, Bools, Floats
 from cluewise.exceptions import ColumnWarning
 from cluewise.rows._cells import Cells, Given, Words, read_columns
-from cluewise.rows._encoder import Encoder, as_words
-from cluewise.rows._kinds import ENCODERS, KINDS, LEFT_OUT, LIKE_AN_ID, Guess, Settings, fit_encoder, recognize
-from cluewise.rows.balance import moments, spreads
+from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
+from cluewise.rows._kinds import ENCODERS, KINDS, LEFT_OUT, LIKE_AN_ID, Fitted, Guess, Settings, fit_encoder, recognize
+from cluewise.rows.balance import spreads
 from cluewise.tables import TableError
 
 __all__ = ["ColumnPlan", "Rows"]
@@ -28,6 +28,7 @@ _INDICATOR = 0.25  # of the variance of a column
 _RELATED = 0.3  # correlation from which on it matters that a value is missing
 _SURE = 15.0  # squared correlation times rows: not by chance
 _SHOWN = 40  # letters of a cell in a message
+_ROWS = 1024  # that are written at a time
 
 
 @dataclass(frozen=True)
@@ -197,36 +198,27 @@ class Rows(TransformerMixin, BaseEstimator):
         given = read_columns(X)
         _refuse_empty(given)
         self._check_parameters(given)
-        blocks: dict[str, Floats] = {}
-        gaps: dict[str, Bools] = {}
-        encoders: dict[str, Encoder] = {}
-        plans: dict[str, ColumnPlan] = {}
         fitted = {name: self._fit_column(name, cells, given, ids=given.named) for name, cells in given.columns.items()}
-        if not any(isinstance(found, Encoder) for found in fitted.values()):  # better an id than nothing
+        if all(isinstance(found, str) for found in fitted.values()):  # better an id than nothing
             for name in [name for name, found in fitted.items() if found == LIKE_AN_ID]:
                 fitted[name] = self._fit_column(name, given.columns[name], given, ids=False)
-        for name, cells in given.columns.items():
-            found = fitted[name]
-            if isinstance(found, str):
-                plans[name] = ColumnPlan(name, LEFT_OUT, 0, found)
-                continue
-            prepared, gaps[name], bad = found.prepare(self._embedded(name, cells))
-            encoders[name], blocks[name] = found, found.transform(prepared)
-            notes = [_trouble(found, name, cells, bad, given)] if bad.any() else []
-            plans[name] = ColumnPlan(name, found.kind, blocks[name].shape[1], found.describe(), tuple(notes))
-        informative = self._find_informative(blocks, gaps)
-        columns = []
-        for name, encoder in encoders.items():
+        used = {name: found for name, found in fitted.items() if not isinstance(found, str)}
+        informative = _find_informative({name: found[1] for name, found in used.items()}) if self.balance else set()
+        columns, encoded = [], []
+        plans = {name: ColumnPlan(name, LEFT_OUT, 0, why) for name, why in fitted.items() if isinstance(why, str)}
+        for name, (encoder, (pieces, missing, bad)) in used.items():
             indicator = name in informative
             if indicator:
-                blocks[name] = np.column_stack([blocks[name], gaps[name]])
-            column = self._balanced(name, encoder, indicator, blocks[name])
+                pieces = _with_indicator(pieces, missing)
+            column = self._balanced(name, encoder, indicator, pieces)
             if not np.isfinite(column.spread).any():
                 plans[name] = ColumnPlan(name, LEFT_OUT, 0, "it is constant")
                 continue
-            if gaps[name].any():
-                plans[name] = _with_gaps(plans[name], encoder, gaps[name], indicator)
+            notes = [_trouble(encoder, name, given.columns[name], bad, given)] if bad.any() else []
+            notes += [_gaps(encoder, missing, indicator)] if missing.any() else []
+            plans[name] = ColumnPlan(name, encoder.kind, len(column.center), encoder.describe(), tuple(notes))
             columns.append(column)
+            encoded.append(pieces)
         self.plan_ = [plans[name] for name in given.columns]
         if not columns:
             raise TableError(_nothing_left(given, self.plan_))
@@ -238,7 +230,7 @@ class Rows(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(self._names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return _join(columns, blocks, given.n)
+        return _join(columns, encoded, given.n)
 
     def transform(self, X: Any) -> Floats:
         """Encode a table as the one that was fitted.
@@ -258,16 +250,15 @@ class Rows(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given = self._matched(read_columns(X))
         _refuse_empty(given)
-        blocks: dict[str, Floats] = {}
+        encoded = []
         for column in self._columns:
             name, encoder = column.name, column.encoder
             cells = given.columns.get(name, Words([], np.full(given.n, -1, dtype=np.int64)))
-            prepared, gaps, bad = encoder.prepare(self._embedded(name, cells))
+            pieces, missing, bad = encoder.encode(self._embedded(name, cells))
             if bad.any():
                 warnings.warn(_trouble(encoder, name, cells, bad, given), ColumnWarning, stacklevel=2)
-            block = encoder.transform(prepared)
-            blocks[name] = np.column_stack([block, gaps]) if column.indicator else block
-        return _join(self._columns, blocks, given.n)
+            encoded.append(_with_indicator(pieces, missing) if column.indicator else pieces)
+        return _join(self._columns, encoded, given.n)
 
     def inverse(self, X: Floats) -> dict[str, list[Any]]:
         """Show encoded rows, such as cluster centers, in the units of the table.
@@ -438,8 +429,8 @@ class Rows(TransformerMixin, BaseEstimator):
             if getattr(self, option) < 1:
                 raise ValueError(f"{option} is {getattr(self, option)}; it must be at least 1.")
 
-    def _fit_column(self, name: str, cells: Cells, given: Given, *, ids: bool) -> Encoder | str:
-        """The encoder of a column, or why it is left out."""
+    def _fit_column(self, name: str, cells: Cells, given: Given, *, ids: bool) -> Fitted | str:
+        """The encoder of a column and the encoded column, or why it is left out."""
         asked = (self.kinds or {}).get(name, None)
         settings = Settings(self.max_levels, self.n_components, self.random_state, self.folder, not self.balance)
         if asked == "ignore" or (self.weights or {}).get(name, 1.0) == 0:
@@ -477,36 +468,13 @@ class Rows(TransformerMixin, BaseEstimator):
             )
         return np.vstack([vectors, np.full(vectors.shape[1], np.nan)])[words.codes]
 
-    def _find_informative(self, blocks: Mapping[str, Floats], gaps: Mapping[str, Bools]) -> set[str]:
-        """Columns in which it matters whether a value is missing: another column is related to that."""
-        found = set()
-        for name, missing in gaps.items():
-            share = missing.mean()
-            if not self.balance or not 0 < share < 1:
-                continue
-            if not moments(blocks[name])[1].any():  # one level or none: yes or no
-                found.add(name)
-                continue
-            away = missing - share
-            for other, block in blocks.items():
-                mean, variance = moments(block)
-                live = variance > 0
-                if other == name or not live.any():
-                    continue
-                related = (away @ (block - mean))[live] ** 2 / (variance[live] * share * (1 - share)) / len(block) ** 2
-                if related.max() >= _RELATED**2 and related.max() * len(block) >= _SURE:
-                    found.add(name)
-                    break
-        return found
-
-    def _balanced(self, name: str, encoder: Encoder, indicator: bool, block: Floats) -> _Column:
+    def _balanced(self, name: str, encoder: Encoder, indicator: bool, pieces: Sequence[Piece]) -> _Column:
         weight = (self.weights or {}).get(name, 1.0)
-        mean, variance = moments(block)
+        found = [piece.moments() for piece in pieces]
+        mean, variance = (np.concatenate(parts) for parts in zip(*found))
         if not self.balance:
             return _Column(name, encoder, False, np.zeros(len(mean)), np.full(len(mean), 1 / np.sqrt(weight)))
-        parts = encoder.parts()
-        if indicator:
-            parts = [(width, share * (1 - _INDICATOR)) for width, share in parts] + [(1, _INDICATOR)]
+        parts = [(piece.table.shape[1], piece.share) for piece in pieces]
         return _Column(name, encoder, indicator, mean, spreads(variance, parts, weight))
 
     def _matched(self, given: Given) -> Given:
@@ -540,26 +508,68 @@ class Rows(TransformerMixin, BaseEstimator):
         return given
 
 
-def _join(columns: Sequence[_Column], blocks: dict[str, Floats], n: int) -> Floats:
-    """The balanced blocks side by side; each is given up as soon as it is copied."""
+def _join(columns: Sequence[_Column], encoded: Sequence[Sequence[Piece]], n: int) -> Floats:
+    """The balanced pieces side by side."""
     X = np.empty((n, sum(len(column.center) for column in columns)))
-    start = 0
-    for column in columns:
-        block = blocks.pop(column.name)
-        part = X[:, start : start + block.shape[1]]
-        np.subtract(block, column.center, out=part)
-        part /= column.spread
-        start += block.shape[1]
+    placed: list[tuple[slice, Piece, Floats, Floats]] = []
+    end = 0
+    for column, pieces in zip(columns, encoded):
+        start = end
+        for piece in pieces:
+            begin, end = end, end + piece.table.shape[1]
+            center, spread = (values[begin - start : end - start] for values in (column.center, column.spread))
+            placed.append((slice(begin, end), piece.balanced(center, spread), center, spread))
+    for first in range(0, n, _ROWS):  # a few rows at a time, which stay in the cache until they are complete
+        rows = slice(first, first + _ROWS)
+        block = X[rows]
+        for where, piece, center, spread in placed:
+            if piece.codes is None:
+                np.subtract(piece.table[rows], center, out=block[:, where])
+                block[:, where] /= spread
+            else:
+                block[:, where] = piece.table[piece.codes[rows]]
     return X
 
 
-def _with_gaps(plan: ColumnPlan, encoder: Encoder, gaps: Bools, indicator: bool) -> ColumnPlan:
-    share = gaps.mean()
+def _with_indicator(pieces: Sequence[Piece], missing: Bools) -> list[Piece]:
+    """The pieces, and one that says which cells are missing."""
+    less = [piece._replace(share=piece.share * (1 - _INDICATOR)) for piece in pieces]
+    return [*less, Piece(np.array([[0.0], [1.0]]), missing.astype(np.int32), _INDICATOR)]
+
+
+def _find_informative(encoded: Mapping[str, Encoded]) -> set[str]:
+    """Columns in which it matters whether a value is missing: another column is related to that."""
+    gaps = {name: missing for name, (_, missing, _) in encoded.items() if missing.any()}
+    if not gaps:
+        return set()
+    moments = {name: [piece.moments() for piece in pieces] for name, (pieces, _, _) in encoded.items()}
+    found = set()
+    for name, missing in gaps.items():
+        n, share = len(missing), missing.mean()
+        varies = any(variance.any() for _, variance in moments[name])
+        if not varies:  # one level, or none: yes or no
+            found.add(name)
+            continue
+        away = missing - share
+        for other, (pieces, _, _) in encoded.items():
+            if other == name:
+                continue
+            for piece, (_, variance) in zip(pieces, moments[other]):
+                # The weights add up to 0, so the mean of the column does not matter.
+                covariance = piece.sums(away) / n
+                known = variance > 0
+                related = covariance[known] ** 2 / (variance[known] * share * (1 - share))
+                if len(related) and related.max() >= max(_RELATED**2, _SURE / n):
+                    found.add(name)
+    return found
+
+
+def _gaps(encoder: Encoder, missing: Bools, indicator: bool) -> str:
+    share = missing.mean()
     filled = "the median" if encoder.kind in ("number", "date") else "the average"
-    cells = f"{gaps.sum()} missing ({'< 1' if share < 0.01 else round(100 * share)} %)"
     also = "; a column says which, because it is related to other columns" if indicator else ""
-    note = f"{cells}: filled with {filled}{also}."
-    return ColumnPlan(plan.name, plan.kind, plan.width + indicator, plan.how, (*plan.notes, note))
+    percent = "< 1" if share < 0.01 else f"{round(100 * share)}"
+    return f"{missing.sum()} missing ({percent} %): filled with {filled}{also}."
 
 
 def _trouble(encoder: Encoder, name: str, cells: Cells, bad: Bools, given: Given) -> str:

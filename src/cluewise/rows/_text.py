@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cluewise._typing import Array, Bools, Floats
-from cluewise.rows._cells import Cells
-from cluewise.rows._encoder import Encoder, as_words
+from cluewise._typing import Array, Floats
+from cluewise.rows._cells import Cells, Words
+from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
 
 __all__ = ["Text"]
 
@@ -33,8 +33,8 @@ class Text(Encoder):
     center: Array
 
     @classmethod
-    def fit(cls, cells: Cells, *, form: str, n_components: int, random_state: int) -> Text:
-        """Learn the terms and the directions; ``form`` "levels" is for categories of many levels."""
+    def fit(cls, cells: Cells, *, form: str, n_components: int, random_state: int) -> tuple[Text, Encoded] | str:
+        """Learn the terms and the directions, and encode; ``form`` "levels" is for categories of many levels."""
         from sklearn.utils.extmath import randomized_svd
 
         column = as_words(cells)
@@ -51,6 +51,8 @@ class Text(Encoder):
             grams, gram_idf, block = _learn(_gram_terms(min_df=fewest, max_features=_TERMS), column.levels)
             blocks.append(block)
         terms = _join(blocks)
+        if terms.shape[1] == 0:
+            return "it holds no words"
         # Different texts in alphabetical order, each as often as it occurs: the order of the rows does not matter.
         counts = column.counts
         repeated = terms if (counts == 1).all() else terms.multiply(np.sqrt(counts)[:, None]).tocsr()
@@ -59,17 +61,18 @@ class Text(Encoder):
         found = cls(form, words, word_idf, grams, gram_idf, components, np.zeros(size))
         scores = found._project(terms)
         center = counts @ scores / max(counts.sum(), 1)
-        return cls(form, words, word_idf, grams, gram_idf, components, center)
+        found = cls(form, words, word_idf, grams, gram_idf, components, center)
+        return found, found._look_up(scores, column)
 
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
+    def encode(self, cells: Cells) -> Encoded:
         column = as_words(cells)
         scores = self._project(self._count(column.levels)) if column.levels else np.empty((0, len(self.center)))
-        values = np.vstack([scores, self.center])[column.codes]  # code -1: the mean
-        missing = column.codes < 0
-        return values, missing, np.zeros_like(missing)
+        return self._look_up(scores, column)
 
-    def transform(self, prepared: Array) -> Floats:
-        return prepared
+    def _look_up(self, scores: Floats, column: Words) -> Encoded:
+        missing = column.codes < 0
+        codes = np.where(missing, len(scores), column.codes).astype(np.int32)  # the last row is for missing texts
+        return Encoded([Piece(np.vstack([scores, self.center]), codes)], missing, np.zeros_like(missing))
 
     def _count(self, levels: list[str]) -> Any:
         blocks = []

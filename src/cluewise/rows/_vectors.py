@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cluewise._typing import Array, Bools, Floats
+from cluewise._typing import Array, Floats
 from cluewise.rows._cells import Cells, Words
-from cluewise.rows._encoder import Encoder
+from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
 from cluewise.rows._parse import parse_vectors
 
 __all__ = ["IMAGES", "Images", "Vectors"]
@@ -37,16 +37,14 @@ class Vectors(Encoder):
             return None
         return cls(np.nanmean(matrix, axis=0))
 
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
+    def encode(self, cells: Cells) -> Encoded:
         matrix = _matrix(cells)
         empty = cells.codes < 0 if isinstance(cells, Words) else np.zeros(len(cells), dtype=bool)
         if matrix is None or matrix.shape[1] != len(self.center):
             matrix = np.full((len(cells), len(self.center)), np.nan)
         missing = np.asarray(np.isnan(matrix).any(axis=1))
-        return matrix, missing, missing & ~empty & isinstance(cells, Words)
-
-    def transform(self, prepared: Array) -> Floats:
-        return np.where(np.isnan(prepared), self.center, prepared)
+        bad = missing & ~empty & isinstance(cells, Words)
+        return Encoded([Piece(np.where(missing[:, None], self.center, matrix))], missing, bad)
 
     def names(self, name: str) -> list[str]:
         return [f"{name} {j}" for j in range(len(self.center))]
@@ -92,17 +90,14 @@ class Images(Encoder):
         signs = np.sign(found[np.arange(size), np.abs(found).argmax(axis=1)])
         return cls(folder, center, found * signs[:, None])
 
-    def prepare(self, cells: Cells) -> tuple[Array, Bools, Bools]:
-        if not isinstance(cells, Words):
-            missing = np.ones(len(cells), dtype=bool)
-            return np.full((len(cells), len(self.components)), np.nan), missing, missing
-        scores = (read_thumbnails(cells.levels, self.folder) - self.center) @ self.components.T
-        values = np.vstack([scores, np.full(len(self.components), np.nan)])[cells.codes]
-        missing = np.isnan(values).any(axis=1)
-        return values, missing, missing & (cells.codes >= 0)
-
-    def transform(self, prepared: Array) -> Floats:
-        return np.where(np.isnan(prepared), 0.0, prepared)
+    def encode(self, cells: Cells) -> Encoded:
+        words = as_words(cells)
+        scores = (read_thumbnails(words.levels, self.folder) - self.center) @ self.components.T
+        unread = np.append(np.isnan(scores).any(axis=1), True)  # the last row is for missing paths
+        table = np.where(unread[:, None], 0.0, np.vstack([scores, np.zeros(len(self.components))]))
+        codes = np.where(words.codes < 0, len(scores), words.codes).astype(np.int32)
+        missing = unread[codes]
+        return Encoded([Piece(table, codes)], missing, missing & (words.codes >= 0))
 
     def names(self, name: str) -> list[str]:
         return [f"{name} {j}" for j in range(len(self.components))]
