@@ -125,7 +125,7 @@ def ask(
         talk, opened, rows = _project.begin(place, data, options, DEFAULT_BUDGET if budget is None else budget)
     with talk:
         if explain:
-            show_plan(rows)
+            show_plan(rows, opened.table.notes)
         if result is not None and not hasattr(talk.strategy, "clustering"):
             raise ValueError(f"{type(talk.strategy).__name__} finds no clusters itself; leave --result out.")
         try:

@@ -65,7 +65,7 @@ def check(
     k = None if count is None else _method.count_clusters(opened.clues, count)
     X, columns_used = opened.encode(raw=raw) if model is None else _method.prepare(opened, model, raw)
     if explain and not json:
-        _columns.show_plan(columns_used)
+        _columns.show_plan(columns_used, opened.table.notes)
     found = examine(opened.clues, X, estimator=model, n_clusters=k, random_state=seed)
     rows = _rows_of_trouble(found)
     if json:

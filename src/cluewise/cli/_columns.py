@@ -21,10 +21,12 @@ def as_data(rows: Rows) -> list[dict[str, Any]]:
     return [asdict(plan) for plan in rows.plan_]
 
 
-def show_plan(rows: Rows) -> None:
-    """The plan for people: a line for each column, with what was found on the way."""
-    lines = [[plan.name, plan.kind, str(plan.width), " ".join([plan.how, *plan.notes])] for plan in rows.plan_]
+def show_plan(rows: Rows, notes: Sequence[str]) -> None:
+    """The plan for people: a line for each column, with what was found on the way, and notes about the file."""
+    lines = [[plan.name, plan.kind, str(plan.width), "; ".join([plan.how, *plan.notes])] for plan in rows.plan_]
     _show.table(["column", "taken for", "width", "what became of it"], lines)
+    for note in notes:
+        _show.say(note)
 
 
 def summarize(plan: Sequence[Mapping[str, Any]]) -> None:

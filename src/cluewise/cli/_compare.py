@@ -63,7 +63,7 @@ def compare(
     model = _method.build(opened.clues, method, clusters, seed, penalty)
     X, rows = _method.prepare(opened, model, raw)
     if explain and not json:
-        _columns.show_plan(rows)
+        _columns.show_plan(rows, opened.table.notes)
     with name_rows(opened):
         result = advice.compare(
             model,

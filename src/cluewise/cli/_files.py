@@ -121,7 +121,7 @@ def _drop(table: tables.Table, names: Sequence[str]) -> tables.Table:
     dropped = set(names)
     columns = {name: column for name, column in table.columns.items() if name not in dropped}
     points = None if table.points is None else tuple(name for name in table.points if name in columns)
-    return tables.Table(columns, table.name, table.lines, points)
+    return tables.Table(columns, table.name, table.lines, points, table.notes)
 
 
 def add_columns(table: tables.Table, new: Mapping[str, Any]) -> dict[str, Any]:

@@ -153,7 +153,7 @@ def fit(
     with _files.open_outputs(targets, (data, clues)) as asides:
         X, rows = _method.prepare(opened, model, raw)
         if explain and not json:
-            _columns.show_plan(rows)
+            _columns.show_plan(rows, opened.table.notes)
         began = perf_counter()
         with _files.name_rows(opened):
             if candidates is not None:

@@ -70,6 +70,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> 
         "rows": len(labels),
         "columns": [plan.name for plan in rows.plan_ if plan.width],
         "column_plan": _columns.as_data(rows),
+        "notes": data.table.notes,
         "standardized": rows.balance,
         "clusters": len(found),
         "sizes": np.bincount(labels[labels >= 0], minlength=k),

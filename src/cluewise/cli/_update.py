@@ -110,7 +110,7 @@ def _begin(
     opened = open_data(data, None, ignore=opt.split_names(ignore), **given)
     X, rows = opened.encode(raw=raw)
     if explain:
-        show_plan(rows)
+        show_plan(rows, opened.table.notes)
     model = SCSC(clusters, n_partitions=partitions, random_state=seed).fit(X)
     StreamingClues.begin(state, model, opened.ids)
 

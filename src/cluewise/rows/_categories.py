@@ -82,6 +82,8 @@ class Categories(Encoder):
 
     def encode(self, cells: Cells) -> Encoded:
         codes, missing, bad = _find_codes(cells, self.levels)
+        if len(self.levels) == 1:  # a mark, or none: that it is missing is what the column says
+            return Encoded([Piece(np.array([[1.0], [0.0]]), codes)], bad, bad)
         table = np.vstack([np.eye(len(self.levels)), self.shares])  # the last row is for missing values
         if len(self.levels) == 2:
             table = table[:, 1:]
@@ -93,11 +95,13 @@ class Categories(Encoder):
     def describe(self) -> str:
         if {level.lower() for level in self.levels} in _TRUTH:
             return "yes or no"
+        if len(self.levels) == 1:
+            return f"'{self.levels[0]}' or nothing"
         return f"category of {len(self.levels)} levels, a column each"
 
     def inverse(self, block: Floats) -> list[Any]:
-        if len(self.levels) == 2:
-            return [self.levels[int(value >= 0.5)] for value in block[:, 0]]
+        if len(self.levels) <= 2:
+            return [("", *self.levels)[-2:][int(value >= 0.5)] for value in block[:, 0]]
         return [self.levels[best] for best in block.argmax(axis=1)]
 
 

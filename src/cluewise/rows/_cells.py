@@ -96,9 +96,10 @@ def _from_frame(frame: Any, nw: Any) -> Given:
         name = key if isinstance(key, str) else f"x{key}"
         if name in columns:  # pandas allows it
             raise TableError(f"column name '{name}' appears twice; rename one of them.")
-        if nw.is_ordered_categorical(series):
-            orders[name] = [str(level) for level in series.cat.get_categories().to_list()]
         dtype = series.dtype
+        if nw.is_ordered_categorical(series):
+            known = getattr(dtype, "categories", None)  # older versions of narwhals have another way
+            orders[name] = list(map(str, series.cat.get_categories() if known is None else known))
         if dtype.is_numeric() and not dtype.is_decimal() and "128" not in str(dtype):
             plain = series.null_count() == 0
             columns[name] = read_cells(series.to_numpy() if plain else series.cast(nw.Float64).to_numpy())
@@ -120,7 +121,7 @@ def _from_texts(series: Any, nw: Any) -> Words:
     codes = texts.replace_strict(levels, list(range(len(levels))), return_dtype=nw.Int64)
     if texts.null_count():
         codes = codes.fill_null(len(levels))
-    return _merge([*levels, None], codes.to_numpy())
+    return _merge([*levels, None], codes.to_numpy().astype(np.int64))
 
 
 def read_cells(values: Any) -> Cells:

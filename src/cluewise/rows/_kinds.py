@@ -16,13 +16,13 @@ from cluewise.rows._dates import Dates
 from cluewise.rows._encoder import Encoded, Encoder, as_words
 from cluewise.rows._numbers import Numbers
 from cluewise.rows._parse import guess_day_first, guess_style, is_code, parse_moments, parse_numbers, parse_vectors
-from cluewise.rows._text import Text
+from cluewise.rows._text import Spelling, Text
 from cluewise.rows._vectors import IMAGES, Images, Vectors
 
 __all__ = ["ENCODERS", "KINDS", "LEFT_OUT", "LIKE_AN_ID", "Settings", "fit_encoder", "recognize"]
 
 ENCODERS: dict[str, type[Encoder]] = {
-    cls.__name__: cls for cls in (Numbers, Categories, Ordered, Dates, Text, Vectors, Images)
+    cls.__name__: cls for cls in (Numbers, Categories, Ordered, Dates, Text, Spelling, Vectors, Images)
 }
 KINDS = ("number", "category", "ordered", "date", "text", "vector", "image")
 """Kinds of columns that a user can ask for."""
@@ -31,6 +31,7 @@ _MOST = 1000  # values that are looked at
 _MOSTLY = 0.9  # of the values are of a kind, or the column is not
 _UNIQUE = 0.95  # of the rows have a value of their own: names, not levels
 _FEWEST_IDS = 20
+_WHOLE = 2.0**53  # up to here a float64 holds every whole number
 _ID_NAME = re.compile(r"(?:^|[_\s-])(?:id|uuid|guid|key|nr|no)$|[a-z]Id$|ID$", re.IGNORECASE)
 _TOKEN = re.compile(r"\w+")
 
@@ -82,9 +83,10 @@ def _if_varied(seen: Array, gaps: bool, kind: str) -> Guess:
 
 def _counts_rows(name: str, values: Array) -> bool:
     """Whether the values number the rows, in any order."""
-    low, high = values.min(), values.max()
-    dense = high - low == len(values) - 1
-    if not (dense or (_ID_NAME.search(name) and high - low < 2**53)) or (values != np.rint(values)).any():
+    low, high = float(values.min()), float(values.max())
+    if not -_WHOLE < low <= high < _WHOLE or (values != np.rint(values)).any():
+        return False
+    if high - low != len(values) - 1 and not _ID_NAME.search(name):
         return False
     return len(np.unique(values)) == len(values)
 
@@ -98,14 +100,16 @@ def _recognize_words(name: str, words: Words, max_levels: int, order: Sequence[s
     if order is not None:
         return Guess("ordered", order=order)
     sample = levels[:: -(-len(levels) // _MOST)]
+    if _mostly([level.lower().endswith(IMAGES) for level in sample]):
+        return Guess("image")
     if _mostly(parse_moments(sample, guess_day_first(sample))[1]):
         return Guess("date")
     if not is_code(sample) and _mostly(~np.isnan(parse_numbers(sample, guess_style(sample)))):
-        return Guess("number")
+        whole = ids and len(levels) == len(words) >= _FEWEST_IDS
+        counted = whole and _counts_rows(name, parse_numbers(levels, "."))
+        return Guess(LEFT_OUT, LIKE_AN_ID) if counted else Guess("number")
     if sample[0][:1] in "[(" and parse_vectors(sample) is not None:
         return Guess("vector")
-    if _mostly([level.lower().endswith(IMAGES) for level in sample]):
-        return Guess("image")
     tokens = [_TOKEN.findall(level.lower()) for level in sample]
     length = float(np.mean(list(map(len, tokens))))
     if len(levels) >= _UNIQUE * rows and len(levels) > 1:
@@ -170,7 +174,8 @@ def _fit_text(cells: Cells, guess: Guess, settings: Settings) -> Fitted | str:
 
 
 def _fit_terms(words: Words, form: str, settings: Settings) -> Fitted | str:
-    return Text.fit(words, form=form, n_components=settings.n_components, random_state=settings.random_state)
+    encoder = Spelling if form == "levels" else Text
+    return encoder.fit(words, form=form, n_components=settings.n_components, random_state=settings.random_state)
 
 
 def _fit_images(cells: Cells, guess: Guess, settings: Settings) -> Encoder | str:

@@ -18,7 +18,8 @@ __all__ = ["Numbers"]
 _HUGE = 1e100  # squares of larger numbers overflow in sums
 _FEWEST = 50  # rows from which on a tail can be told from a few rows
 _HEAVY = 0.5
-_GRID = 256
+_GRID = 1024
+_LARGEST = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class Numbers(Encoder):
     """One column: the number, its logarithm or its normal score."""
 
     kind: ClassVar[str] = "number"
-    trouble: ClassVar[str] = "not numbers"
+    trouble: ClassVar[str] = "not finite numbers"
 
     style: str
     fill: float
@@ -45,42 +46,41 @@ class Numbers(Encoder):
         values = values[~np.isnan(values)]
         if not len(values):
             return cls(style, 0.0, 1.0, "", 0.0, 1.0, none)
-        largest = float(np.abs(values).max())
-        unit = largest if largest > _HUGE and not plain else 1.0
-        values = values / unit if unit != 1 else values
         fill = float(np.median(values))
-        if plain or _tail(values) < _HEAVY or len(values) < _FEWEST or len(np.unique(values[:10_000])) < 10:
-            return cls(style, fill, unit, "", 0.0, 1.0, none)
+        largest = float(np.abs(values).max())
+        as_it_is = cls(style, fill, 1.0 if plain or largest < _HUGE else largest, "", 0.0, 1.0, none)
+        before = 0.0 if plain or len(values) < _FEWEST else _tail(values)
+        if before < _HEAVY:
+            return as_it_is
         away = np.abs(values - fill)
-        origin = 0.0 if values.min() >= 0 else fill
         width = float(np.median(away[away > 0]))
-        log = cls(style, fill, unit, "log", origin, width, none)
-        before = _tail(values)
-        if _tail(log._scale(values)) <= before / 2:
-            return log
-        grid = np.quantile(values, np.linspace(0, 1, _GRID))
-        quantile = cls(style, fill, unit, "quantile", 0.0, 1.0, grid)
-        return quantile if _tail(quantile._scale(values)) <= before / 2 else cls(style, fill, unit, "", 0.0, 1.0, none)
+        log = cls(style, fill, 1.0, "log", 0.0 if values.min() >= 0 else fill, width, none)
+        grid = np.quantile(values, np.linspace(0, 1, _GRID), method="nearest")
+        quantile = cls(style, fill, 1.0, "quantile", 0.0, 1.0, grid)
+        for found in (log, quantile):
+            if _tail(found._scale(values)) <= before / 2:
+                return found
+        return as_it_is
 
     def encode(self, cells: Cells) -> Encoded:
         values, missing, bad = _read(cells, self.style)
-        if self.unit != 1:
-            values = values / self.unit
         if missing.any():
             values = np.where(missing, self.fill, values)
+        if self.unit != 1:
+            values = values / self.unit
         return Encoded([Piece(self._scale(values)[:, None])], missing, bad)
 
     def _scale(self, values: Floats) -> Floats:
         if self.scaling == "log":
-            away = (values - self.origin) / self.width
+            with np.errstate(over="ignore"):
+                away = np.clip((values - self.origin) / self.width, -_LARGEST, _LARGEST)
             return np.copysign(np.log1p(np.abs(away)), away)
         if self.scaling == "quantile":
             from scipy.special import ndtri
 
-            levels = np.linspace(0, 1, len(self.grid))
             # Equal values fill a stretch of the grid, of which they get the middle.
-            share = (np.interp(values, self.grid, levels) - np.interp(-values, -self.grid[::-1], levels) + 1) / 2
-            return np.asarray(ndtri(np.clip(share, 1 / _GRID, 1 - 1 / _GRID)))
+            places = self.grid.searchsorted(values, "left") + self.grid.searchsorted(values, "right")
+            return np.asarray(ndtri(np.clip(places / 2, 0.5, _GRID - 0.5) / _GRID))
         return values
 
     def names(self, name: str) -> list[str]:
@@ -101,7 +101,8 @@ class Numbers(Encoder):
         elif self.scaling == "quantile":
             from scipy.special import ndtr
 
-            values = np.interp(ndtr(values), np.linspace(0, 1, len(self.grid)), self.grid)
+            places = np.clip(ndtr(values) * _GRID, 0, len(self.grid) - 1)
+            values = self.grid[places.astype(np.int64)]
         return (values * self.unit).tolist()
 
 
@@ -125,6 +126,8 @@ def _read(cells: Cells, style: str) -> tuple[Floats, Bools, Bools]:
 
 def _tail(values: Floats) -> float:
     """Share of the variance that the hundredth of the rows which are farthest from the mean has."""
+    largest = float(np.abs(values).max())
+    values = values / largest if largest > _HUGE else values
     squares = (values - values.mean()) ** 2
     total = float(squares.sum())
     count = math.ceil(len(values) / 100)

@@ -11,7 +11,7 @@ from cluewise._typing import Array, Floats
 from cluewise.rows._cells import Cells, Words
 from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
 
-__all__ = ["Text"]
+__all__ = ["Spelling", "Text"]
 
 _TERMS = 10_000  # words, and as many groups of characters, that are kept
 _LONG = 50  # words per text; spelling matters less in long texts, and costs more
@@ -104,6 +104,13 @@ class Text(Encoder):
         weights = (block - self.center) @ self.components[:, : len(terms)]
         best = np.argsort(-weights, axis=1, kind="stable")[:, :_SHOWN]
         return [" ".join(terms[j] for j in row) for row in best]
+
+
+@dataclass(frozen=True, eq=False)
+class Spelling(Text):
+    """A category of many levels: levels that are spelled alike are near each other."""
+
+    kind: ClassVar[str] = "category"
 
 
 def _word_terms(**options: Any) -> Any:

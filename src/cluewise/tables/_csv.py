@@ -28,6 +28,7 @@ _SPECIAL = re.compile(r'[,;\t"\r\n]')
 _RISKY = re.compile(r"'*[=+\-@\t\r]")  # a formula, after any apostrophes
 _MARK = re.compile(rb"'[=+\-@\t\r]")
 _LINE_END = re.compile(rb"\r\n?|\n")
+_SEPARATORS = {";": "Fields are separated by semicolons.", "\t": "Fields are separated by tabs."}
 _LONGEST = 2**31 - 1  # what the csv module takes as a limit on every system
 
 
@@ -38,6 +39,7 @@ def parse_csv(data: bytes, path: Path, header: Sequence[str] | None, text: Colle
     """
     data = _as_utf8(data.removeprefix(_BOM), path.name)
     delimiter = _delimiter(data, path)
+    notes = (_SEPARATORS[delimiter],) if delimiter in _SEPARATORS else ()
     table = _parse_fast(data, path.name, delimiter, header, text) if len(data) > BIG else None
     if table is None:
         records, lines = _records(decode(data, path.name), path.name, delimiter)
@@ -50,13 +52,14 @@ def parse_csv(data: bytes, path: Path, header: Sequence[str] | None, text: Colle
             cells = list(map(itemgetter(j), records[skip:]))
             columns[name] = cells if name in kept else typed(cells)
         table = Table(columns, path.name, lines[skip:])
+    object.__setattr__(table, "notes", notes)  # nobody else has seen it yet
     if not _MARK.search(data):  # few files hold a cell that is guarded
         return table
     columns = {
         name: list(map(unguard, column)) if column.dtype.kind == "O" else column
         for name, column in table.columns.items()
     }
-    return Table(columns, table.name, table.lines)
+    return Table(columns, table.name, table.lines, notes=notes)
 
 
 def first_records(data: bytes, path: Path, count: int) -> list[list[str]]:

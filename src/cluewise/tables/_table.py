@@ -34,6 +34,8 @@ class Table:
         The line on which each record starts, for files that have lines.
     points : tuple of str or None
         The columns that are known to be features (the array ``X`` of an NPZ file).
+    notes : tuple of str
+        How the file is written, where that is not the usual way.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Table:
     name: str = "the table"
     lines: Ints | None = None
     points: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", columns_of(self.columns, self.name))
