@@ -42,6 +42,7 @@ NAMES = (
     "metric",
     "metric_growth",
     "ask",
+    "columns",
 )
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")

@@ -39,6 +39,7 @@ NAMES = (
     "metric",
     "metric_growth",
     "ask",
+    "columns",
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 PAGE = Path(__file__).resolve().parents[1] / "api" / "index.md"
 AFTER = (
+    "rows",
     "sketch",
     "stream",
     "metrics",

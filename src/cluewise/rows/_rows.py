@@ -74,7 +74,7 @@ class Rows(TransformerMixin, BaseEstimator):
     """Encode the columns of a table as numbers.
 
     Each column is encoded by its kind, which is recognized: numbers (the logarithm or the normal score if a hundredth
-    of the rows has most of the variance), categories (one column per level; by spelling if there are many levels;
+    of the rows has a third of the variance), categories (one column per level; by spelling if there are many levels;
     ordered ones by their order), dates and times (trend and cycles), text (tf-idf of words and characters, reduced by a
     truncated SVD), lists of numbers, and paths of pictures. Missing values are filled in. Every column of the table has
     one unit of variance in total, so a text does not outweigh a number. Columns that are empty or constant are left
@@ -176,7 +176,8 @@ class Rows(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        self : Rows
+        Rows
+            The fitted encoder.
         """
         self.fit_transform(X)
         return self
@@ -194,6 +195,7 @@ class Rows(TransformerMixin, BaseEstimator):
         Returns
         -------
         array of shape (n, width), float64
+            The encoded rows.
         """
         given = read_columns(X)
         _refuse_empty(given)
@@ -246,6 +248,7 @@ class Rows(TransformerMixin, BaseEstimator):
         Returns
         -------
         array of shape (n, width), float64
+            The encoded rows.
         """
         check_is_fitted(self)
         given = self._matched(read_columns(X))
@@ -299,6 +302,7 @@ class Rows(TransformerMixin, BaseEstimator):
         Returns
         -------
         str
+            Name, kind, number of encoded columns, and what was done.
         """
         check_is_fitted(self)
         longest = max(len(plan.name) for plan in self.plan_)
@@ -319,6 +323,7 @@ class Rows(TransformerMixin, BaseEstimator):
         Returns
         -------
         array of str
+            One name for each encoded column, such as ``city=Rome``.
         """
         check_is_fitted(self)
         if input_features is not None and self._named and list(input_features) != self._names:
@@ -338,7 +343,9 @@ class Rows(TransformerMixin, BaseEstimator):
         Returns
         -------
         state : dict
+            Parameters, names, the plan, and the plain values of each encoder.
         arrays : dict of str to array
+            The arrays of the encoders, of numbers only.
 
         Examples
         --------
@@ -385,13 +392,16 @@ class Rows(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         state : dict
+            The first value of `to_state`.
         arrays : dict of str to array
+            The second.
         embed : dict of str to callable, optional
             The functions that were given to the encoder, if any.
 
         Returns
         -------
         Rows
+            An encoder that is fitted.
         """
         if state.get("version") != VERSION:
             raise ValueError(f"the plan of the columns is of version {state.get('version')}; expected {VERSION}.")

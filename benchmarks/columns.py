@@ -1,12 +1,19 @@
-"""P20: what does it cost to encode a table, against polars reading it, and a text, against scikit-learn's parts?"""
+"""P20: what does it cost to encode a table, against polars reading it, and a text, against scikit-learn's parts?
+
+Memory is measured in a process of its own, which makes the table, loads all code and then watches its peak.
+"""
 
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from measuring import Figure, interleaved, one_thread
+from memory import peak, reset_peak
 
 import cluewise
 
@@ -66,7 +73,23 @@ def measure(n: int, texts: int, repeats: int) -> list[Figure]:
         ours, theirs = times[name], times[anchor]
         noise = max(ours.noise, theirs.noise)
         figures.append(Figure(name, 1e3 * ours.best, 1e3 * theirs.best, "ms", against, goal, None, noise))
-    return figures
+    done = subprocess.run([sys.executable, str(Path(__file__)), str(n)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the memory of Rows could not be measured:\n{done.stderr}")
+    used, size = map(float, done.stdout.split())
+    return [*figures, Figure("peak of the table", used, size, "MB", "the encoded matrix itself", 3)]
+
+
+def peak_of(n: int) -> tuple[float, float]:
+    """Megabytes that encoding adds to this process at its peak, the matrix among them, and those of the matrix."""
+    import polars as pl
+
+    with one_thread():
+        cluewise.Rows().fit_transform(pl.read_csv(io.BytesIO(make_csv(500)), try_parse_dates=True))
+        frame = pl.read_csv(io.BytesIO(make_csv(n)), try_parse_dates=True)
+        before = reset_peak()
+        X = cluewise.Rows().fit_transform(frame)
+        return peak() - before, X.nbytes / 2**20
 
 
 def _scikit_learn(notes: list[str]) -> Any:
@@ -78,3 +101,7 @@ def _scikit_learn(notes: list[str]) -> Any:
     grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 4), sublinear_tf=True, min_df=2, max_features=10_000)
     terms = hstack([words.fit_transform(notes), grams.fit_transform(notes)], format="csr")
     return TruncatedSVD(30, random_state=0).fit_transform(terms)
+
+
+if __name__ == "__main__":
+    print(*peak_of(int(sys.argv[1])))
