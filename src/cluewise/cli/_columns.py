@@ -23,7 +23,10 @@ def as_data(rows: Rows) -> list[dict[str, Any]]:
 
 def show_plan(rows: Rows, notes: Sequence[str]) -> None:
     """The plan for people: a line for each column, with what was found on the way, and notes about the file."""
-    lines = [[plan.name, plan.kind, str(plan.width), "; ".join([plan.how, *plan.notes])] for plan in rows.plan_]
+    lines = [
+        [plan.name, plan.kind, str(plan.width), "; ".join(part.rstrip(".") for part in (plan.how, *plan.notes))]
+        for plan in rows.plan_
+    ]
     _show.table(["column", "taken for", "width", "what became of it"], lines)
     for note in notes:
         _show.say(note)

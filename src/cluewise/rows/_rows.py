@@ -216,7 +216,7 @@ class Rows(TransformerMixin, BaseEstimator):
             if not np.isfinite(column.spread).any():
                 plans[name] = ColumnPlan(name, LEFT_OUT, 0, "it is constant")
                 continue
-            notes = [_trouble(encoder, name, given.columns[name], bad, given)] if bad.any() else []
+            notes = [_trouble(encoder, given.columns[name], bad, given)] if bad.any() else []
             notes += [_gaps(encoder, missing, indicator)] if missing.any() else []
             plans[name] = ColumnPlan(name, encoder.kind, len(column.center), encoder.describe(), tuple(notes))
             columns.append(column)
@@ -259,7 +259,8 @@ class Rows(TransformerMixin, BaseEstimator):
             cells = given.columns.get(name, Words([], np.full(given.n, -1, dtype=np.int64)))
             pieces, missing, bad = encoder.encode(self._embedded(name, cells))
             if bad.any():
-                warnings.warn(_trouble(encoder, name, cells, bad, given), ColumnWarning, stacklevel=2)
+                place = f" of column '{name}' of {given.name}"
+                warnings.warn(_trouble(encoder, cells, bad, given, place), ColumnWarning, stacklevel=2)
             encoded.append(_with_indicator(pieces, missing) if column.indicator else pieces)
         return _join(self._columns, encoded, given.n)
 
@@ -582,17 +583,15 @@ def _gaps(encoder: Encoder, missing: Bools, indicator: bool) -> str:
     return f"{missing.sum()} missing ({percent} %): filled with {filled}{also}."
 
 
-def _trouble(encoder: Encoder, name: str, cells: Cells, bad: Bools, given: Given) -> str:
-    """One sentence about cells that count as missing."""
+def _trouble(encoder: Encoder, cells: Cells, bad: Bools, given: Given, place: str = "") -> str:
+    """One sentence about cells that count as missing; ``place`` names the column where nothing else does."""
     first = int(np.flatnonzero(bad)[0])
     words = as_words(cells)
     value = words.levels[words.codes[first]] if words.codes[first] >= 0 else "?"
     value = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
     count = int(bad.sum())
-    cell = "1 cell" if count == 1 else f"{count} cells"
-    verb = "counts" if count == 1 else "count"
-    place = f"column '{name}' of {given.name} ({given.where(first)}: '{value}')"
-    return f"{cell} of {place} {verb} as missing: {encoder.trouble}."
+    cell, verb = ("1 cell", "counts") if count == 1 else (f"{count} cells", "count")
+    return f"{cell}{place} ({given.where(first)}: '{value}') {verb} as missing: {encoder.trouble}."
 
 
 def _nothing_left(given: Given, plan: Sequence[ColumnPlan]) -> str:
