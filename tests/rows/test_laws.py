@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -43,6 +44,7 @@ def test_a_constant_column_changes_nothing(drawn, value):
     assert (cw.Rows().fit_transform({"constant": [value] * 40, **columns}) == X).all()
 
 
+@pytest.mark.filterwarnings("ignore::cluewise.exceptions.ColumnWarning")
 @given(TABLES)
 @settings(max_examples=15, deadline=None)
 def test_a_state_brings_the_encoder_back(drawn):

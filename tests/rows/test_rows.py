@@ -297,9 +297,23 @@ def test_bad_parameters(options, message):
 def test_bad_states():
     state, arrays = cw.Rows().fit([[1.0], [2.0]]).to_state()
     for change in (
+        {"columns": [{}]},
+        {"parameters": {"evil": 1}},
         {"version": 99},
         {"columns": [{**state["columns"][0], "encoder": "Evil"}]},
         {"columns": [{**state["columns"][0], "values": {}}]},
     ):
         with pytest.raises(ValueError):
             cw.Rows.from_state(json.loads(json.dumps({**state, **change})), arrays)
+
+
+def test_odd_types_of_frames():
+    import datetime as dt
+
+    hours = [dt.timedelta(hours=i) for i in range(4)]
+    for table in (pl.DataFrame({"a": hours}), pd.DataFrame({"a": hours}), {"a": hours}):
+        assert cw.Rows(balance=False).fit_transform(table)[:, 0].tolist() == [0, 3600, 7200, 10800]
+    with pytest.raises(TableError, match="'a' 2 times"):
+        cw.Rows().fit(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]))
+    rows = cw.Rows().fit({"a": [f"今天天气很好{i}" for i in range(30)]})
+    assert rows.plan_[0].kind == "text"

@@ -63,7 +63,10 @@ def read_columns(X: Any) -> Given:
         return _from_array(X)
     import narwhals as nw
 
-    frame = nw.from_native(X, pass_through=True)
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except ValueError as error:  # pandas allows a name twice
+        raise TableError(f"the frame cannot be used: {' '.join(str(error).split())}") from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     return _from_frame(frame, nw) if isinstance(frame, nw.DataFrame) else _from_array(X)
@@ -94,8 +97,6 @@ def _from_frame(frame: Any, nw: Any) -> Given:
     orders: dict[str, list[str]] = {}
     for key, series in zip(frame.columns, frame.iter_columns()):
         name = key if isinstance(key, str) else f"x{key}"
-        if name in columns:  # pandas allows it
-            raise TableError(f"column name '{name}' appears twice; rename one of them.")
         dtype = series.dtype
         if nw.is_ordered_categorical(series):
             known = getattr(dtype, "categories", None)  # older versions of narwhals have another way
@@ -105,6 +106,8 @@ def _from_frame(frame: Any, nw: Any) -> Given:
             columns[name] = read_cells(series.to_numpy() if plain else series.cast(nw.Float64).to_numpy())
         elif dtype in (nw.Datetime, nw.Date) and not getattr(dtype, "time_zone", None):
             columns[name] = np.asarray(series.cast(nw.Datetime("us")).to_numpy()).astype(_TIME)
+        elif dtype == nw.Duration:
+            columns[name] = read_cells(np.asarray(series.to_numpy()))
         elif dtype in (nw.String, nw.Categorical, nw.Enum):
             columns[name] = _from_texts(series, nw)
         else:
@@ -145,6 +148,8 @@ def read_cells(values: Any) -> Cells:
         return words_of([None] * len(cells))
     if kinds <= {bool, int, float}:
         return np.array([np.nan if cell is None else _float(cell) for cell in plain], dtype=np.float64)
+    if all(issubclass(kind, datetime.timedelta) for kind in kinds):
+        return np.array([np.nan if cell is None else cell.total_seconds() for cell in plain])
     if all(issubclass(kind, datetime.date) for kind in kinds):
         return np.array([None if cell is None else _naive(cell) for cell in plain], dtype=_TIME)
     if kinds <= {list, tuple, np.ndarray}:

@@ -33,7 +33,8 @@ _UNIQUE = 0.95  # of the rows have a value of their own: names, not levels
 _FEWEST_IDS = 20
 _WHOLE = 2.0**53  # up to here a float64 holds every whole number
 _ID_NAME = re.compile(r"(?:^|[_\s-])(?:id|uuid|guid|key|nr|no)$|[a-z]Id$|ID$", re.IGNORECASE)
-_TOKEN = re.compile(r"\w+")
+_UNSPACED = "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"  # scripts in which a character is about a word
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 
 
 class Settings(NamedTuple):

@@ -406,13 +406,18 @@ class Rows(TransformerMixin, BaseEstimator):
         """
         if state.get("version") != VERSION:
             raise ValueError(f"the plan of the columns is of version {state.get('version')}; expected {VERSION}.")
-        self = cls(**state["parameters"], embed=embed)
+        try:
+            return cls(**state["parameters"], embed=embed)._restore(state, arrays)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise ValueError(f"the plan of the columns is damaged ({type(error).__name__}: {error}).") from None
+
+    def _restore(self, state: Mapping[str, Any], arrays: Mapping[str, Array]) -> Rows:
         self.plan_ = [ColumnPlan(**{**plan, "notes": tuple(plan["notes"])}) for plan in state["plan"]]
         self._names, self._named = list(state["names"]), bool(state["named"])
         self.n_features_in_ = len(self._names)
         if self._named:
             self.feature_names_in_ = np.array(self._names, dtype=object)
-        self._columns = [_restore(i, entry, arrays) for i, entry in enumerate(state["columns"])]
+        self._columns = [_restore_column(i, entry, arrays) for i, entry in enumerate(state["columns"])]
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -481,11 +486,11 @@ class Rows(TransformerMixin, BaseEstimator):
 
     def _balanced(self, name: str, encoder: Encoder, indicator: bool, pieces: Sequence[Piece]) -> _Column:
         weight = (self.weights or {}).get(name, 1.0)
-        found = [piece.moments() for piece in pieces]
-        mean, variance = (np.concatenate(parts) for parts in zip(*found))
-        if not self.balance:
-            return _Column(name, encoder, False, np.zeros(len(mean)), np.full(len(mean), 1 / np.sqrt(weight)))
         parts = [(piece.table.shape[1], piece.share) for piece in pieces]
+        if not self.balance:
+            width = sum(size for size, _ in parts)
+            return _Column(name, encoder, False, np.zeros(width), np.full(width, 1 / np.sqrt(weight)))
+        mean, variance = (np.concatenate(found) for found in zip(*(piece.moments() for piece in pieces)))
         return _Column(name, encoder, indicator, mean, spreads(variance, parts, weight))
 
     def _matched(self, given: Given) -> Given:
@@ -619,7 +624,7 @@ def _list(names: Sequence[str], noun: str = "") -> str:
     return f"{noun}{'s' if len(names) > 1 else ''} {shown}" if noun else shown
 
 
-def _restore(i: int, entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> _Column:
+def _restore_column(i: int, entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> _Column:
     encoder = ENCODERS.get(entry["encoder"])
     if encoder is None:
         raise ValueError(f"'{entry['encoder']}' is not an encoder of columns.")
