@@ -19,6 +19,7 @@ MISSING = {"", "-", "?", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null"}
 """Texts that stand for a missing value, in lower case."""
 
 _TIME = "datetime64[us]"
+_NAT = -(2**63)  # what NumPy stores for a missing point in time
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,8 @@ def _from_array(X: Any) -> Given:
 def _from_frame(frame: Any, nw: Any) -> Given:
     columns: dict[str, Cells] = {}
     orders: dict[str, list[str]] = {}
-    for key, series in zip(frame.columns, frame.iter_columns()):
-        name = key if isinstance(key, str) else f"x{key}"
+    for key in frame.columns:
+        series, name = frame.get_column(key), key if isinstance(key, str) else f"x{key}"
         dtype = series.dtype
         if nw.is_ordered_categorical(series):
             known = getattr(dtype, "categories", None)  # older versions of narwhals have another way
@@ -105,9 +106,8 @@ def _from_frame(frame: Any, nw: Any) -> Given:
             plain = series.null_count() == 0
             columns[name] = read_cells(series.to_numpy() if plain else series.cast(nw.Float64).to_numpy())
         elif dtype in (nw.Datetime, nw.Date) and not getattr(dtype, "time_zone", None):
-            columns[name] = np.asarray(series.cast(nw.Datetime("us")).to_numpy()).astype(_TIME)
-        elif dtype == nw.Duration:
-            columns[name] = read_cells(np.asarray(series.to_numpy()))
+            stamps = series.cast(nw.Datetime("us")).dt.timestamp("us")  # polars 1.0 crashes on dates in NumPy 2
+            columns[name] = stamps.fill_null(_NAT).to_numpy().astype(np.int64).view(_TIME)
         elif dtype in (nw.String, nw.Categorical, nw.Enum):
             columns[name] = _from_texts(series, nw)
         else:

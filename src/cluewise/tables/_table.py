@@ -89,7 +89,8 @@ def from_frame(frame: Any, name: str = "the frame") -> Table:
         raise TableError(f"{name} cannot be used: {str(error).splitlines()[0]}") from None
     eager = native.collect() if isinstance(native, nw.LazyFrame) else native
     columns: dict[str, Array] = {}
-    for key, series in zip(eager.columns, eager.iter_columns()):
+    for key in eager.columns:
+        series = eager.get_column(key)
         # Lists of numbers are vectors; nothing else that is nested is unfolded.
         if series.dtype.is_nested() and not getattr(getattr(series.dtype, "inner", None), "is_numeric", bool)():
             raise TableError(f"column '{key}' of {name} holds lists or records; a cell is a number or text.")
