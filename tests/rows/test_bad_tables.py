@@ -176,3 +176,22 @@ def test_how_a_file_is_written_is_said(fit):
 def test_raw_numbers_stay_as_they_are(fit):
     _, out, _ = fit("x,city\n1,Rome\n2,Oslo\n900,Rome\n", "--raw")
     assert "as they are" in out
+
+
+def test_next_month_is_predicted_by_the_same_plan(fit, capsys):
+    fit("age,city\n31,Rome\n,Oslo\n45,Rome\n38,Oslo\n90,Oslo\n", "--save", "model.cw")
+    Path("next.csv").write_text("city,age,new\nBern,40,1\nRome,old,2\n", "utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(["predict", "model.cw", "next.csv", "--quiet"])
+    assert not end.value.code
+    assert capsys.readouterr().err.splitlines() == [
+        "cluewise: warning: next.csv has columns that the fit has not seen, which are not used: 'new'.",
+        "cluewise: warning: 1 cell of column 'age' of next.csv (line 3: 'old') counts as missing: not finite numbers.",
+        "cluewise: warning: 1 cell of column 'city' of next.csv (line 2: 'Bern') counts as missing: "
+        "levels that were not there in fit.",
+    ]
+    Path("other.csv").write_text("x\n1\n", "utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(["predict", "model.cw", "other.csv"])
+    assert end.value.code == 2
+    assert "has none of the columns that the model was fitted to" in capsys.readouterr().err

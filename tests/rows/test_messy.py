@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cluewise import tables
 from cluewise.cli import main
 from rows.messy import make
 
@@ -38,11 +39,13 @@ def test_a_messy_table_goes_through_every_command(run, tmp_path, seed):
     Path("clues.csv").write_text(f"{same[0]},{same[1]},must\n{same[0]},{other},cannot\n", "utf-8")
     words = [path.name, *sheet, "--clues", "clues.csv"]
     report = f"report{seed}.json"
-    run("fit", *words, "-k", 3, "--method", "PCKMeans", "--report", report, "--out", f"out{seed}.csv")
+    run("fit", *words, "-k", 3, "--method", "PCKMeans", "--report", report, "--out", "out.csv", "--save", "model.cw")
     facts = json.loads(Path(report).read_text("utf-8"))
     assert facts["rows"] == len(y)
     assert len(facts["columns"]) >= 1
     assert sum(facts["sizes"]) == len(y)
+    run("predict", "model.cw", path.name, *sheet, "--out", "again.csv")
+    assert tables.read("again.csv").columns["cluster"].tolist() == tables.read("out.csv").columns["cluster"].tolist()
     run("check", *words, "--explain-columns")
     project = f"project{seed}.cluewise"
     run("ask", path.name, *sheet, "--budget", 2, "--project", project, "--strategy", "RandomPairs", typed="y\nn\n")
