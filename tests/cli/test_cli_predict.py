@@ -157,8 +157,7 @@ def test_every_method_can_be_saved_and_those_that_predict_do(run, write):
         (["predict", "none.cw", "data.csv"], "there is no file 'none.cw'."),
         (["predict", "data.csv", "data.csv"], "'data.csv' is not a saved model;"),
         (["predict", "model.cw", "none.csv"], "there is no file 'none.csv'."),
-        (["predict", "model.cw", "short.csv"], "short.csv has no column 'length'"),
-        (["predict", "model.cw", "words.csv"], "column 'length' of words.csv"),
+        (["predict", "model.cw", "other.csv"], "other.csv has none of the columns that the model was fitted to."),
         (["predict", "model.cw", "next.csv", "-o", "next.csv"], "--out 'next.csv' is also an input"),
         (["predict", "model.cw", "next.csv", "-o", "model.cw"], "'model.cw' has none of the suffixes"),
         (["predict", "model.cw"], "Missing argument 'DATA'"),
@@ -169,8 +168,7 @@ def test_every_method_can_be_saved_and_those_that_predict_do(run, write):
 )
 def test_bad_input_is_answered_in_one_sentence(run, write, folder, words, sentence):
     write("next.csv", NEXT)
-    write("short.csv", "id,width\nash,1\n")
-    write("words.csv", "id,length,width\nash,long,1\n")
+    write("other.csv", "id,weight\nash,1\n")
     run(*FIT, "--save", "model.cw", "--method", "PCKMeans")
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     answer = run(*words)
@@ -196,9 +194,22 @@ def test_sections_of_another_kind_are_refused(run, write):
         assert (answer.code, "its sections are of another kind" in answer.err) == (2, True)
 
 
+def test_gaps_and_words_do_not_stop_a_prediction(run, write):
+    run(*FIT, "--save", "model.cw", "--method", "PCKMeans")
+    for name, text, sentence in (
+        ("short.csv", "id,width\nash,9\n", "short.csv has no column 'length', which the fit used;"),
+        ("words.csv", "id,length,width\nash,long,9\n", "of words.csv (line 2: 'long') counts as missing"),
+    ):
+        write(name, text)
+        answer = run("predict", "model.cw", name)
+        assert (answer.code, sentence in answer.err) == (0, True)
+
+
 def test_what_is_saved_with_a_model(run, folder):
     run(*FIT, "--save", "model.cw", "--id", "id")
     sections = models.read("model.cw").sections
     assert sections["row_names"] == ["rose", "lily", "iris", "oak", "elm", "fir"]
-    assert (sections["rows"]["columns"], sections["rows"]["id_column"]) == (["length", "width"], "id")
+    kept = sections["rows"]
+    assert (kept["plan"]["names"], kept["id_column"]) == (["length", "width"], "id")
+    assert kept["table"] == ["id", "length", "width", "color"]
     assert sections["clusters"] == {}
