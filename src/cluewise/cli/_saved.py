@@ -106,15 +106,15 @@ def _encode(table: tables.Table, kept: dict[str, Any]) -> Floats:
 
     rows = Rows.from_state(kept["plan"], kept["arrays"])
     known = set(rows.feature_names_in_)
+    chosen = {name: column for name, column in table.columns.items() if name in known}
+    if not chosen:
+        raise tables.TableError(f"{table.name} has none of the columns that the model was fitted to.")
     new = [name for name in table.columns if name not in kept["table"]]
     if new:
         shown = ", ".join(f"'{name}'" for name in new[:5]) + (", …" if len(new) > 5 else "")
         warnings.warn(
             f"{table.name} has columns that the fit has not seen, which are not used: {shown}.", ColumnWarning
         )
-    chosen = {name: column for name, column in table.columns.items() if name in known}
-    if not chosen:
-        raise tables.TableError(f"{table.name} has none of the columns that the model was fitted to.")
     return rows.transform(tables.Table(chosen, table.name, table.lines))
 
 
