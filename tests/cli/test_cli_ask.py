@@ -249,6 +249,19 @@ def test_labels_and_choices_are_typed(folder, typed):
     assert set(clues.classes_) == {"tree", "flower"}
 
 
+def test_by_default_clusters_come_with_the_answers_and_all_kinds_of_questions_may_be_asked(folder, typed):
+    first = typed(["y", "n", "q"], "ask", "data.csv", "--ignore", "color", "-k", "2", "--questions", "pair")
+    assert Project.peek(folder / "data.cluewise").strategy == "CluewiseQuestions"
+    assert "add --result FILE to get the clusters" in first.out
+    again = typed(["q"], "ask", "data.csv", "--result", "found.csv")
+    assert (again.code, again.err) == (0, "")
+    lines = (folder / "found.csv").read_text("utf-8").splitlines()
+    assert lines[0].endswith("cluster")
+    assert {line.split(",")[-1] for line in lines[1:]} == {"0", "1"}
+    other = ("ask", "data.csv", "--ignore", "color", "--project", "other.cluewise", "--questions", "label")
+    assert "Which class is " in typed(["q"], *other).out
+
+
 def test_strategies_are_listed(folder, run):
     names = [line.split()[0] for line in run("list", "--strategies").out.splitlines() if line.strip()]
     assert {"RandomPairs", "ExploreMinMax", "SuperInstances"} <= set(names)
@@ -348,7 +361,7 @@ def test_no_input_at_all_is_a_quit(folder, run, monkeypatch):
 def test_what_was_begun_with_may_be_said_again_in_any_spelling(folder, typed):
     first = ("ask", "data.csv", "--ignore", "color")
     assert typed(["n"], *first).code == 0
-    same = typed(["n"], *first, "--strategy", "composite-questions", "--questions", "pair", "--seed", "0")
+    same = typed(["n"], *first, "--strategy", "cluewise-questions", "--questions", "pair", "--seed", "0")
     assert (same.code, same.err) == (0, "")
     other = typed([], *first, "--seed", "7")
     assert (other.code, other.out) == (2, "")

@@ -1,6 +1,7 @@
 """Ask and tell: strategies that choose questions, and oracles that answer them."""
 
 from cluewise.active._boundary import BoundaryDBSCAN
+from cluewise.active._cluewise_questions import CluewiseQuestions
 from cluewise.active._committee.committee import Committee
 from cluewise.active._composite.composite import CompositeQuestions
 from cluewise.active._confirmed import Confirmed
@@ -22,6 +23,7 @@ from cluewise.active._uncertainty import NeighborhoodUncertainty
 __all__ = [
     "Answer",
     "BoundaryDBSCAN",
+    "CluewiseQuestions",
     "Committee",
     "CompositeQuestions",
     "Confirmed",
@@ -59,7 +61,7 @@ def strategies() -> tuple[type[Strategy], ...]:
     --------
     >>> from cluewise.active import strategies
     >>> [strategy.__name__ for strategy in strategies() if "label" not in strategy.card.asks]
-    ['InformationGain', 'PairsAtStake', 'RandomPairs', 'SuperInstances']
+    ['CluewiseQuestions', 'InformationGain', 'PairsAtStake', 'RandomPairs', 'SuperInstances']
     """
     public = [globals()[name] for name in __all__]
     found = [one for one in public if isinstance(one, type) and issubclass(one, Strategy)]

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -260,7 +261,10 @@ class Strategy(BaseEstimator, ABC):
     def _check_state(self, state: State) -> None:
         if not isinstance(state, State):
             raise TypeError(f"a state comes from start() or tell(), it is not {state!r}.")
-        if (state.strategy, state.parameters) != (type(self).__name__, self._plain_parameters()):
+        own = self._plain_parameters()
+        # A conversation may be older than a parameter: then it was begun with the default.
+        begun = {name: p.default for name, p in signature(type(self)).parameters.items() if name in own}
+        if (state.strategy, {**begun, **state.parameters}) != (type(self).__name__, own):
             settings = ", ".join(f"{name}={value}" for name, value in state.parameters.items())
             raise ValueError(f"this conversation was started by {state.strategy}({settings}), not by {self!r}.")
 

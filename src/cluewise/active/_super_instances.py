@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from numbers import Real
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats, Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known
+from cluewise.active._second_look import LEARNED, count_voices, error_rate_of, list_verdicts
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene, Strategy, StrategyCard
 from cluewise.centroid import PCKMeans
@@ -28,7 +31,15 @@ COARSE, SWEEPS = 16, 10
 LISTED = 100
 """Maximum number of pairs of clusters, the closest first, that a batch is chosen from."""
 
+TOLERATED = 0.003
+"""Share of all pairs of rows that one answer may be expected to get wrong before it is asked for again."""
+
+MOST = 15
+"""Maximum number of answers to one question."""
+
 Pair: TypeAlias = tuple[int, int]
+Parts: TypeAlias = dict[tuple[bytes, int], list[Ints]]
+"""By a set of rows and a number: the parts that k-means makes of it."""
 Talk: TypeAlias = Generator[list[tuple[Pair, str]], bool | None, None]
 """Yields the pairs that may be asked now, the best first, and receives the answer to the first."""
 
@@ -36,9 +47,10 @@ Talk: TypeAlias = Generator[list[tuple[Pair, str]], bool | None, None]
 class Procedure:
     """The state of the procedure: a function of data, seed, clues, and answers in order."""
 
-    def __init__(self, X: Floats, given: Clues, seed: int) -> None:
+    def __init__(self, X: Floats, given: Clues, seed: int, made: Parts | None = None) -> None:
         self.X = X
         self.seed = seed
+        self._made = {} if made is None else made
         self.known = Known(given)
         self.learned = 0
         self.wanted: list[tuple[Pair, str]] = []
@@ -55,6 +67,17 @@ class Procedure:
         self.known.learn(answer)
         self.learned += 1
         self._advance(self.wanted)
+
+    def risks(self, answers: Iterable[Answer], error_rate: float) -> list[Question]:
+        """Questions to ask again, because a wrong answer would move too many pairs of rows; the worst first."""
+        lead = float(np.log(1 / error_rate - 1))
+        voices = count_voices(answers)
+        odds = {pair: lead * (yes - no) for pair, (no, yes) in voices.items() if no + yes < MOST}
+        size = {self._row[s]: float(len(self._members[s])) for cluster in self._clusters for s in cluster}
+        risk = {one.pair: one.doubt * one.stake for one in list_verdicts(odds, size)}
+        least = TOLERATED * len(self.X) ** 2 / 2
+        pairs = sorted((pair for pair in risk if risk[pair] > least), key=lambda pair: -risk[pair])
+        return [Question("pair", pair, "much depends on the answer, which may have been wrong.") for pair in pairs]
 
     def labels(self) -> Ints:
         """Clusters after the last complete round, or as they are in the first one."""
@@ -149,6 +172,12 @@ class Procedure:
 
     def _parts(self, rows: Ints, k: int) -> list[Ints]:
         """A set of rows in at most k parts by k-means; the same set always gives the same parts."""
+        key = rows.tobytes(), k
+        if key not in self._made:
+            self._made[key] = self._make_parts(rows, k)
+        return self._made[key]
+
+    def _make_parts(self, rows: Ints, k: int) -> list[Ints]:
         rng = np.random.default_rng([self.seed, int(rows[0]), len(rows), k])
         if len(rows) <= k:
             return [rows[i : i + 1] for i in range(len(rows))]
@@ -172,6 +201,13 @@ class SuperInstances(Strategy):
     the largest one, as finely as a few questions say, and then asks which clusters of super-instances belong together,
     the closest first. The number of clusters need not be known, and clusters may have any shape. It has a clustering of
     its own (`clustering`). This is the published procedure; `PairsAtStake` makes more of the same kind of questions.
+
+    Parameters
+    ----------
+    error_rate : float or "learned", default=0.0
+        Probability that an answer is wrong. If it is above 0, an answer is asked for again while three in a thousand of
+        all pairs of rows or more are expected to be wrong because of it, and the majority counts. "learned": 0.1 at
+        first, then as answers to the same question disagree. 0 is the published procedure.
 
     See Also
     --------
@@ -227,6 +263,13 @@ class SuperInstances(Strategy):
         cost="k-means on one super-instance",
     )
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "error_rate": [Interval(Real, 0, 0.5, closed="left"), StrOptions({LEARNED})],
+    }
+
+    def __init__(self, *, error_rate: float | str = 0.0) -> None:
+        self.error_rate = error_rate
+
     def clustering(self, state: State, X: Any) -> Ints:
         """The clusters of super-instances after the last complete round; those of the first round while it lasts.
 
@@ -242,14 +285,21 @@ class SuperInstances(Strategy):
         """
         return self._procedure(self._scene(state, X)).labels()
 
+    def _prepare(self, X: Any, state: State) -> Parts:
+        """Parts by k-means as they are made, so that an answer to an old question costs none of them again."""
+        return {}
+
     def _procedure(self, scene: Scene) -> Procedure:
         at: Procedure | None = scene.memo.get("procedure")
         if at is None:
-            at = scene.memo["procedure"] = Procedure(scene.X, scene.state.given, scene.state.seed)
+            at = scene.memo["procedure"] = Procedure(scene.X, scene.state.given, scene.state.seed, scene.ready)
         for answer in scene.answers[at.learned :]:
             at.learn(answer)
         return at
 
     def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
-        wanted = [Question("pair", pair, why) for pair, why in self._procedure(scene).wanted]
-        return [question for question in wanted if scene.known.open(question)][:size]
+        at = self._procedure(scene)
+        wanted = [Question("pair", pair, why) for pair, why in at.wanted]
+        rate = error_rate_of(self.error_rate, scene.state.answers)
+        again = at.risks(scene.state.answers, rate) if rate else []
+        return [*again, *(question for question in wanted if scene.known.open(question))][:size]

@@ -21,7 +21,7 @@ DEFAULT_BUDGET = 50
 
 Strategy = Annotated[
     str | None,
-    typer.Option("--strategy", metavar="NAME", help="How to choose questions; by default CompositeQuestions."),
+    typer.Option("--strategy", metavar="NAME", help="How to choose questions; by default CluewiseQuestions."),
 ]
 Kind = Annotated[
     str | None,
@@ -58,7 +58,7 @@ Result = Annotated[
     typer.Option(
         "--result",
         metavar="FILE",
-        help="Rows with the clusters that the strategy itself finds (PairsAtStake, SuperInstances).",
+        help="Rows with the clusters by all answers so far (CluewiseQuestions, PairsAtStake, SuperInstances).",
         rich_help_panel="Output",
     ),
 ]
@@ -272,3 +272,5 @@ def _goodbye(talk: Project, data: Path, place: Path, target: Path, result: Path 
     _show.say(f"Answers: {place}. Clues: {target}.{found}")
     if state.clues.kinds:
         _show.say(f"Next: {_project.next_command(talk, data, target)}")
+    if result is None and hasattr(talk.strategy, "clustering"):
+        _show.say("Or add --result FILE to get the clusters by these answers.")

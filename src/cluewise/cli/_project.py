@@ -22,8 +22,8 @@ __all__ = [
 ]  # fmt: skip
 
 OPTIONS = "options"
-DEFAULT = "CompositeQuestions"
-"""Needs no number of clusters, answers at once, and did best on average with the clusterers of `fit`."""
+DEFAULT, OTHER_KINDS = "CluewiseQuestions", "CompositeQuestions"
+"""The first survives wrong answers, and has clusters at any moment; the second asks questions of all kinds."""
 
 
 def strategy_of(name: str, parameters: dict[str, Any]) -> Strategy:
@@ -90,7 +90,10 @@ def begin(project: Path, data: Path, options: dict[str, Any], budget: int) -> tu
     clusters, seed = options["clusters"], options["seed"] or 0
     asked = {"n_clusters": clusters, "questions": options["questions"]}
     given = {name: value for name, value in asked.items() if value is not None}
-    strategy = strategy_of(options["strategy"] or DEFAULT, given)
+    usual = DEFAULT if options["questions"] in (None, "pair") else OTHER_KINDS
+    strategy = strategy_of(options["strategy"] or usual, given)
+    if usual == DEFAULT and options["strategy"] is None:
+        given.pop("questions", None)  # it asks about pairs only
     for name in given.keys() - strategy.get_params(deep=False).keys():
         option = {"n_clusters": "-k", "questions": "--questions"}[name]
         raise ValueError(f"{type(strategy).__name__} does not use {option}; leave it out.")
@@ -163,8 +166,8 @@ def _check_same(name: str, value: Any, kept: dict[str, Any], beginning: State, p
     """Refuse an option that differs from the beginning; defaults may be given, and any spelling."""
     was = kept.get(name)
     if was is None:
-        parameter = {"clusters": "n_clusters", "questions": "questions"}.get(name)
-        was = beginning.parameters.get(parameter) if parameter else None
+        usual = {"n_clusters": None, "questions": "pair"} | beginning.parameters
+        was = usual.get({"clusters": "n_clusters", "questions": "questions"}.get(name, ""))
     if was is not None and _plain(name, value) == _plain(name, was):
         return
     before = "without it" if was in (None, False) and name != "seed" else f"with {was}"

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
+from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Ints
 from cluewise.active._dialog import Question
 from cluewise.active._pairs_at_stake.stakes import Table
 from cluewise.active._pairs_at_stake.ward_groups import WardGroups
+from cluewise.active._second_look import LEARNED, count_voices, error_rate_of
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene, Strategy, StrategyCard
 
 __all__ = ["PairsAtStake"]
+
+AGAIN = "much depends on the answer, which may have been wrong."
+
+WORTH = 0.5
+"""What another answer is worth, as a share of the pairs of rows that a wrong one costs; it may be wrong, too."""
+
+LEAST = 0.05
+"""Expected number of pairs of rows for which a question is not asked again."""
 
 LOOKED_AT = 20
 """Number of candidates considered for each question of a batch."""
@@ -29,8 +40,16 @@ class PairsAtStake(Strategy):
     the most expected changes comes next. The number of clusters need not be known. Use it when classes consist of
     compact groups, however many; read the clusters from `clustering`, or fit any clusterer to ``state.clues``.
 
+    Parameters
+    ----------
+    error_rate : float or "learned", default=0.0
+        Probability that an answer is wrong. If it is above 0, an answer on which much depends is asked for again, and
+        a surprising one takes more than one answer to be believed. "learned": 0.1 at first, then as answers to the same
+        question disagree.
+
     See Also
     --------
+    CluewiseQuestions : The same with a learned error rate, and `Cluewise` for the clusters at the beginning.
     SuperInstances : Super-instances by k-means, in rounds of splitting and merging.
 
     Notes
@@ -65,6 +84,11 @@ class PairsAtStake(Strategy):
     may be asked about. With more than 12 000 rows, the leaves of the tree are 2 000 small clusters by k-means; with
     fewer, nothing is random.
 
+    With an error rate e, the log-odds that two super-instances belong together are those of p before the first answer
+    plus log((1 − e)/e) for each yes and minus as much for each no; their sign decides. A wrong yes costs the pairs
+    between the two sides that no other yes joins, a wrong no those between the two clusters. Asking again is worth half
+    of these times the probability that the answer is wrong, and competes with new questions.
+
     *Deviations* from the super-instances of COBRAS [VanCraenendonck2018]_: the tree instead of k-means, single
     questions in the order of their value instead of rounds of splitting and merging, and clusters that are never
     complete: two that are small or far apart are not asked about while more is at stake elsewhere.
@@ -91,6 +115,13 @@ class PairsAtStake(Strategy):
         cost="O(m²) for m super-instances; Ward's tree once: O(n²d), above 12 000 rows O(nd)",
     )
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "error_rate": [Interval(Real, 0, 0.5, closed="left"), StrOptions({LEARNED})],
+    }
+
+    def __init__(self, *, error_rate: float | str = 0.0) -> None:
+        self.error_rate = error_rate
+
     def clustering(self, state: State, X: Any) -> Ints:
         """The clusters of super-instances as they are now.
 
@@ -104,10 +135,15 @@ class PairsAtStake(Strategy):
         ndarray of shape (n,)
             Cluster of each row, from 0; rows with clues are placed as the clues say.
         """
-        table = self._table(self._scene(state, X))
-        labels = table.labels(state.clues)
+        return self._read_clusters(self._scene(state, X), None)
+
+    def _read_clusters(self, scene: Scene, most: int | None) -> Ints:
+        """Clusters of the super-instances, numbered by their first rows."""
+        table, state = self._table(scene), scene.state
+        # The table has weighed the answers; of clues that may be wrong, only those given are kept to the letter.
+        labels = table.labels(state.given if table.error_rate else state.clues, most)
         _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[labels.reshape(-1)]  # numbered by their first rows
+        return np.argsort(np.argsort(first))[labels.reshape(-1)]
 
     def _prepare(self, X: Any, state: State) -> WardGroups:
         return WardGroups(X, state.seed)
@@ -115,7 +151,10 @@ class PairsAtStake(Strategy):
     def _table(self, scene: Scene) -> Table:
         table: Table | None = scene.memo.get("table")
         if table is None:
-            table = scene.memo["table"] = Table(scene.ready, scene.state.given)
+            # Only an answer to an old question changes the rate, and then there is a new table.
+            rate = error_rate_of(self.error_rate, scene.state.answers)
+            table = scene.memo["table"] = Table(scene.ready, scene.state.given, rate)
+        table.voices = count_voices(scene.state.answers)
         for answer in scene.answers[table.learned :]:
             table.learn(answer)
         return table
@@ -134,7 +173,11 @@ class PairsAtStake(Strategy):
             if not touched & used and scene.known.open(question):
                 questions.append(question)
                 used |= touched
-        return questions
+        if not table.error_rate:
+            return questions
+        worth = [(one.pair, WORTH * one.doubt * one.stake) for one in table.verdicts()]
+        again = [Question("pair", pair, AGAIN, value) for pair, value in worth if value > LEAST]
+        return sorted([*questions, *again], key=lambda question: -(question.score or 0.0))[:size]
 
 
 def _why(table: Table, i: int, j: int) -> str:

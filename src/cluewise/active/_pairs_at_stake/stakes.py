@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._known import Known
 from cluewise.active._pairs_at_stake.ward_groups import WardGroups
+from cluewise.active._second_look import Verdict, list_verdicts
 from cluewise.clues import Clues
 
 __all__ = ["Odds", "Table"]
@@ -23,6 +26,12 @@ TINY = 1e-12
 
 MOST = 500
 """Maximum number of super-instances beyond the number of answers; given labels could split without end."""
+
+MOST_VOICES = 15
+"""Maximum number of answers to one question."""
+
+UNSURE = 0.02
+"""Minimum probability of a "yes" or "no" that a distance alone may give."""
 
 STEEPNESS = 4.0
 """Prior median of the slope: at twice the distance, the odds are 16 times smaller."""
@@ -50,10 +59,13 @@ class Odds:
         self._at = np.linspace(theta[0] - BEYOND, theta[-1] + BEYOND, POINTS)
         self._curves = 1.0 / (1.0 + np.exp(-self._slope * (self._theta - self._at[:, None])))
 
-    def learn(self, f: float, yes: bool) -> None:
-        """Update the posterior with one answer."""
+    def learn(self, f: float, yes: bool, error_rate: float = 0.0) -> None:
+        """Update the posterior with one answer, which is wrong with some probability."""
         z = self._slope * (self._theta - f)
-        self._log -= np.logaddexp(0.0, -z if yes else z)
+        right = -np.logaddexp(0.0, -z if yes else z)
+        if error_rate:
+            right = np.log(error_rate + (1.0 - 2.0 * error_rate) * np.exp(right))
+        self._log += right
 
     def yes(self, f: Floats) -> Floats:
         """The probability of a "yes" at each f."""
@@ -67,8 +79,11 @@ class Table:
     All matrices are (m, m) over super-instances; the diagonal is about the two halves of one.
     """
 
-    def __init__(self, groups: WardGroups, given: Clues) -> None:
+    def __init__(self, groups: WardGroups, given: Clues, error_rate: float = 0.0) -> None:
         self.groups = groups
+        self.error_rate = error_rate
+        self.voices: dict[tuple[int, int], tuple[int, int]] = {}
+        self._before: dict[tuple[int, int], float] = {}  # log-odds of a yes before the first answer
         self.known = Known(given)
         self.learned = 0
         self._preferred: Bools = given.labels >= 0
@@ -88,11 +103,39 @@ class Table:
 
     def learn(self, answer: Answer) -> None:
         """Add one answer and everything that follows from it."""
+        if self.error_rate:
+            answer = self._judge(answer)
         self.known.learn(answer)
         self.learned += 1
         self._apply(answer)
         self._unseen = set(range(len(self.node)))
         self._advance()
+
+    def _judge(self, answer: Answer) -> Answer:
+        """What is likely after an answer: if it is surprising, it may take a second one to believe it."""
+        if answer.question.kind != "pair":
+            return answer
+        pair = min(answer.question.rows), max(answer.question.rows)
+        if pair not in self._before:
+            self._before[pair] = self._expect(*answer.question.rows)
+        return replace(answer, value=self._weigh(pair) > 0) if pair in self.voices else answer
+
+    def _expect(self, first: int, second: int) -> float:
+        """Log-odds of a yes about two rows, by the distance of their super-instances."""
+        place = {row: i for i, row in enumerate(self.row)}
+        known = [place[row] for row in (first, second) if row in place]
+        if len(known) == 1:  # about the halves of one, as a rule
+            i = known[0]
+            known = [i, i] if self.node[i] >= self.groups.n_leaves and {first, second} == {*self.pair(i, i)} else []
+        if len(known) < 2:
+            return 0.0
+        yes = float(np.clip(self._odds.yes(self._far[known[0], known[1]]), UNSURE, 1.0 - UNSURE))
+        return float(np.log(yes / (1.0 - yes)))
+
+    def _weigh(self, pair: tuple[int, int]) -> float:
+        """Log-odds of a yes after the votes for no and yes."""
+        no, yes = self.voices[pair]
+        return self._before.get(pair, 0.0) + float(np.log(1 / self.error_rate - 1)) * (yes - no)
 
     def best(self) -> tuple[int, int, float] | None:
         """The two super-instances (or one, twice) with the highest value, and that value; None without a question."""
@@ -124,17 +167,25 @@ class Table:
             self._medoids[half] = self.groups.medoid(half, self._preferred)
         return self.row[i], self._medoids[half]
 
-    def labels(self, clues: Clues) -> Ints:
-        """Cluster of each row; rows with clues are placed as the clues say."""
+    def verdicts(self) -> list[Verdict]:
+        """What was said about two super-instances, how likely that is wrong, and what depends on it."""
+        size = {row: float(self.groups.size[v]) for row, v in zip(self.row, self.node.tolist())}
+        odds = {pair: self._weigh(pair) for pair in self.voices}
+        found = list_verdicts(odds, size)
+        return [verdict for verdict in found if sum(self.voices[verdict.pair]) < MOST_VOICES]
+
+    def labels(self, clues: Clues, most: int | None = None) -> Ints:
+        """Cluster of each row; rows with clues are placed as the clues say, in at most so many clusters."""
         labels = np.empty(len(self.groups.X), dtype=np.int64)
-        for node, cluster in zip(self.node.tolist(), self.cluster.tolist()):
+        own = self.cluster if most is None else self._join_small(most)
+        for node, cluster in zip(self.node.tolist(), own.tolist()):
             labels[self.groups.rows(node)] = cluster
         together: dict[int, list[int]] = {}
         for row in clues.tied.tolist():
             together.setdefault(self.known.root(row), []).append(row)
-        home = {self.known.root(row): cluster for row, cluster in zip(self.row, self.cluster.tolist())}
+        home = {self.known.root(row): cluster for row, cluster in zip(self.row, own.tolist())}
         component = clues.components
-        seat = {int(component[row]): cluster for row, cluster in zip(self.row, self.cluster.tolist())}
+        seat = {int(component[row]): cluster for row, cluster in zip(self.row, own.tolist())}
         founded: dict[int, list[int]] = {}
         cliques = _cliques(clues)
         for root, rows in sorted(together.items(), key=lambda one: (-len(one[1]), one[1])):
@@ -154,6 +205,18 @@ class Table:
             labels[rows] = cluster
         return labels
 
+    def _join_small(self, most: int) -> Ints:
+        """The clusters, of which at most so many remain: small ones join the closest of the large ones."""
+        size = np.bincount(self.cluster, weights=self.groups.size[self.node])
+        large = np.argsort(-size, kind="stable")[:most]
+        kept = np.isin(self.cluster, large)
+        cluster = self.cluster.copy()
+        for c in np.setdiff1d(self.cluster, large).tolist():
+            mine = self.cluster == c
+            nearest = self._far[np.ix_(mine, kept)].min(axis=0).argmin()
+            cluster[mine] = self.cluster[kept][nearest]
+        return cluster
+
     def _splits(self) -> Bools:
         if len(self.node) >= MOST + self.learned:
             return np.zeros(len(self.node), dtype=bool)
@@ -170,7 +233,7 @@ class Table:
         for first, second, same in answer.links():
             i, j = place.get(first), place.get(second)
             if i is not None and j is not None and self._unsettled(i, j):
-                self._odds.learn(float(self._far[i, j]), same)
+                self._odds.learn(float(self._far[i, j]), same, self.error_rate)
         spoken_of = {self.known.root(row) for row in answer.question.rows}
         clusters = np.unique(self.cluster, return_index=True)[1].tolist()
         for i in [i for i in clusters if self.known.root(self.row[i]) in spoken_of]:
@@ -191,7 +254,7 @@ class Table:
                 return
             same = self.known.same(*pair)
             if same is not None:
-                self._odds.learn(float(self._far[i, j]), same)
+                self._odds.learn(float(self._far[i, j]), same, self.error_rate)
             if i == j:
                 j = self._split(i, pair[1])
             self._settle(i, j, same)
