@@ -250,7 +250,7 @@ def test_labels_and_choices_are_typed(folder, typed):
 
 
 def test_by_default_clusters_come_with_the_answers_and_all_kinds_of_questions_may_be_asked(folder, typed):
-    first = typed(["y", "n", "q"], "ask", "data.csv", "--ignore", "color", "-k", "2", "--questions", "pair")
+    first = typed(["n", "q"], "ask", "data.csv", "--ignore", "color", "-k", "2", "--questions", "pair")
     assert Project.peek(folder / "data.cluewise").strategy == "CluewiseQuestions"
     assert "add --result FILE to get the clusters" in first.out
     again = typed(["q"], "ask", "data.csv", "--result", "found.csv")

@@ -11,14 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Ints
 from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake
-from cluewise.active._second_look import LEARNED
+from cluewise.active._second_look import LEARNED, error_rate_of
 from cluewise.active._state import State
 from cluewise.active._strategy import StrategyCard
 
 __all__ = ["CluewiseQuestions"]
 
 FEW = 40
-"""Answers up to which `Cluewise` finds better clusters than the answers alone."""
+"""Answers, all of them right, up to which `Cluewise` finds better clusters than the answers alone."""
 
 
 class CluewiseQuestions(PairsAtStake):
@@ -42,9 +42,9 @@ class CluewiseQuestions(PairsAtStake):
     Notes
     -----
     With fewer than 40 answers, `clustering` fits `Cluewise` to all of them. Later it takes the clusters of
-    super-instances; if there are more than n_clusters, small ones join the closest of the large ones. `Cluewise`
-    compares clusterings by how well they predict answers that they have not seen, and these questions are chosen to be
-    hard to predict: with 100 of them, the clusters of super-instances have a mean ARI that is .1 to .2 higher.
+    super-instances; if there are more than n_clusters, small ones join the closest of the large ones. An answer that is
+    wrong with probability e counts as (1 − 2e)² answers. `Cluewise` compares clusterings by how well they predict answers
+    that they have not seen, and these questions are chosen to be hard to predict, so that it does not follow them far.
 
     Examples
     --------
@@ -86,7 +86,8 @@ class CluewiseQuestions(PairsAtStake):
             Cluster of each row, from 0.
         """
         scene = self._scene(state, X)
-        if state.asked >= FEW:
+        rate = error_rate_of(self.error_rate, state.answers)
+        if state.asked * (1 - 2 * rate) ** 2 >= FEW:
             return self._read_clusters(scene, self.n_clusters)
         from cluewise.front import Cluewise
 
