@@ -64,3 +64,20 @@ def test_a_conversation_that_ends_at_once_has_figures(script):
         "median wait",
         "set-up and first question",
     ]
+
+
+@pytest.mark.needs_data
+def test_wrong_answers_go_on_where_they_stopped(tmp_path, monkeypatch, script):
+    wrong = script("experiments", "wrong_answers")
+    make, results = wrong.CONVERSATIONS["PairsAtStake"]
+    monkeypatch.setattr(wrong, "CONVERSATIONS", {"PairsAtStake": (make, {"*itself*": results["*itself*"]})})
+    monkeypatch.setattr(wrong, "ROWS", 60)
+    table = tmp_path / "table.md"
+    some = ["--only", "iris", "--strategy", "PairsAtStake", "--csv", str(tmp_path / "a.csv"), "--table", str(table)]
+    wrong.main(some)
+    first = table.read_text()
+    monkeypatch.setattr(wrong, "talk", None)  # nothing is left to run
+    wrong.main(some)
+    assert table.read_text() == first
+    assert "| PairsAtStake | *itself* |" in first
+    assert first.rstrip().endswith("| 3 |")

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Ints
-from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake
+from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake, number_clusters
 from cluewise.active._second_look import LEARNED, error_rate_of
 from cluewise.active._state import State
 from cluewise.active._strategy import StrategyCard
@@ -43,8 +43,8 @@ class CluewiseQuestions(PairsAtStake):
     -----
     With fewer than 40 answers, `clustering` fits `Cluewise` to all of them. Later it takes the clusters of
     super-instances; if there are more than n_clusters, small ones join the closest of the large ones. An answer that is
-    wrong with probability e counts as (1 − 2e)² answers. `Cluewise` compares clusterings by how well they predict answers
-    that they have not seen, and these questions are chosen to be hard to predict, so that it does not follow them far.
+    wrong with probability e counts as (1 − 2e)² answers. `Cluewise` compares clusterings by how well they predict
+    answers that they have not seen. These questions are chosen to be hard to predict, so it does not follow them far.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class CluewiseQuestions(PairsAtStake):
         Returns
         -------
         ndarray of shape (n,)
-            Cluster of each row, from 0.
+            Cluster of each row, from 0, in the order of their first rows.
         """
         scene = self._scene(state, X)
         rate = error_rate_of(self.error_rate, state.answers)
@@ -94,4 +94,5 @@ class CluewiseQuestions(PairsAtStake):
         clues = state.clues.only(state.clues.kinds - {"avoid"})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # empty clusters
-            return Cluewise(self.n_clusters, random_state=state.seed).fit(scene.X, clues=clues).labels_
+            model = Cluewise(self.n_clusters, random_state=state.seed).fit(scene.X, clues=clues)
+        return number_clusters(model.labels_)

@@ -16,7 +16,7 @@ from cluewise.active._second_look import LEARNED, count_voices, error_rate_of
 from cluewise.active._state import State
 from cluewise.active._strategy import Scene, Strategy, StrategyCard
 
-__all__ = ["PairsAtStake"]
+__all__ = ["PairsAtStake", "number_clusters"]
 
 AGAIN = "much depends on the answer, which may have been wrong."
 
@@ -138,12 +138,10 @@ class PairsAtStake(Strategy):
         return self._read_clusters(self._scene(state, X), None)
 
     def _read_clusters(self, scene: Scene, most: int | None) -> Ints:
-        """Clusters of the super-instances, numbered by their first rows."""
+        """Clusters of the super-instances."""
         table, state = self._table(scene), scene.state
         # The table has weighed the answers; of clues that may be wrong, only those given are kept to the letter.
-        labels = table.labels(state.given if table.error_rate else state.clues, most)
-        _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[labels.reshape(-1)]
+        return number_clusters(table.labels(state.given if table.error_rate else state.clues, most))
 
     def _prepare(self, X: Any, state: State) -> WardGroups:
         return WardGroups(X, state.seed)
@@ -178,6 +176,12 @@ class PairsAtStake(Strategy):
         worth = [(one.pair, WORTH * one.doubt * one.stake) for one in table.verdicts()]
         again = [Question("pair", pair, AGAIN, value) for pair, value in worth if value > LEAST]
         return sorted([*questions, *again], key=lambda question: -(question.score or 0.0))[:size]
+
+
+def number_clusters(labels: Ints) -> Ints:
+    """The same clusters, numbered by their first rows."""
+    _, first, labels = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[labels.reshape(-1)]
 
 
 def _why(table: Table, i: int, j: int) -> str:
