@@ -40,21 +40,17 @@ def read(strategy: Any, state: active.State, X: Any, k: int) -> Any:
     return strategy.clustering(state, X)
 
 
-def read_told(strategy: Any, state: active.State, X: Any, k: int) -> Any:
-    """The clusters of the strategy when it is told the number of classes, which changes no question."""
-    told = active.CluewiseQuestions(k)
-    return told.clustering(replace(state, parameters=told._plain_parameters()), X)
-
-
-CONVERSATIONS: dict[str, tuple[Callable[[], active.Strategy], dict[str, Callable[..., Any]]]] = {
-    "RandomPairs": (active.RandomPairs, {"Cluewise": fit(cw.Cluewise), "E2CP": fit(cw.E2CP)}),
-    "PairsAtStake": (active.PairsAtStake, {"Cluewise": fit(cw.Cluewise), "E2CP": fit(cw.E2CP), "*itself*": read}),
-    "SuperInstances": (active.SuperInstances, {"*itself*": read}),
-    "SuperInstances, error rate learned": (lambda: active.SuperInstances(error_rate="learned"), {"*itself*": read}),
-    "CluewiseQuestions": (
-        active.CluewiseQuestions,
-        {"*itself*": read, "*itself, told k*": read_told, "Cluewise": fit(cw.Cluewise)},
+CONVERSATIONS: dict[str, tuple[Callable[[int], active.Strategy], dict[str, Callable[..., Any]]]] = {
+    "RandomPairs": (lambda k: active.RandomPairs(), {"Cluewise": fit(cw.Cluewise), "E2CP": fit(cw.E2CP)}),
+    "PairsAtStake": (
+        lambda k: active.PairsAtStake(),
+        {"Cluewise": fit(cw.Cluewise), "E2CP": fit(cw.E2CP), "*itself*": read},
     ),
+    "PairsAtStake, error rate learned": (lambda k: active.PairsAtStake(error_rate="learned"), {"*itself*": read}),
+    "SuperInstances": (lambda k: active.SuperInstances(), {"*itself*": read}),
+    "SuperInstances, error rate learned": (lambda k: active.SuperInstances(error_rate="learned"), {"*itself*": read}),
+    "CluewiseQuestions": (active.CluewiseQuestions, {"*itself*": read}),
+    "CluewiseQuestions, k not told": (lambda k: active.CluewiseQuestions(), {"*itself*": read}),
 }
 
 
@@ -64,7 +60,7 @@ def talk(name: str, error: float, seed: int, spelled: str) -> list[dict[str, Any
     X, y = X[:ROWS], np.unique(y[:ROWS], return_inverse=True)[1]
     X = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X)
     make, results = CONVERSATIONS[spelled]
-    strategy, oracle = make(), active.SimulatedOracle(y, error_rate=error, random_state=seed)
+    strategy, oracle = make(int(y.max()) + 1), active.SimulatedOracle(y, error_rate=error, random_state=seed)
     state = active.interview(strategy, X, oracle, budget=BUDGET, random_state=seed)
     found = []
     for result, find in results.items():

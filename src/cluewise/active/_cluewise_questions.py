@@ -26,7 +26,7 @@ class CluewiseQuestions(PairsAtStake):
 
     The strategy to use first, if people or programs answer that err at times. It asks as `PairsAtStake` does, learns
     the share of wrong answers from those to repeated questions, and needs no number of clusters. The clusters are those
-    of `Cluewise` at the beginning, when there are few answers and the data say more.
+    of `Cluewise`, unless many answers contradict them.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class CluewiseQuestions(PairsAtStake):
 
     Notes
     -----
-    With fewer than 40 answers, `clustering` fits `Cluewise` to all of them. Later it takes the clusters of
-    super-instances; if there are more than n_clusters, small ones join the closest of the large ones. An answer that is
-    wrong with probability e counts as (1 − 2e)² answers. `Cluewise` compares clusterings by how well they predict
-    answers that they have not seen. These questions are chosen to be hard to predict, so it does not follow them far.
+    There are two clusterings: that of `Cluewise`, fitted to all answers, and that of the super-instances, in which small
+    clusters join the closest of the large ones if there are more than n_clusters. `clustering` is that of `Cluewise`
+    while there are fewer than 40 answers, and later if it contradicts no more answers than the other. An answer that is
+    wrong with probability e counts as (1 − 2e)² answers.
 
     Examples
     --------
@@ -85,14 +85,20 @@ class CluewiseQuestions(PairsAtStake):
         ndarray of shape (n,)
             Cluster of each row, from 0, in the order of their first rows.
         """
-        scene = self._scene(state, X)
-        rate = error_rate_of(self.error_rate, state.answers)
-        if state.asked * (1 - 2 * rate) ** 2 >= FEW:
-            return self._read_clusters(scene, self.n_clusters)
         from cluewise.front import Cluewise
 
+        scene = self._scene(state, X)
         clues = state.clues.only(state.clues.kinds - {"avoid"})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # empty clusters
             model = Cluewise(self.n_clusters, random_state=state.seed).fit(scene.X, clues=clues)
-        return number_clusters(model.labels_)
+        smooth, exact = number_clusters(model.labels_), self._read_clusters(scene, self.n_clusters)
+        rate = error_rate_of(self.error_rate, state.answers)
+        if state.asked * (1 - 2 * rate) ** 2 < FEW or _count_broken(smooth, state) <= _count_broken(exact, state):
+            return smooth
+        return exact
+
+
+def _count_broken(labels: Ints, state: State) -> int:
+    """Number of answers that clusters contradict."""
+    return sum((labels[i] == labels[j]) != same for answer in state.answers for i, j, same in answer.links())
