@@ -41,10 +41,10 @@ class CluewiseQuestions(PairsAtStake):
 
     Notes
     -----
-    There are two clusterings: that of `Cluewise`, fitted to all answers, and that of the super-instances, in which small
-    clusters join the closest of the large ones if there are more than n_clusters. `clustering` is that of `Cluewise`
-    while there are fewer than 40 answers, and later if it contradicts no more answers than the other. An answer that is
-    wrong with probability e counts as (1 − 2e)² answers.
+    There are two clusterings: that of `Cluewise`, fitted to all answers, and that of the super-instances, where small
+    clusters join the closest large one if there are more than n_clusters. `clustering` is that of `Cluewise` while
+    there are fewer than 40 answers, and later if it contradicts no more answers than the other. An answer that is wrong
+    with probability e counts as (1 − 2e)² answers.
 
     Examples
     --------
