@@ -46,7 +46,10 @@ CONVERSATIONS: dict[str, tuple[Callable[[int], active.Strategy], dict[str, Calla
         lambda k: active.PairsAtStake(),
         {"Cluewise": fit(cw.Cluewise), "E2CP": fit(cw.E2CP), "*itself*": read},
     ),
-    "PairsAtStake, error rate learned": (lambda k: active.PairsAtStake(error_rate="learned"), {"*itself*": read}),
+    "PairsAtStake, error rate learned": (
+        lambda k: active.PairsAtStake(error_rate="learned"),
+        {"Cluewise": fit(cw.Cluewise), "*itself*": read},
+    ),
     "SuperInstances": (lambda k: active.SuperInstances(), {"*itself*": read}),
     "SuperInstances, error rate learned": (lambda k: active.SuperInstances(error_rate="learned"), {"*itself*": read}),
     "CluewiseQuestions": (active.CluewiseQuestions, {"*itself*": read}),
