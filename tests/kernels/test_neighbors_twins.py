@@ -1,6 +1,7 @@
 """Every kernel of `neighbors` does what its plain twin does."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,3 +72,23 @@ def test_rows_infinitely_far_away_are_neighbors_where_there_are_no_others():
             module.nearest_exactly(X, np.array([0]), near, squared)
         assert near.tolist() == [[3, 1, 2]]
         assert squared.tolist() == [[1.0, np.inf, np.inf]]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nearest_listed_like_its_twin(seed):
+    rng = np.random.default_rng(seed)
+    n, d, m = 40, int(rng.integers(1, 4)), 9
+    points, centers = rng.normal(size=(30, d)), rng.normal(size=(m, d))
+    cell = np.sort(rng.integers(m, size=30))
+    first = np.searchsorted(cell, np.arange(m + 1))
+    listed = np.array([np.append(a, rng.permutation(np.delete(np.arange(m), a))[:6]) for a in range(m)])
+    own = rng.choice(np.unique(cell), n)
+    X = rng.normal(size=(n, d)).astype(rng.choice(["float32", "float64"]))
+    found = []
+    for module in (neighbors, reference_neighbors):
+        near, squared = np.empty((n, 5), dtype=np.int32), np.empty((n, 5))
+        module.nearest_listed(X, own, centers, listed, first, np.ascontiguousarray(points.T), 4, near, squared)
+        found.append((near, squared))
+    (near, squared), (near_of_twin, squared_of_twin) = found
+    np.testing.assert_allclose(squared, squared_of_twin, rtol=1e-12)
+    np.testing.assert_array_equal(near, near_of_twin)

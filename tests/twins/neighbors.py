@@ -6,7 +6,7 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 
-__all__ = ["blend", "nearest_exactly", "recheck", "select_lowest"]
+__all__ = ["blend", "nearest_exactly", "nearest_listed", "recheck", "select_lowest"]
 
 
 def select_lowest(scores: Floats, first: int, own: int, best: Floats, who: Ints) -> None:
@@ -59,3 +59,18 @@ def blend(X: Floats, own: Ints, centers: Floats, listed: Ints, near: Ints, share
         else:
             weight = squared[order[0]] / squared[order]
             share[i] = weight / weight.sum()
+
+
+def nearest_listed(
+    X: Floats, own: Ints, centers: Floats, listed: Ints, first: Ints, columns: Floats, visits: int,
+    near: Ints, squared: Floats,
+) -> None:  # fmt: skip
+    """Sort the points of the nearest cells by distance."""
+    for i, x in enumerate(X.astype(np.float64)):
+        cells = listed[own[i]]
+        cells = cells[np.argsort(((x - centers[cells]) ** 2).sum(axis=1))[:visits]]
+        points = np.concatenate([np.arange(first[cell], first[cell + 1]) for cell in cells])
+        exact = ((x[:, None] - columns[:, points]) ** 2).sum(axis=0)
+        order = np.argsort(exact, kind="stable")[: near.shape[1]]
+        near[i], squared[i] = points[order[0]], exact[order[0]]
+        near[i, : len(order)], squared[i, : len(order)] = points[order], exact[order]

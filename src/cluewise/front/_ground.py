@@ -88,7 +88,9 @@ class Ground:
         self.vectors = np.ascontiguousarray(vectors[:, ::-1])
         count = min(EIGENVECTORS, self.m)
         along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
-        self._references = References(rows, grain, self.centers, along, rng) if len(rows) > self.m else None
+        # Equal rows are one grain, and need no references.
+        within = len(rows) > self.m and bool(self._grains.scatter_.any())
+        self._references = References(rows, grain, self.centers, along, rng) if within else None
         if self._references is None:
             self.place = self._find_place(rows, grain)
         else:

@@ -39,7 +39,8 @@ def embed_for_pieces(ground: Ground, k: int) -> Floats:
 def join_pieces(ground: Ground, piece: Ints, known: Evidence, start: Ints, k: int, rng: np.random.Generator) -> Ints:
     """Cluster of each grain; ``known`` is about grains, and ``start`` is a clustering of them.
 
-    The best of several descents is taken, of which one begins at the start and the others at random.
+    The best of several descents is taken, of which one begins at the start and the others at random. A descent that
+    leaves clusters without pieces does not count, and if all do, the start is taken.
     """
     q = int(piece.max()) + 1
     member = csr_array((np.ones(ground.m), (piece, np.arange(ground.m))), shape=(q, ground.m))
@@ -55,10 +56,10 @@ def join_pieces(ground: Ground, piece: Ints, known: Evidence, start: Ints, k: in
     np.add.at(votes, (piece[known.labeled], known.classes), 1.0)
     mass = np.zeros((q, k))
     np.add.at(mass, (piece, start), ground.sizes)
-    best, top = mass.argmax(axis=1), -np.inf
+    best, top, wanted = start, -np.inf, len(np.unique(start))
     for attempt in range(STARTS):
         labels = mass.argmax(axis=1) if attempt == 0 else rng.integers(k, size=q)
         gain = assign_pieces(pairs, votes, rng.permutation(q), SWEEPS, labels)
-        if gain > top + 1e-9:
-            best, top = labels, gain
-    return best[piece]
+        if gain > top + 1e-9 and len(np.unique(labels)) >= wanted:
+            best, top = labels[piece], gain
+    return best
