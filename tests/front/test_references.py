@@ -15,7 +15,7 @@ from cluewise.sketch import Grains
 def prepare(X, grains=60, seed=0):
     found = Grains(grains, random_state=0).fit(X)
     marks = np.arange(len(found.centers_), dtype=float)[:, None]
-    return found, References(X, found.labels_, found.centers_.astype(float), marks, np.random.default_rng(seed))
+    return found, References(X, None, found.labels_, found.centers_.astype(float), marks, np.random.default_rng(seed))
 
 
 def draw(n=1200, d=3, seed=0):
@@ -54,7 +54,7 @@ def test_a_constant_feature_stays_as_it_is():
     X = draw()
     found = Grains(60, random_state=0).fit(X)
     ones = np.ones((len(found.centers_), 1))
-    references = References(X, found.labels_, found.centers_.astype(float), ones, np.random.default_rng(0))
+    references = References(X, None, found.labels_, found.centers_.astype(float), ones, np.random.default_rng(0))
     np.testing.assert_allclose(references.features, 1, rtol=1e-5)
 
 
@@ -100,3 +100,32 @@ def test_rows_within_a_grain_can_differ():
 def test_grains_are_references_where_each_row_is_one():
     ground = Ground(draw(100), None, np.random.default_rng(0))
     np.testing.assert_array_equal(ground.reference_grain, np.arange(ground.m))
+
+
+def test_shares_by_hand():
+    """Three points on a line, each with its own scale: the distance to the farthest of its references."""
+    X = np.array([[0.0], [1.0], [3.0]])
+    references = References(X, None, np.zeros(3, dtype=int), X[:1], np.ones((1, 1)), np.random.default_rng(0))
+    near, share = references.find(X, np.zeros(3, dtype=int))
+    np.testing.assert_array_equal(near, [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
+    expected = np.exp(-np.array([[0, 1 / (3 * 2), 9 / (3 * 3)], [0, 1 / (2 * 3), 4 / (2 * 3)], [0, 4 / 6, 9 / 9]]))
+    np.testing.assert_allclose(share, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_a_row_far_from_all_belongs_to_the_nearest():
+    y = np.arange(1700) % 2
+    X = draw(1700, 2) + 10 * y[:, None]
+    model = Cluewise(2, random_state=0).fit(X)
+    found = model.predict_proba([[-1e4, -1e4], [1e4, 1e4]])
+    assert np.isfinite(found).all()
+    assert found.argmax(axis=1).tolist() == [model.labels_[0], model.labels_[1]]
+
+
+def test_rows_without_weight_are_no_references():
+    X = draw()
+    found = Grains(60, random_state=0).fit(X)
+    weight = (np.arange(len(X)) % 3 > 0).astype(float)
+    marks = np.ones((len(found.centers_), 1))
+    references = References(X, weight, found.labels_, found.centers_.astype(float), marks, np.random.default_rng(0))
+    lonely = np.setdiff1d(found.labels_, found.labels_[weight > 0])
+    assert len(references.grain) == (weight > 0).sum() + len(lonely)

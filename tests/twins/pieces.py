@@ -1,5 +1,7 @@
 """Plain NumPy twin of ``kernels.pieces``: same name, same signature, obvious code."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from cluewise._typing import Floats, Ints

@@ -190,7 +190,7 @@ class Search:
         self._made: dict[tuple[str, int], Ints] = {}
 
     def choose(self) -> Choice:
-        """Try plans, from those that seem promising, and take the simplest of the best."""
+        """Try plans, from those that seem promising, and take the one with the best odds."""
         evidence = self._evidence
         names = [*PLAIN, *INFORMED]
         if len(evidence.labeled) > evidence.total / 2:
@@ -291,7 +291,10 @@ def _log_odds(plan: Plan, plain: str) -> float:
 
 
 def _explain(plan: Plan, best: Plan) -> str:
-    what = f"{plan.start}, " + ("fitted to the clues," if plan.view else "as it is,")
     if plan == best:
-        return f"{what} predicts held-out clues best"
-    return f"{what} predicts held-out clues nearly as well as what follows them further, and is less of a risk"
+        return f"{_name(plan)}, predicts held-out clues best"
+    return f"{_name(plan)}: {_name(best)}, predicts held-out clues better, but not by enough for clues as few as these"
+
+
+def _name(plan: Plan) -> str:
+    return f"{plan.start}, " + ("fitted to the clues" if plan.view else "as it is")

@@ -89,11 +89,12 @@ class Cluewise(Clusterer):
     Clusterings of this graph, with clues propagated along it and without any clues, are starts. From a start,
     probabilities of the clusters are fitted to the clues: a softmax regression on eigenvectors of the graph, on
     similarities to landmarks and on the columns, with a pull toward the start. The likelihood allows clues to be wrong.
-    Start, pull and assumed share of wrong clues are those that predict held-out clues best; something simpler is taken
-    if it predicts them as well within 1.5 standard errors. A clue that follows from others is not used to compare.
+    If there are more rows than grains, the eigenvectors walk along the nearest rows. Start, pull and assumed share of
+    wrong clues are those that predict held-out clues best, weighed against odds for what follows the clues less. A clue
+    that follows from others is not used to compare.
 
-    X is not copied unless it is projected. Memory beyond it grows with the rows times the clusters, plus a few matrices
-    of up to 1,500 × 1,500 numbers for the graph.
+    X is not copied unless it is projected, but for up to 60,000 rows along which eigenvectors walk. Memory beyond it
+    grows with the rows times the clusters, plus a few matrices of up to 1,500 × 1,500 and 60,000 × 150 numbers.
 
     Examples
     --------

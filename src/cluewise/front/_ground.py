@@ -90,7 +90,7 @@ class Ground:
         along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
         # Equal rows are one grain, and need no references.
         within = len(rows) > self.m and bool(self._grains.scatter_.any())
-        self._references = References(rows, grain, self.centers, along, rng) if within else None
+        self._references = References(rows, weight, grain, self.centers, along, rng) if within else None
         if self._references is None:
             self.place = self._find_place(rows, grain)
         else:

@@ -40,6 +40,8 @@ class References:
     ----------
     rows : ndarray of shape (n, d)
         All rows.
+    weight : ndarray of shape (n,) or None
+        Their weights; a row without weight is no reference if its grain has others.
     grain : ndarray of shape (n,)
         The grain of each.
     centers : ndarray of shape (m, d)
@@ -48,12 +50,23 @@ class References:
         Features of the grains.
     """
 
-    def __init__(self, rows: Floats, grain: Ints, centers: Floats, features: Floats, rng: np.random.Generator) -> None:
-        n, m = len(rows), len(centers)
-        chosen = np.arange(n)
-        if n > MOST:
-            # One row of each grain at least, so that no row is without references.
-            chosen = np.union1d(rng.choice(n, MOST, replace=False), np.unique(grain, return_index=True)[1])
+    def __init__(
+        self,
+        rows: Floats,
+        weight: Floats | None,
+        grain: Ints,
+        centers: Floats,
+        features: Floats,
+        rng: np.random.Generator,
+    ) -> None:
+        m = len(centers)
+        chosen = np.arange(len(rows)) if weight is None else np.flatnonzero(weight)
+        if len(chosen) > MOST:
+            chosen = np.sort(rng.choice(chosen, MOST, replace=False))
+        # One row of each grain at least, so that no row is without references.
+        missed = np.setdiff1d(grain, grain[chosen])
+        first = np.unique(grain, return_index=True)
+        chosen = np.union1d(chosen, first[1][np.isin(first[0], missed)])
         # Rows of a grain one after the other, as they look at the same references.
         self._chosen = chosen[np.argsort(grain[chosen], kind="stable")]
         self.grain = grain[self._chosen]
@@ -118,7 +131,8 @@ class References:
         """Shares by local scales, as in the graph of the grains."""
         gap, own = np.sqrt(squared), np.maximum(np.sqrt(squared[:, -1:]), self._scale.min())
         # One division after the other, as the product of two scales may be too small or too large for a number.
-        share = np.exp(-(gap / own) * (gap / self._scale[near]))
+        far = (gap / own) * (gap / self._scale[near])
+        share = np.exp(far.min(axis=1, keepdims=True) - far)  # of a row far from all, the nearest still counts
         return (share / share.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
