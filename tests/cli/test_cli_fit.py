@@ -255,7 +255,7 @@ def test_rows_that_are_all_equally_sure_are_not_listed(run, write):
     answer = run("fit", "twins.csv", "-k", 2, "--report", "r.json")
     assert json.loads(Path("r.json").read_text("utf-8"))["unsure"] == []
     assert "Least sure" not in answer.out
-    assert "Chosen: consensus; there are no clues.\n" in answer.out
+    assert "Chosen: k-means; there are no clues.\n" in answer.out
 
 
 def test_clusters_are_counted_where_the_method_finds_them(run, write):
