@@ -202,3 +202,9 @@ def test_threads_change_no_bit_of_a_sweep(order):
         found.append((swept.tally.sums, labels, swept.broken))
     for one, other in zip(*found):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_margin_is_the_most_probable_minus_the_next():
+    P = np.array([[0.2, 0.7, 0.1], [0.4, 0.2, 0.4]])
+    np.testing.assert_allclose(assign.find_margin(P), [0.5, 0.0])
+    assert assign.find_margin(np.ones((2, 1))).tolist() == [1.0, 1.0]

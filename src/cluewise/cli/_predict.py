@@ -42,6 +42,7 @@ def predict(
     """
     from cluewise import tables
     from cluewise.cli import _files, _saved, _show
+    from cluewise.core.assign import find_margin
 
     _files.check_suffix(out, _files.TABLES)
     saved = _saved.open_model(model)
@@ -52,7 +53,7 @@ def predict(
     with _files.open_outputs({"--out": target}, (model, data)) as asides:
         columns = saved.clusters.columns(saved.model.predict(X))
         if hasattr(saved.model, "margin_") and hasattr(saved.model, "predict_proba"):
-            columns["margin"] = _find_margin(saved.model.predict_proba(X))
+            columns["margin"] = find_margin(saved.model.predict_proba(X))
         with tables.writing(target):
             tables.write(asides["--out"], _files.add_columns(table, columns), raw_cells=raw_cells)
     facts = _describe(saved, table, columns["cluster"]) | {"output": {"--out": str(target)}}
@@ -60,14 +61,6 @@ def predict(
         _show.say(_show.as_json(facts))
     elif not quiet:
         _summarize(facts)
-
-
-def _find_margin(P: Any) -> Any:
-    """Probability of the most probable cluster minus that of the next."""
-    import numpy as np
-
-    top = np.sort(P, axis=1)[:, -2:]
-    return top[:, -1] - (top[:, 0] if P.shape[1] > 1 else 0)
 
 
 def _describe(saved: Any, table: Any, numbers: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ __all__ = [
     "Swept",
     "clamped",
     "costs",
+    "find_margin",
     "find_nearest",
     "lead",
     "nearest",
@@ -204,6 +205,14 @@ def lead(rows: Rows, centers: Floats, labels: Ints) -> Floats:
     for _ in map_blocks(work, rows.blocks(len(centers))):
         continue
     return out
+
+
+def find_margin(P: Floats) -> Floats:
+    """Probability of the most probable cluster of each row minus that of the next."""
+    if P.shape[1] == 1:
+        return P[:, 0]
+    top = np.partition(P, -2, axis=1)[:, -2:]
+    return top[:, 1] - top[:, 0]
 
 
 def visiting_order(order: Any, rows: Ints, n: int, rng: np.random.Generator) -> Ints:

@@ -18,6 +18,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, as_clues, checked_data, checked_weight, class_clusters, generator
 from cluewise.centroid.assignment import cheapest_labels
 from cluewise.clues import Clues
+from cluewise.core.assign import find_margin
 from cluewise.core.threads import one_blas_thread, threads
 from cluewise.exceptions import ClueError, Infeasible
 from cluewise.front._choice import Choice, make_folds
@@ -305,7 +306,7 @@ class Cluewise(Clusterer):
         return {
             "labels_": labels,
             "n_clusters_": int(np.count_nonzero(np.bincount(labels, minlength=k))),
-            "margin_": _find_margin(P).astype(data.rows.dtype),
+            "margin_": find_margin(P).astype(data.rows.dtype),
             "clues_": known,
             "doubt_": doubt,
             "label_doubt_": by_row,
@@ -362,14 +363,6 @@ def _list_classes(clues: Clues, k: int) -> dict[Any, int]:
     """Cluster of each class that has a label."""
     clusters = class_clusters(clues, k).tolist()
     return {clues.classes_[code]: clusters[code] for code in np.unique(clues.labels[clues.labels >= 0])}
-
-
-def _find_margin(P: Floats) -> Floats:
-    """Probability of the most probable cluster minus that of the next."""
-    if P.shape[1] == 1:
-        return P[:, 0]
-    top = np.partition(P, -2, axis=1)[:, -2:]
-    return top[:, 1] - top[:, 0]
 
 
 def _settle(P: Floats, demands: Clues, k: int, weight: Floats | None) -> Ints:
