@@ -210,7 +210,7 @@ class Cluewise(Clusterer):
         deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
         n = self.clues_.n
         if len(self._data.rows) < n:
-            raise ValueError("a loaded model has no rows and cannot be updated; fit it again with all clues.")
+            raise ValueError("a loaded model has not all rows and cannot be updated; fit it again with all clues.")
         known = self.clues_ | self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
@@ -251,7 +251,7 @@ class Cluewise(Clusterer):
             return predict(ground, rows, ground.locate(rows), self._fitted)
 
     def _get_saved_state(self) -> Attributes:
-        """Everything but the rows."""
+        """Everything but what only `update` needs; the ground keeps the rows that are references."""
         return vars(self) | {"_data": self._data._replace(rows=self._data.rows[:0], weight=None)}
 
     def _limit_threads(self) -> AbstractContextManager[None]:

@@ -21,7 +21,7 @@ from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.core.graphs.laplacian import degrees, normalized
 from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
-from cluewise.front._references import References, average
+from cluewise.front._references import References, average, has_numbers
 from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
@@ -98,11 +98,25 @@ class Ground:
         self._prepare_features(along, rng)
 
     def _get_saved_state(self) -> dict[str, Any]:
-        """What a saved model needs to predict: no graph, and nothing about single rows."""
+        """What a saved model needs to predict: no graph, and of single rows only the references."""
         grains = copy(self._grains)
         vars(grains).pop("labels_", None)
         kept = vars(self).keys() - {"affinity", "degree", "features", "place", "values", "vectors"}
         return {name: vars(self)[name] for name in sorted(kept)} | {"_grains": grains}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Refuse what would lead compiled loops out of the arrays."""
+        (m, d), listed, references = state["centers"].shape, state["_listed"], state["_references"]
+        if not (
+            len(listed) == m
+            and listed.shape[1] > 0
+            and has_numbers(listed, m)
+            and has_numbers(state["_number"], m)
+            and state["_grains"].n_features_in_ == d
+            and (references is None or references._centers.shape == (m, d))
+        ):
+            raise ValueError("its grains are not in its arrays")
+        self.__dict__.update(state)
 
     def project(self, X: Any) -> Floats:
         """The rows with few columns: as they are, or projected to principal components."""

@@ -7,6 +7,8 @@ reference has the mean of its nearest references.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -15,7 +17,7 @@ from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
 from cluewise.kernels.neighbors import nearest_listed
 
-__all__ = ["References", "average"]
+__all__ = ["References", "average", "has_numbers"]
 
 MOST = 60_000
 """References at most."""
@@ -87,10 +89,34 @@ class References:
         for _ in range(STEPS):
             self.features = graph @ self.features
 
+    def _get_saved_state(self) -> dict[str, Any]:
+        """What a saved model needs to find the references of new rows: the references themselves, which are rows."""
+        return {name: value for name, value in vars(self).items() if name not in ("_near", "_share", "_chosen")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Refuse what would lead compiled loops out of the arrays."""
+        (m, d), count, first = state["_centers"].shape, len(state["grain"]), state["_first"]
+        if not (
+            len(state["_listed"]) == m
+            and has_numbers(state["_listed"], m)
+            and first.shape == (m + 1,)
+            and has_numbers(first, count + 1)
+            and (first[:-1] <= first[1:]).all()
+            and state["_columns"].shape == (d, count)
+            and len(state["_scale"]) == count
+        ):
+            raise ValueError("its references are not in its arrays")
+        self.__dict__.update(state)
+
+    @property
+    def _width(self) -> int:
+        """References of a row."""
+        return min(NEIGHBORS, len(self.grain))
+
     def find_all(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
         """The nearest references of the rows from which references were taken, and their shares."""
         others = np.delete(np.arange(len(rows)), self._chosen)
-        near = np.empty((len(rows), self._near.shape[1]), dtype=np.int32)
+        near = np.empty((len(rows), self._width), dtype=np.int32)
         share = np.empty(near.shape, dtype=np.float32)
         near[self._chosen], share[self._chosen] = self._near, self._share
         others = others[np.argsort(grain[others], kind="stable")]
@@ -99,7 +125,7 @@ class References:
 
     def find(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
         """The nearest references of other rows, and their shares."""
-        near = np.empty((len(rows), self._near.shape[1]), dtype=np.int32)
+        near = np.empty((len(rows), self._width), dtype=np.int32)
         share = np.empty(near.shape, dtype=np.float32)
         self._find(rows, grain, np.argsort(grain, kind="stable"), near, share)
         return near, share
@@ -122,8 +148,7 @@ class References:
             pass
 
     def _search(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
-        keep = min(NEIGHBORS, len(self.grain))
-        near, squared = np.empty((len(rows), keep), dtype=np.int32), np.empty((len(rows), keep))
+        near, squared = np.empty((len(rows), self._width), dtype=np.int32), np.empty((len(rows), self._width))
         nearest_listed(rows, grain, self._centers, self._listed, self._first, self._columns, VISITED, near, squared)
         return near, squared
 
@@ -134,6 +159,11 @@ class References:
         far = (gap / own) * (gap / self._scale[near])
         share = np.exp(far.min(axis=1, keepdims=True) - far)  # of a row far from all, the nearest still counts
         return (share / share.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def has_numbers(array: Ints, count: int) -> bool:
+    """Whether an array has no numbers but 0 to ``count`` − 1."""
+    return not array.size or bool(array.min() >= 0 and array.max() < count)
 
 
 def average(near: Ints, share: Floats, features: Floats) -> Floats:

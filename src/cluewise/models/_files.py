@@ -78,9 +78,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that `save` has written.
 
-    No code in the file is run and no class but those of a model is made, so a file of another person cannot take over
-    the process. The numbers in it are taken as they are, though: do not rely on predictions of a file that you do not
-    trust.
+    No code in the file is run and no class but those of a model is made. Most numbers in it are taken as they are,
+    though: if somebody changed them on purpose, predictions may be wrong, and compiled code may read memory at a wrong
+    place. Load only files from people whom you trust.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     estimator
         A model with the same parameters and fitted attributes, which predicts as before, bit for bit. A `Cluewise` has
-        everything but the rows, so ``update`` needs a new fit.
+        only the rows that it predicts from, up to about 60,000, and no graph, so ``update`` needs a new fit.
 
     Examples
     --------
