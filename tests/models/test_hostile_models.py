@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import tracemalloc
 import warnings
 import zipfile
 from hashlib import sha256
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import cluewise as cw
 from cluewise.models._files import INDEX
@@ -105,7 +107,7 @@ def test_a_file_that_was_cut_off_is_refused(saved, path):
     refuse(path, saved + b" ", "is damaged")
 
 
-def test_every_byte_is_covered_by_the_checksum(saved, path):
+def test_a_changed_byte_is_found_by_the_checksum(saved, path):
     for place in [*range(50, len(saved), 61), len(saved) - 1]:
         edited = bytearray(saved)
         edited[place] ^= 1
@@ -229,6 +231,8 @@ def test_models_that_are_none_are_refused(saved, path, value):
         {"objects": [1, 2], "shape": [10**9]}, {"objects": [1, 2], "shape": [-2]}, {"dtype": "O"}, {"number": "load"},
         {"generator": {"dict": [["bit_generator", "os"]]}}, {"sparse": "eval", "shape": [1, 1], "parts": [0, 0, 0]},
         {"sparse": "csr_array", "shape": [10**6, 3], "parts": [0, 0, 0]}, {"dict": [[[], 1]]},
+        {"sparse": "csr_array", "shape": [2, 2], "parts": [0, 0]},
+        {"sparse": "coo_array", "shape": [2, 2], "parts": [0]},
     ],
 )  # fmt: skip
 def test_values_that_are_none_are_refused(saved, path, value):
@@ -236,6 +240,86 @@ def test_values_that_are_none_are_refused(saved, path, value):
         index["model"]["state"]["more_"] = value
 
     refuse(path, rebuild(saved, change), NOT_OURS)
+
+
+@pytest.mark.parametrize("columns", [10**8, 10**12])
+def test_a_sparse_matrix_takes_no_more_memory_than_its_file(path, columns):
+    model = cw.PCKMeans(2, random_state=0).fit(X)
+    model.more_ = sparse.csc_array(np.eye(1))
+    cw.save(model, path)
+
+    def change(index):
+        index["model"]["state"]["more_"]["shape"] = [1, columns]
+
+    tracemalloc.start()
+    try:
+        refuse(path, rebuild(path.read_bytes(), change), NOT_OURS)
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.fixture(scope="module")
+def grained(tmp_path_factory):
+    """Models of few rows, which are grains, and of many, with references."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("models") / "model.cw"
+    found = {}
+    for n in (20, 1600):
+        model = cw.Cluewise(2, random_state=0).fit(rng.normal(size=(n, 2)))
+        cw.save(model, path)
+        found[n] = path.read_bytes()
+    return found
+
+
+def spoil(content, change):
+    """A hostile archive: ``change`` gets the ground, as a person could write it."""
+    stream = io.BytesIO(content)
+    with zipfile.ZipFile(stream) as archive:
+        index = json.loads(archive.read(INDEX))
+        ground = index["model"]["state"]["_data"]["fields"][0]["state"]
+        name, array = change(ground, lambda value: np.load(io.BytesIO(archive.read(f"arrays/{value['array']}.npy"))))
+    return rebuild(content, entries={f"arrays/{name['array']}.npy": npy(array)})
+
+
+@pytest.mark.parametrize("name", ["_listed", "_number", "centers"])
+@pytest.mark.parametrize("n", [20, 1600])
+def test_grains_that_lead_compiled_loops_astray_are_refused(grained, path, n, name):
+    def enlarge(ground, get):
+        found = get(ground[name]).copy()
+        found.flat[-1] = 2**30
+        return ground[name], found
+
+    def cut(ground, get):
+        return ground[name], get(ground[name])[:-1]
+
+    if name != "centers":  # whose numbers may be large
+        refuse(path, spoil(grained[n], enlarge), "its grains are not in its arrays")
+    if name != "_number":  # of which fewer are found out by an index
+        refuse(path, spoil(grained[n], cut), "are not in its arrays")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("_listed", lambda found: found + 2**30),
+        ("_listed", lambda found: found - 1),
+        ("_listed", lambda found: found[:-1]),
+        ("_first", lambda found: found + 1),
+        ("_first", lambda found: found[::-1]),
+        ("_first", lambda found: found[:-1]),
+        ("grain", lambda found: found[:-1]),
+        ("_columns", lambda found: found[:-1]),
+        ("_columns", lambda found: found[:, :-1]),
+        ("_scale", lambda found: found[:-1]),
+    ],
+)
+def test_references_that_lead_compiled_loops_astray_are_refused(grained, path, name, change):
+    def spoiled(ground, get):
+        references = ground["_references"]["state"]
+        return references[name], change(get(references[name]))
+
+    refuse(path, spoil(grained[1600], spoiled), "its references are not in its arrays")
 
 
 def test_json_that_is_none_is_refused(saved, path):
@@ -252,15 +336,10 @@ def test_a_file_larger_than_the_limit_is_not_read(saved, path, monkeypatch):
         cw.load(path)
 
 
-KEYS = st.sampled_from(["object", "state", "array", "dict", "objects", "shape", "x_"])
+KEYS = ["object", "state", "array", "dict", "objects", "shape", "x_"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 10**6) | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inside: (
-        st.lists(inside, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(["object", "state", "array", "dict", "objects", "shape", "x_"]), inside, max_size=3
-        )
-    ),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=3),
     max_leaves=5,
 )
 

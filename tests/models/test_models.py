@@ -207,12 +207,35 @@ VALUES = st.recursive(
 )
 
 
+def pass_through(value):
+    encoder = Encoder()
+    tree = json.loads(json.dumps(encoder.encode(value, "value")))
+    return Decoder(encoder.arrays).decode(tree)
+
+
 @given(VALUES)
 def test_values_come_back(value):
-    encoder = Encoder()
-    tree = encoder.encode(value, "value")
-    again = Decoder(encoder.arrays).decode(tree)
-    assert same(again, value)
+    assert same(pass_through(value), value)
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csc_array", "coo_array", "csr_matrix", "csc_matrix", "coo_matrix"])
+def test_sparse_matrices_come_back(kind):
+    for dense in (np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0]]), np.zeros((0, 3)), np.zeros((3, 0))):
+        value = getattr(sparse, kind)(dense)
+        assert same(pass_through(value), value)
+
+
+@pytest.mark.parametrize("value", [np.str_(""), np.bytes_(b""), np.str_("a"), np.datetime64("2020-01-01"), np.True_])
+def test_scalars_come_back(value):
+    assert same(pass_through(value), value)
+
+
+@pytest.mark.parametrize(
+    "value", [np.dtype([("a", "f4"), ("b", "i4")]), np.dtype(("f8", 2)), sparse.lil_array((2, 2))], ids=str
+)
+def test_values_that_would_come_back_as_others_are_refused(value):
+    with pytest.raises(ValueError, match=r"^value is a .*, which a saved model cannot hold\.$"):
+        Encoder().encode(value, "value")
 
 
 @given(ARRAYS)

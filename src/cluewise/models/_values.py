@@ -19,6 +19,7 @@ from cluewise.models._classes import UnknownClass, find_class, name_class
 __all__ = ["Decoder", "Encoder"]
 
 _BITS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+_SPARSE = frozenset(f"{form}_{what}" for form in ("csr", "csc", "coo") for what in ("array", "matrix"))
 _PLAIN = frozenset({bool, int, str, type(None)})  # the same in JSON
 _LEFT_OUT = frozenset({"_skl_callbacks"})  # of a session, not of a model
 
@@ -57,7 +58,8 @@ class Encoder:
 
     def _encode_array(self, value: Any, where: str) -> Any:
         if isinstance(value, np.generic) and value.dtype.names is None:
-            return {"scalar": value.dtype.str, "bytes": value.tobytes().hex()}
+            array = np.asarray(value)  # whose type is that of its bytes even if it is an empty text
+            return {"scalar": array.dtype.str, "bytes": array.tobytes().hex()}
         if type(value) not in (np.ndarray, np.memmap):
             return None
         if value.dtype == object:
@@ -82,11 +84,11 @@ class Encoder:
         return None
 
     def _encode_sparse(self, value: Any, where: str) -> Any:
-        if not sparse.issparse(value):
+        if not (sparse.issparse(value) and type(value).__name__ in _SPARSE):
             return None
-        kind, rows = type(value).__name__, value.tocsr()
-        parts = [self._add(np.asarray(part)) for part in (rows.data, rows.indices, rows.indptr)]
-        return {"sparse": kind, "shape": list(value.shape), "parts": parts}
+        places = value.coords if value.format == "coo" else (value.indices, value.indptr)
+        parts = [self._add(part) for part in (value.data, *places)]
+        return {"sparse": type(value).__name__, "shape": list(value.shape), "parts": parts}
 
     def _encode_random(self, value: Any, where: str) -> Any:
         if isinstance(value, np.random.Generator):
@@ -96,7 +98,7 @@ class Encoder:
         return None
 
     def _encode_type(self, value: Any, where: str) -> Any:
-        if isinstance(value, np.dtype) and not value.hasobject:
+        if isinstance(value, np.dtype) and not value.hasobject and np.dtype(value.str) == value:  # not structured
             return {"dtype": value.str}
         if isinstance(value, type) and issubclass(value, np.number):
             return {"number": value.__name__}
@@ -177,11 +179,16 @@ class Decoder:
 
     def _decode_sparse(self, found: dict[str, Any]) -> Any:
         kind = found["sparse"]
-        if kind not in {f"{form}_{what}" for form in ("csr", "csc", "coo") for what in ("array", "matrix")}:
+        if kind not in _SPARSE:
             raise ValueError(f"'{kind}' is not a kind of sparse matrix")
-        rows = sparse.csr_array(tuple(map(self._get, found["parts"])), shape=tuple(found["shape"]))
-        rows.check_format(full_check=True)
-        return getattr(sparse, kind)(rows)
+        # Of the kind that was stored, so that no array is made whose length is a number in the file.
+        data, *places = map(self._get, found["parts"])
+        if kind.startswith("coo"):  # whose places are checked when it is made
+            return getattr(sparse, kind)((data, tuple(places)), shape=tuple(found["shape"]))
+        indices, starts = places
+        out = getattr(sparse, kind)((data, indices, starts), shape=tuple(found["shape"]))
+        out.check_format(full_check=True)
+        return out
 
     def _decode_generator(self, found: dict[str, Any]) -> np.random.Generator:
         return np.random.Generator(self._decode_bits(self.decode(found["generator"])))
