@@ -15,7 +15,7 @@ import pytest
 
 import cluewise as cw
 from cluewise import tables
-from cluewise.cli import _again, _page, _svg
+from cluewise.cli import _again, _clusters, _page, _svg
 
 EVIL = "<script>alert(1)</script>&\"'"
 
@@ -157,7 +157,8 @@ def test_words_samples_and_the_plan_of_columns_are_shown():
     notes = [f"please send invoice {i}" if i < 9 else f"order {i} came in time" for i in range(18)]
     table = tables.Table({"note": notes, "x": np.arange(18.0)})
     found = cw.describe(np.repeat([0, 1], 9), table)
-    said = "".join(_page._show_profile(found[0], SimpleNamespace(table=table)))
+    said = "".join(_page._show_profile(found[0], SimpleNamespace(table=table), {"0": "<i>"}))
+    assert "&lt;i&gt; (" in said
     assert "Words in note: invoice, please, send" in said
     facts = {"standardized": True, "parameters": {}, "choice": None, "cluewise": "1", "method": "M", "seed": 0}
     facts |= {"columns": ["x"], "seconds": 1.0, "command": "cluewise fit <x>"}
@@ -172,8 +173,7 @@ def test_words_samples_and_the_plan_of_columns_are_shown():
     assert "1 part could not be clustered." in "".join(_page._show_stability({"stability": failed, "unsure": []}))
 
 
-def test_methods_that_need_clues_and_parts_that_fail(run, folder, write):
-    write("known.csv", "kind,id,label\navoid,0,a\navoid,1,a\navoid,2,b\navoid,3,b\n")
+def test_stability_is_not_measured_where_no_part_can_be_clustered(run, folder, write):
     lines = "\n".join(f"{x},{y}" for x in (0, 9) for y in (0, 9))
     write("square.csv", f"x,y\n{lines}\n")
     answer = run("fit", "square.csv", "-k", 4, "--method", "PCKMeans", "--report", "r.html")
@@ -202,6 +202,66 @@ def test_control_characters_do_not_reach_page_or_terminal(run, folder, write):
     said = answer.out[answer.out.index("Cluster 0") :].splitlines()
     assert not any(chr(27) in line for line in said if line.startswith(("Cluster", "  rule")))
     assert chr(27) not in page_of(folder / "r.html")[0]
+
+
+def test_letters_of_all_scripts_reach_the_page(run, folder, write):
+    names = [
+        "caf\u00e9\u00a01",
+        "\u6771\u4eac\u30002",
+        "\u0645\u06cc\u200c\u0631\u0648\u0645",
+        "\U0001f469\u200d\U0001f4bb",
+    ]
+    write("names.csv", "id,x\n" + "\n".join(f"{name},{i // 2 * 9 + i}" for i, name in enumerate(names)) + "\n")
+    assert run("fit", "names.csv", "-k", 2, "--method", "PCKMeans", "--report", "r.html").code == 0
+    text, _ = page_of(folder / "r.html")
+    assert all(name in text for name in names)
+    assert "\N{REPLACEMENT CHARACTER}" not in text
+
+
+def test_ids_and_names_are_those_of_the_table_everywhere(run, folder, write):
+    """Ids 3 and 1 of an earlier model stand for clusters 0 and 1 or 1 and 0 of the fit."""
+    write("shops.csv", "id,price\n" + "\n".join(f"s{i},{i % 2 * 90 + i}" for i in range(12)) + "\n")
+    X = np.array([[i % 2 * 90.0 + i] for i in range(12)])
+    earlier = cw.PCKMeans(2, random_state=0).fit(X)
+    for ids in ([3, 1], [1, 3], [7, 12]):
+        earlier.cluster_ids_, earlier._next_id = np.array(ids), 20
+        cw.save(earlier, "old.cw")
+        words = ("fit", "shops.csv", "-k", 2, "--method", "PCKMeans", "--keep-ids", "old.cw")
+        answer = run(*words, "--report", "r.html")
+        assert answer.code == 0
+        cells = tables.read("shops-clusters.csv").columns
+        dear = int(cells["cluster"][1])
+        assert {dear, int(cells["cluster"][0])} == set(ids)
+        assert f"Cluster {dear} (high price): price" in answer.out
+        _, root = page_of(folder / "r.html")
+        heads = [" ".join("".join(head.itertext()).split()) for head in root.iter("h3")]
+        assert f"{dear} high price" in heads
+        chips = {chip.text for chip in root.iter("span") if chip.get("class") == "chip"}
+        assert chips == set(map(str, ids))
+        assert {tag.text for tag in root.iter("text")} == set(map(str, ids))
+        assert re.search(rf"\(cluster ({ids[0]}|{ids[1]})\)", words_of(root))
+        assert run(*words, "--report", "r.json", "-q").code == 0
+        told = json.loads((folder / "r.json").read_text("utf-8"))
+        assert [profile["cluster"] for profile in told["profiles"]] == told["ids"]
+        assert [profile["size"] for profile in told["profiles"]] == told["sizes"]
+
+
+def test_names_are_in_the_summary_and_on_the_page(run, folder, write):
+    cells = "\n".join(f"s{i},{i % 2 * 90 + i},{('low', 'dear')[i] if i < 2 else ''}" for i in range(12))
+    write("shops.csv", f"id,price,kind\n{cells}\n")
+    words = ("fit", "shops.csv", "-k", 2, "--label-column", "kind", "--method", "SeededKMeans")
+    answer = run(*words, "--save", "m.cw", "--report", "r.html")
+    assert re.search(r"Cluster \d dear \(high price\): price", answer.out)
+    assert "dear (high price)" in words_of(page_of(folder / "r.html")[1])
+    assert "dear: 1" in words_of(page_of(folder / "r.html")[1])
+
+
+def test_rows_that_moved_are_told_by_ids():
+    found = cw.describe([0, 0, 0, 1, 1], {"x": [1, 2, 3, 8, 9]}, clues=cw.Clues(5), without=[0, 0, 2, 1, 1])
+    told = _clusters._renumber(found, np.array([7, 4]))
+    assert [profile.cluster for profile in told] == [7, 4]
+    assert (told.changes.before.tolist(), told.changes.after.tolist()) == ([8], [7])
+    assert {other for profile in told for other in profile.neighbors} == {4, 7}
 
 
 def test_the_summary_describes_clusters_and_quiet_ones_do_not(run, folder, shops):

@@ -28,7 +28,9 @@ def look_twice(facts: dict[str, Any], model: Any, X: Floats, clues: Clues, quiet
     """Add to a report how sure the clusters are; return the clusters without clues, if there were clues."""
     watched = not quiet and is_watched()
     with show_status("Clustering parts of the rows again …") if watched else nullcontext():
-        facts["stability"] = _measure_stability(model, X, clues)
+        facts["stability"] = found = _measure_stability(model, X, clues)
+        for line in [] if found is None else found["clusters"]:
+            line["cluster"] = int(facts["ids"][line["cluster"]])
         return _fit_without(model, X) if clues.kinds else None
 
 

@@ -166,27 +166,31 @@ def fit(
         if candidates is not None:
             facts["auto"] = _auto.as_data(found)
         facts["command"] = opt.repeat(context)
+        shown, new = model.labels_, {"cluster": model.labels_}
+        if save is not None or keep_ids is not None:
+            named = _saved.find_clusters(model, opened, earlier)
+            shown, new = named.number(model.labels_), named.columns(model.labels_)
+            facts |= {"ids": named.ids, "names": {str(number): name for number, name in named.names.items()}}
         page = report is not None and report.suffix.lower() in (".html", ".htm")
         described = None
         if page:
             from cluewise.cli import _again, _page
         if json or report is not None or not quiet:
             without = _again.look_twice(facts, model, X, opened.clues, quiet) if page else None
-            described = _clusters.describe_clusters(model, opened, without)
+            described = _clusters.describe_clusters(model, opened, facts["ids"], without)
             facts["profiles"] = [] if described is None else described.to_dict()["profiles"]
         facts["output"] = {option: str(path) for option, path in targets.items() if path is not None}
-        shown, new = model.labels_, {"cluster": model.labels_}
-        if save is not None or keep_ids is not None:
-            named = _saved.find_clusters(model, opened, earlier)
-            shown, new = named.number(model.labels_), named.columns(model.labels_)
-            facts |= {"ids": named.ids, "names": {str(number): name for number, name in named.names.items()}}
         if hasattr(model, "margin_"):
             new["margin"] = model.margin_
         with tables.writing(target):
             tables.write(asides["--out"], _files.add_columns(opened.table, new), raw_cells=raw_cells)
         if report is not None:
             with tables.writing(report):
-                text = _page.write_page(facts, opened, X, model, described) if page else _show.as_json(facts) + "\n"
+                text = (
+                    _page.write_page(facts, opened, X, shown, model.broken_, described)
+                    if page
+                    else _show.as_json(facts) + "\n"
+                )
                 asides["--report"].write_text(text, encoding="utf-8")
         if picture is not None:
             with tables.writing(picture):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -12,10 +13,12 @@ import numpy as np
 from cluewise.cli._report import KINDS, count_clues, in_words
 from cluewise.cli._show import percent
 from cluewise.cli._svg import draw_bar, draw_effect, draw_map
+from cluewise.clues import Clues
+from cluewise.clues.words import plural, tell_clues
 from cluewise.plots.style import get_style
 
 if TYPE_CHECKING:
-    from cluewise._typing import Floats
+    from cluewise._typing import Floats, Ints
     from cluewise.cli._files import Data
     from cluewise.explain import Description, Profile
 
@@ -23,6 +26,10 @@ __all__ = ["write_page"]
 
 _LISTED = 30  # broken clues, suspects and changed rows
 _QUESTIONS = 8
+
+# Control characters, halves of surrogate pairs and U+FFFE, U+FFFF: XML has no way to write most of them, and a page is
+# easier to check if it is well-formed.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 # Nothing may be loaded from anywhere, and nothing can run, whatever a cell of the data holds.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -72,8 +79,10 @@ pre { background: #f6f6f6; border-radius: 4px; padding: .6rem .8rem; margin: .4r
 """
 
 
-def write_page(facts: dict[str, Any], data: Data, X: Floats, model: Any, found: Description | None) -> str:
-    """The whole page; ``facts`` is the report as data."""
+def write_page(
+    facts: dict[str, Any], data: Data, X: Floats, labels: Ints, broken: Clues, found: Description | None
+) -> str:
+    """The whole page; ``facts`` is the report as data, and ``labels`` are the ids of the clusters of the rows."""
     title = f"Clusters of {facts['data']}"
     parts = [
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>',
@@ -81,26 +90,27 @@ def write_page(facts: dict[str, Any], data: Data, X: Floats, model: Any, found: 
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
-        f'<p class="lead">{_count(facts["rows"], "row")} in {_count(facts["clusters"], "cluster")}',
-        f" and {_count(facts['noise'], 'row')} of noise" if facts["noise"] else "",
-        f", by {_count(len(facts['columns']), 'column')}, with {escape(facts['method'])}.</p>",
-        *_show_map(data, X, model),
+        f'<p class="lead">{plural(facts["rows"], "row")} in {plural(facts["clusters"], "cluster")}',
+        f" and {plural(facts['noise'], 'row')} of noise" if facts["noise"] else "",
+        f", by {plural(len(facts['columns']), 'column')}, with {escape(facts['method'])}.</p>",
+        *_show_map(data, X, labels, broken),
     ]
     if found is not None:
         parts += [*_show_sizes(facts, found), "<h2>What makes each cluster</h2>"]
         for profile in found:
-            parts += _show_profile(profile, data)
+            parts += _show_profile(profile, data, facts["names"])
         parts += [f'<p class="note">{escape(words)}</p>' for words in found.sampled]
     parts += [*_show_clues(facts, data, found), *_show_suspects(facts)]
     if found is not None:
         parts += _show_questions(found, facts)
     parts += [*_show_stability(facts), *_show_making(facts), "</body></html>\n"]
-    # XML has no way to write control characters, and a page is easier to check if it is well-formed.
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in "".join(parts))
+    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", "".join(parts))
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _give_title(profile: Profile, names: dict[str, str]) -> str:
+    """The name that a cluster has, if any, and the one that is suggested; ``names`` are by id."""
+    name = names.get(str(profile.cluster))
+    return profile.name if name is None else f"{name} ({profile.name})"
 
 
 def _chip(cluster: int) -> str:
@@ -124,9 +134,8 @@ def _list(items: Sequence[str]) -> str:
     return f"<ul>{shown}</ul>" + (f'<p class="note">… and {rest} more.</p>' if rest > 0 else "")
 
 
-def _show_map(data: Data, X: Floats, model: Any) -> Iterator[str]:
-    labels, failed = np.asarray(model.labels_), model.broken_
-    pairs = np.concatenate([failed.must, failed.cannot])
+def _show_map(data: Data, X: Floats, labels: Ints, broken: Clues) -> Iterator[str]:
+    pairs = np.concatenate([broken.must, broken.cannot])
     picture, words = draw_map(X, labels, data.clues.tied, pairs, data.name)
     yield f"<h2>Map</h2>{picture}"
     if data.clues.kinds:
@@ -137,35 +146,35 @@ def _show_map(data: Data, X: Floats, model: Any) -> Iterator[str]:
 
 def _show_sizes(facts: dict[str, Any], found: Description) -> Iterator[str]:
     sure = {line["cluster"]: line for line in (facts.get("stability") or {"clusters": []})["clusters"]}
-    labelled = any(facts["classes"])
+    labelled, classes = any(facts["classes"]), dict(zip(facts["ids"], facts["classes"]))
     rows = []
     for profile in found:
         line = [
             _chip(profile.cluster),
-            escape(profile.name),
+            escape(_give_title(profile, facts["names"])),
             str(profile.size),
             percent(profile.share),
             draw_bar(profile.share, get_style(profile.cluster)[0]),
         ]
         if labelled:
-            known = facts["classes"][profile.cluster]
+            known = classes[profile.cluster]
             line.append(escape(", ".join(f"{name}: {count}" for name, count in known.items())))
         if sure:
             own = sure[profile.cluster]
             line.append(f"{own['recovered']} of {own['drawn']}")
         rows.append(line)
-    header = ["cluster", "suggested name", "rows", "share", ""]
+    header = ["cluster", "name" if facts["names"] else "suggested name", "rows", "share", ""]
     header += (["known labels"] if labelled else []) + (["comes back in"] if sure else [])
     yield "<h2>Sizes</h2>"
     yield _table(header, rows, (2, 3))
     if found.noise:
-        yield f"<p>{_count(found.noise, 'row')} in no cluster (noise).</p>"
+        yield f"<p>{plural(found.noise, 'row')} in no cluster (noise).</p>"
 
 
-def _show_profile(profile: Profile, data: Data) -> Iterator[str]:
+def _show_profile(profile: Profile, data: Data, names: dict[str, str]) -> Iterator[str]:
     color = get_style(profile.cluster)[0]
     yield f'<section class="card" style="border-left-color: {color}">'
-    yield f"<h3>{_chip(profile.cluster)} {escape(profile.name)}</h3>"
+    yield f"<h3>{_chip(profile.cluster)} {escape(_give_title(profile, names))}</h3>"
     yield f'<p class="note">{escape(profile.summary)}</p>'
     if profile.differences:
         rows = [
@@ -208,7 +217,7 @@ def _show_clues(facts: dict[str, Any], data: Data, found: Description | None) ->
     rows = [[KINDS[kind], str(given.get(kind, "")), percent(kept)] for kind, kept in facts["satisfaction"].items()]
     yield _table(["clues", "given", "kept"], rows, (1, 2))
     if facts["broken"]:
-        yield f"<p>{_count(len(facts['broken']), 'clue')} {'is' if len(facts['broken']) == 1 else 'are'} broken:</p>"
+        yield f"<p>{plural(len(facts['broken']), 'clue')} {'is' if len(facts['broken']) == 1 else 'are'} broken:</p>"
         yield _list([in_words(entry) for entry in facts["broken"]])
     else:
         yield "<p>No clue is broken.</p>"
@@ -218,10 +227,10 @@ def _show_clues(facts: dict[str, Any], data: Data, found: Description | None) ->
         yield f"<p>Probability that the clues made the result worse: {percent(facts['harm'])}.</p>"
     if found is not None and found.changes is not None:
         changes = found.changes
-        yield f"<p>Because of the clues, {_count(len(changes.rows), 'row')} changed cluster.</p>"
+        yield f"<p>Because of the clues, {plural(len(changes.rows), 'row')} changed cluster.</p>"
         if changes.decided.kinds:
-            decided = repr(changes.decided).partition(": ")[2].removesuffix(")")
-            yield f"<p>Clues that decided (kept, but broken without clues): {escape(decided)}.</p>"
+            decided = escape(tell_clues(changes.decided))
+            yield f"<p>Clues that decided (kept, but broken without clues): {decided}.</p>"
         moved = [
             f"{data.name(int(row))}: from the cluster that matches {a} to {b}"
             for row, a, b in zip(changes.rows, changes.before, changes.after)
@@ -260,7 +269,7 @@ def _show_stability(facts: dict[str, Any]) -> Iterator[str]:
     if sure is None:
         yield "<p>Stability was not measured.</p>"
         return
-    yield f"<p>The method clustered {_count(sure['resamples'], 'random part')} of {sure['rows']} rows each. A cluster "
+    yield f"<p>The method clustered {plural(sure['resamples'], 'random part')} of {sure['rows']} rows each. A cluster "
     yield "comes back if a cluster of the part shares at least three quarters of all rows that are in either.</p>"
     rows = [
         [
@@ -273,7 +282,7 @@ def _show_stability(facts: dict[str, Any]) -> Iterator[str]:
     ]
     yield _table(["cluster", "comes back in", "mean similarity", ""], rows, (1, 2))
     if sure["failed"]:
-        yield f"<p>{_count(sure['failed'], 'part')} could not be clustered.</p>"
+        yield f"<p>{plural(sure['failed'], 'part')} could not be clustered.</p>"
     if facts["unsure"]:
         yield f"<p>Least sure rows: {escape(', '.join(facts['unsure']))}.</p>"
 

@@ -16,6 +16,7 @@ from cluewise.cli._clusters import tell
 from cluewise.cli._files import Data
 from cluewise.cli._show import percent, say, table
 from cluewise.clues import Clues
+from cluewise.clues.words import plural
 from cluewise.metrics import broken, satisfaction
 from cluewise.rows import Rows
 
@@ -194,8 +195,8 @@ def summarize(facts: dict[str, Any], clues: Clues, found: Description | None, *,
         how += " (counts are not standardized)"
     rows = facts["rows"]
     say(
-        f"{facts['method']}: {_count(rows, 'row')} of {facts['data']} in {_count(facts['clusters'], 'cluster')}"
-        f"{' and noise' if facts['noise'] else ''}, by {_count(len(facts['columns']), 'column')} {how}."
+        f"{facts['method']}: {plural(rows, 'row')} of {facts['data']} in {plural(facts['clusters'], 'cluster')}"
+        f"{' and noise' if facts['noise'] else ''}, by {plural(len(facts['columns']), 'column')} {how}."
     )
     _columns.summarize(facts["column_plan"])
     labelled = any(facts["classes"])
@@ -208,7 +209,7 @@ def summarize(facts: dict[str, Any], clues: Clues, found: Description | None, *,
         lines.append(["noise", str(facts["noise"]), percent(facts["noise"] / rows), *([""] if labelled else [])])
     table(["cluster", "rows", "share", *(["known labels"] if labelled else [])], lines)
     if found is not None:
-        tell(found)
+        tell(found, facts["names"])
     if facts["satisfaction"]:
         given = count_clues(clues)
         table(
@@ -230,7 +231,7 @@ def summarize(facts: dict[str, Any], clues: Clues, found: Description | None, *,
     if facts["objective"] is None:
         say(f"Time {cost}.")
     else:
-        say(f"Objective {facts['objective']:.6g} after {_count(facts['iterations'], 'iteration')} ({cost}).")
+        say(f"Objective {facts['objective']:.6g} after {plural(facts['iterations'], 'iteration')} ({cost}).")
     if facts["unsure"]:
         say(f"Least sure: {', '.join(facts['unsure'])}.")
 
@@ -258,10 +259,6 @@ def _tell_choice(facts: dict[str, Any]) -> None:
         say(f"Trust in {source}: {percent(shares['all'])} seem right ({kinds}).")
     if choice["tried"]:
         say(f"Probability that the clues made the result worse: {percent(facts['harm'])}.")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _list_broken(entries: list[dict[str, Any]]) -> None:

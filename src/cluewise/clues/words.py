@@ -9,12 +9,17 @@ import numpy as np
 if TYPE_CHECKING:
     from cluewise.clues._record import Record
 
-__all__ = ["KINDS", "in_words", "inventory", "plural"]
+__all__ = ["KINDS", "in_words", "inventory", "plural", "tell_clues"]
 
 KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
 
 
 def inventory(clues: Record) -> str:
+    """Numbers of rows and of clues by kind, in words."""
+    return f"{plural(clues.n, 'row')}: {tell_clues(clues)}"
+
+
+def tell_clues(clues: Record) -> str:
     """Numbers of clues by kind, in words."""
     parts = []
     labelled = int((clues.labels >= 0).sum())
@@ -38,7 +43,7 @@ def inventory(clues: Record) -> str:
     )
     if len(np.unique(weights)) > 1:
         parts.append(f"weights {weights.min():g} to {weights.max():g}")
-    return f"{plural(clues.n, 'row')}: {', '.join(parts) or 'no clues'}"
+    return ", ".join(parts) or "no clues"
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
