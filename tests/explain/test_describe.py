@@ -474,6 +474,8 @@ def test_any_table_is_described_as_data(data, rows):
         (([0.5, 1], {"x": [1, 2]}), "labels must be integers"),
         ((cw.PCKMeans(2), {"x": [1, 2]}), "this PCKMeans has no clusters yet"),
         (([0, 1], [1, 2]), "the table has 1 dimensions"),
+        (([0, 0, 1, 1], np.empty((4, 0))), "the table has no columns"),
+        (([0, 1], {}), "the table has no columns"),
     ],
 )
 def test_bad_input(arguments, message):
@@ -488,7 +490,42 @@ def test_bad_columns():
         cw.describe([0, 1], [[1, 2], [3, 4]], columns=["a"])
     with pytest.raises(ValueError, match="more than once"):
         cw.describe([0, 1], [[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="more than once"):
+        cw.describe([0, 1], {"a": [1, 2]}, columns=["a", "a"])
+    for parameter in ("n_columns", "n_rows"):
+        with pytest.raises(ValueError, match=f"{parameter}=-1 must be 0 or more"):
+            cw.describe([0, 1], {"a": [1, 2]}, **{parameter: -1})
     with pytest.raises(ValueError, match="without has 1 entries, but there are 2 rows"):
         cw.describe([0, 1], {"x": [1, 2]}, without=[0])
     with pytest.raises(KeyError, match="there is no cluster 5"):
         FOUND[5]
+
+
+def test_names_may_be_numbers_and_line_breaks_stay_out_of_the_text():
+    assert "typical: 12" in str(cw.describe([0, 0, 1], {"x": [1, 2, 9]}, names=[12, 13, 14]))
+    assert "typical: 12" in str(
+        cw.describe([0, 0, 1], {"x": [1, 2, 9]}, names=pd.Series([12, 13, 14], index=[5, 6, 7]))
+    )
+    table = {"x\ny": [1, 2, 8, 9], "city": ["a\nb", "a\nb", "c", "c"], "same": [1, 1, 1, 1]}
+    found = cw.describe([0, 0, 1, 1], table, names=["u\r\nv", "w", "y", "z"], without=[0, 1, 1, 1], clues=Clues(4))
+    lines = str(found).splitlines()
+    assert all(line.startswith(("Cluster ", "  ", "Because ", "Column ")) for line in lines)
+    assert "u v" in str(found)
+    assert found.to_dict()["profiles"][0]["typical"][0] in ("u\r\nv", "w")
+
+
+def test_dates_on_one_day_are_told_with_the_time():
+    day = {"x": [f"2020-01-01 {hour:02d}:00" for hour in (0, 0, 0, 15, 15, 15)]}
+    first = cw.describe([0, 0, 0, 1, 1, 1], day)[0].differences[0]
+    assert str(first) == "x 2020-01-01 00:00:00 against 2020-01-01 15:00:00"
+    days = {"x": [f"2020-01-{day:02d}" for day in (5, 5, 5, 1, 2, 5, 5, 5)]}
+    second = cw.describe([0, 0, 0, 1, 1, 1, 1, 1], days)[0].differences[0]
+    assert str(second) == "x 2020-01-05 against 2020-01-03"  # means, as the medians agree
+
+
+def test_none_is_a_word_and_what_is_missing_is_missing_in_the_encoding_too():
+    table = {"allergy": ["none"] * 3 + ["nuts", "milk", None], "n": ["1", "2", "<NA>", "4", "#N/A", "null"]}
+    allergy, n = read_columns(table, None).columns
+    assert (allergy.levels, allergy.missing.tolist()) == (["milk", "none", "nuts"], [False] * 5 + [True])
+    assert (n.kind, n.missing.tolist()) == ("number", [False, False, True, False, True, True])
+    assert "allergy none 100 % against 0 %" in str(cw.describe([0, 0, 0, 1, 1, 1], table))

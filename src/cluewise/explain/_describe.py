@@ -33,7 +33,7 @@ def describe(
     table: Any,
     *,
     columns: Sequence[str] | None = None,
-    names: Sequence[str] | None = None,
+    names: Sequence[Any] | None = None,
     clues: Any = None,
     without: ArrayLike | None = None,
     n_columns: int = 5,
@@ -54,7 +54,7 @@ def describe(
         The rows in the order of the fit.
     columns : sequence of str, optional
         Columns to describe the clusters by; all by default. For an array, the names of its columns.
-    names : sequence of str, optional
+    names : sequence, optional
         Names of the rows; by default those in a column called id, name, key or similar, if there is one.
     clues : Clues or partial labels, optional
         The clues of the fit; by default those that the model keeps. They only matter with ``without``.
@@ -112,6 +112,9 @@ def describe(
       typical: Flo, Dan, Eve; borderline: Eve, Flo, Dan
     Column customer is left out: it differs in every row.
     """
+    for parameter, value in (("n_columns", n_columns), ("n_rows", n_rows)):
+        if value < 0:
+            raise ValueError(f"{parameter}={value} must be 0 or more.")
     labels = _get_labels(model)
     read = read_columns(table, columns)
     if read.n != len(labels):
@@ -142,6 +145,7 @@ def describe(
     telling = [read.columns[j] for j in sorted(strongest)]
     members = find_members(telling, codes, k, _get_margin(model, len(labels)), n_rows, rng)
     titles = choose_names(differences)
+    row_names = read.names if names is None else list(map(str, names))
     profiles = tuple(
         Profile(
             int(clusters[c]),
@@ -154,7 +158,7 @@ def describe(
             members[c].typical,
             members[c].borderline,
             tuple(int(clusters[other]) for other in members[c].others),
-            read.names if names is None else names,
+            row_names,
         )
         for c in range(k)
     )

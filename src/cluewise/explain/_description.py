@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cluewise.clues.words import plural
+from cluewise.clues.words import plural, tell_clues
 from cluewise.explain._changes import Changes
 from cluewise.explain._difference import Difference
 from cluewise.explain._rule import Rule
@@ -67,7 +67,8 @@ class Profile:
     row_names: Sequence[str] | None = None
 
     def __str__(self) -> str:
-        return "\n".join([f"Cluster {self.cluster} ({self.name}): {self.summary}", *(f"  {s}" for s in self.lines())])
+        title = f"Cluster {self.cluster} ({self.name}): {self.summary}"
+        return "\n  ".join(_join_lines(line) for line in (title, *self.lines()))
 
     @property
     def summary(self) -> str:
@@ -164,13 +165,13 @@ class Description:
         return len(self.profiles)
 
     def __str__(self) -> str:
-        lines = [str(profile) for profile in self.profiles]
+        lines = []
         if self.noise:
             lines.append(f"Noise: {plural(self.noise, 'row')}.")
         if self.changes is not None:
             lines += self._tell_changes(self.changes)
         lines += [f"Column {name} is left out: it {why}." for name, why in self.left_out.items()]
-        return "\n".join([*lines, *self.sampled])
+        return "\n".join([*map(str, self.profiles), *map(_join_lines, lines), *self.sampled])
 
     def _tell_changes(self, changes: Changes) -> Iterator[str]:
         moved = [
@@ -179,9 +180,8 @@ class Description:
         ]
         listed = f": {_enumerate(moved)}" if moved else ""
         yield f"Because of the clues, {plural(len(moved), 'row')} changed cluster{listed}."
-        decided = repr(changes.decided).partition(": ")[2].removesuffix(")")
         if changes.decided.kinds:
-            yield f"Clues that decided (kept, but broken without clues): {decided}."
+            yield f"Clues that decided (kept, but broken without clues): {tell_clues(changes.decided)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON."""
@@ -227,6 +227,11 @@ def _list_parts(differences: Sequence[Difference]) -> list[str]:
     has = [d.name for d in differences if d.effect > 0 or d.kind in ordered]
     lacks = [d.name for d in differences if not (d.effect > 0 or d.kind in ordered)]
     return [*dict.fromkeys(has + lacks)]
+
+
+def _join_lines(text: str) -> str:
+    """A text from the table on one line."""
+    return " ".join(text.splitlines())
 
 
 def _enumerate(words: list[str]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.explain.columns import Column, time_of
+from cluewise.explain.columns import Column, moment_of, time_of
 
 __all__ = ["LEAST", "Contrast", "Difference", "compare_shares", "contrast", "format_number"]
 
@@ -28,7 +28,8 @@ class Difference:
     column : str
         Name of the column.
     kind : {"median", "mean", "date", "level", "word", "empty"}
-        What is compared: the median of numbers, or their mean if the medians agree; the median date; the share of
+        What is compared: the median of numbers, or their mean if the medians agree; the median date, or the mean
+        if the medians agree; the share of
         rows with a level of a category, with a word in a text, or with an empty cell.
     value : str or None
         The level or the word.
@@ -182,9 +183,17 @@ def _compare_values(column: Column, inside: Bools, delta: float) -> Difference:
         return Difference(column.name, "median", None, np.nan, np.nan, 0.0)
     middle = float(np.median(a)), float(np.median(b))
     if column.kind == "date":
-        a_day, b_day = (time_of(float(np.floor(days))) for days in middle)
-        return Difference(column.name, "date", None, a_day, b_day, delta)
+        shown = _tell_dates(*middle)
+        if shown[0] == shown[1]:
+            shown = _tell_dates(float(a.mean()), float(b.mean()))
+        return Difference(column.name, "date", None, *shown, delta)
     if format_number(middle[0]) == format_number(middle[1]):
         with np.errstate(over="ignore"):
             return Difference(column.name, "mean", None, float(a.mean()), float(b.mean()), delta)
     return Difference(column.name, "median", None, *middle, delta)
+
+
+def _tell_dates(a: float, b: float) -> tuple[str, str]:
+    """Two dates, with the time if they are on the same day."""
+    days = time_of(float(np.floor(a))), time_of(float(np.floor(b)))
+    return days if days[0] != days[1] else (moment_of(a), moment_of(b))

@@ -11,10 +11,7 @@ import numpy as np
 from cluewise import tables
 from cluewise._typing import Array, Bools, Floats, Ints
 
-__all__ = ["Column", "Columns", "read_columns", "time_of"]
-
-MISSING = frozenset({"", "-", "?", "na", "n/a", "nan", "nat", "none", "null"})
-"""Cells that stand for nothing, in lower case."""
+__all__ = ["Column", "Columns", "moment_of", "read_columns", "time_of"]
 
 DATES = ("%d.%m.%Y", "%Y/%m/%d")
 """Formats of dates besides ISO 8601; ambiguous ones are left out."""
@@ -57,7 +54,11 @@ class Columns(NamedTuple):
 
 def read_columns(table: Any, columns: Sequence[str] | None) -> Columns:
     """Recognize the columns of a table; ids, constants and empty columns are left out."""
+    if columns is not None and len(set(columns)) < len(columns):
+        raise ValueError("columns names a column more than once.")
     opened = _open(table, columns)
+    if not opened.columns:
+        raise ValueError(f"{opened.name} has no columns.")
     wanted = list(opened.columns) if columns is None else list(columns)
     for name in wanted:
         if name not in opened.columns:
@@ -94,8 +95,6 @@ def _open(table: Any, columns: Sequence[str] | None) -> tables.Table:
     names = [f"x{j}" for j in range(array.shape[1])] if columns is None else list(columns)
     if len(names) != array.shape[1]:
         raise ValueError(f"columns has {len(names)} names, but the table has {array.shape[1]} columns.")
-    if len(set(names)) < len(names):
-        raise ValueError("columns names a column more than once.")
     return tables.Table(dict(zip(names, array.T)))
 
 
@@ -118,7 +117,7 @@ def _recognize(name: str, cells: Array) -> Column:
     distinct: dict[str, int] = {}
     codes = np.array([distinct.setdefault(cell, len(distinct)) for cell in cells.tolist()], dtype=np.int64)
     texts = list(distinct)
-    present = np.array([text.strip().lower() not in MISSING for text in texts], dtype=bool)
+    present = np.array([text.strip().lower() not in tables.MISSING for text in texts], dtype=bool)
     filled = [text for text, here in zip(texts, present) if here]
     for kind, read in (("number", _read_numbers), ("date", _read_dates)):
         values = read(filled)
@@ -161,6 +160,11 @@ def time_of(days: float) -> str:
     """Days since 1970 as ISO text; with the time unless it is midnight."""
     moment = _START + timedelta(days=days)
     return moment.date().isoformat() if days == np.floor(days) else moment.replace(tzinfo=None).isoformat(" ")
+
+
+def moment_of(days: float) -> str:
+    """Days since 1970 as ISO text with the time, to the second."""
+    return (_START + timedelta(seconds=round(days * 86400))).replace(tzinfo=None).isoformat(" ")
 
 
 def _sort_levels(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:

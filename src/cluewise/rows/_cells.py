@@ -11,12 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from cluewise._typing import Array, Ints
-from cluewise.tables import Table, TableError
+from cluewise.tables import MISSING, Table, TableError
 
 __all__ = ["Cells", "Given", "Words", "read_columns", "words_of"]
-
-MISSING = {"", "-", "?", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null"}
-"""Texts that stand for a missing value, in lower case."""
 
 _TIME = "datetime64[us]"
 _NAT = -(2**63)  # what NumPy stores for a missing point in time
@@ -204,7 +201,7 @@ def _naive(cell: datetime.date) -> datetime.date:
 
 
 def words_of(cells: Sequence[Any]) -> Words:
-    """A column of text without the spaces around it; see `MISSING` for what counts as missing."""
+    """A column of text without the spaces around it; see `cluewise.tables.MISSING` for what counts as missing."""
     # Work is done once per different value, so that a million rows of ten cities are cheap.
     found = dict.fromkeys(cells)
     index = {cell: code for code, cell in enumerate(found)}

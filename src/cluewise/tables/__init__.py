@@ -12,10 +12,11 @@ from cluewise.tables._csv import unguard
 from cluewise.tables._files import atomic, peek, read, read_bytes, read_json, write, writing
 from cluewise.tables._formats import from_json
 from cluewise.tables._limits import limit
-from cluewise.tables._table import ID_NAMES, Table, choose_columns, features, from_frame, names_of, row_names
+from cluewise.tables._table import ID_NAMES, MISSING, Table, choose_columns, features, from_frame, names_of, row_names
 
 __all__ = [
     "ID_NAMES",
+    "MISSING",
     "FileError",
     "Table",
     "TableError",
