@@ -158,3 +158,38 @@ def test_bad_parameters(wrong):
         cw.stability(cw.PCKMeans(2), [[0.0], [1.0]], **wrong)
     with pytest.raises(ValueError, match="X has 2 rows, but the model was fitted on 3"):
         cw.stability(cw.PCKMeans(2).fit([[0.0], [1.0], [2.0]]), [[0.0], [1.0]])
+
+
+def test_it_warns_if_the_clues_of_the_fit_are_not_known(recwarn):
+    X = np.arange(12.0)[:, None]
+    clues = Clues(12, must=[(0, 1)])
+    model = cw.PCKMeans(2, random_state=0).fit(X, clues=clues)
+    with pytest.warns(cw.exceptions.ClueWarning, match="PCKMeans does not keep the clues of its fit.*pass clues="):
+        cw.stability(model, X, n_resamples=1)
+    recwarn.clear()
+    cw.stability(model, X, clues, n_resamples=1)
+    cw.stability(model, X, Clues(12), n_resamples=1)
+    cw.stability(cw.PCKMeans(2, random_state=0).fit(X), X, n_resamples=1)
+    cw.stability(cw.PCKMeans(2, random_state=0).fit(X, clues=Clues(12)), X, n_resamples=1)
+    kept = cw.Cluewise(2, random_state=0).fit(X, clues=clues)
+    cw.stability(kept, X, n_resamples=1)
+    assert not [warning for warning in recwarn if issubclass(warning.category, cw.exceptions.ClueWarning)]
+
+
+def test_one_row_and_noise_alone_are_told():
+    with pytest.raises(ValueError, match="stability needs at least 2 rows to draw from; X has 1"):
+        cw.stability(cw.PCKMeans(1).fit([[0.0]]), [[0.0]])
+    X = [[0.0], [50.0], [99.0]]
+    with pytest.raises(ValueError, match="there are no clusters to judge: all rows are noise"):
+        cw.stability(cw.ConstrainedDBSCAN(eps=1, min_samples=2).fit(X), X)
+
+
+@pytest.mark.parametrize("form", ["coo", "csc", "dia", "lil"])
+def test_all_sparse_formats_say_the_same(form):
+    from scipy import sparse
+
+    X = sparse.csr_array(np.repeat([[0.0, 1.0], [9.0, 0.0]], 6, axis=0))
+    model = cw.PCKMeans(2, random_state=0).fit(X)
+    expected = cw.stability(model, X, n_resamples=2, random_state=0)
+    found = cw.stability(model, X.asformat(form), n_resamples=2, random_state=0)
+    np.testing.assert_array_equal(found.rows, expected.rows)

@@ -83,6 +83,8 @@ class ClueEstimator(BaseEstimator):
         """Warn about ``y``, and drop the results of an earlier fit: a failed fit must not leave a mixture of both."""
         for name in self._results():
             delattr(self, name)
+        # Not the clues themselves, which may be large: `cluewise.stability` asks for them if there were any.
+        self._had_clues = bool(clues.kinds) if isinstance(clues, Clues) else clues is not None
         card = getattr(self, "card", None)  # a search among methods has none
         if clues is None and (card is None or "labels" in card.accepts):
             warn_of_partial(y, type(self).__name__)

@@ -16,7 +16,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.base import as_clues, generator
 from cluewise.clues.words import plural
 from cluewise.core.loop import Progress
-from cluewise.exceptions import ClueError
+from cluewise.exceptions import ClueError, ClueWarning
 from cluewise.metrics.matching import match_labels
 
 __all__ = ["RECOVERED", "Stability", "stability"]
@@ -120,7 +120,8 @@ def stability(
         A fitted clusterer, whose clusters are judged; one that is not fitted is fitted first. It is cloned.
     {X}
     clues : Clues or array-like of shape (n,), optional
-        The clues of the fit; by default those that the model keeps (``clues_``).
+        The clues of the fit; by default those that the model keeps (``clues_``). Most methods keep none; a warning
+        tells if the fit had clues.
     n_resamples : int, default=50
         Number of resamples.
     share : float, default=0.8
@@ -142,6 +143,8 @@ def stability(
     copies of a row would count as evidence for a cluster. Every resample has a seed of its own, so that the chance of
     a start counts, too.
 
+    Weights of rows cannot be passed: every row counts the same, even if the fit had a ``sample_weight``.
+
     A stable cluster need not be a true one: a method that always cuts a cloud in the same way is stable.
 
     References
@@ -162,7 +165,18 @@ def stability(
     if n_resamples < 1 or not 0 < share < 1:
         raise ValueError(f"n_resamples={n_resamples} and share={share} need n_resamples >= 1 and 0 < share < 1.")
     table = X if hasattr(X, "shape") else np.asarray(X)
+    if hasattr(table, "tocsr"):
+        table = table.tocsr()  # other sparse formats have no rows to take
     n = table.shape[0]
+    if n < 2:
+        raise ValueError(f"stability needs at least 2 rows to draw from; X has {n}.")
+    if clues is None and not hasattr(model, "clues_") and _had_clues(model):
+        warnings.warn(
+            f"{type(model).__name__} does not keep the clues of its fit, so parts are clustered without them; pass "
+            "clues=.",
+            ClueWarning,
+            stacklevel=2,
+        )
     known = as_clues(getattr(model, "clues_", None) if clues is None else clues, n)
     if not hasattr(model, "labels_"):
         model = clone(model).fit(X, clues=known)
@@ -171,6 +185,8 @@ def stability(
         raise ValueError(f"X has {n} rows, but the model was fitted on {len(labels)}.")
     rng = generator(random_state)
     clusters = np.unique(labels[labels >= 0])
+    if not len(clusters):
+        raise ValueError("there are no clusters to judge: all rows are noise.")
     similarity: list[Floats] = []
     counts: list[int] = []
     stays, draws = np.zeros(n), np.zeros(n)
@@ -197,6 +213,10 @@ def stability(
         raise ValueError(f"none of {plural(failed, 'resample')} could be clustered: {failure}") from failure
     by_row = np.where(draws > 0, stays / np.maximum(draws, 1), np.nan)
     return Stability(clusters, np.array(similarity), by_row, np.array(counts), failed)
+
+
+def _had_clues(model: Any) -> bool:
+    return bool(getattr(getattr(model, "clusterer_", model), "_had_clues", False))
 
 
 def _take(X: Any, rows: Ints) -> Any:
