@@ -45,11 +45,14 @@ CANDIDATES = 5
 ITERATIONS = 40
 """Steps of a fit during the search."""
 
-TEMPER = 0.5
+TEMPER = 0.7
 """What the log-likelihood of a held-out clue counts against the odds below: clues overlap in what they say."""
 
-OTHER, CLUED, FITTED = 0.5, 2.0, 4.0
-"""Log-odds, before any clue, against another clustering without clues, one with clues, and one fitted to the clues."""
+OTHER, CLUED = 1.0, 3.0
+"""Log-odds, before any clue, against another clustering without clues, and against any with clues."""
+
+BLIND = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
+"""Shares of the clues that may say nothing about the rows; a plan is judged by the share that suits it best."""
 
 FEW, MANY, HUGE = 300, 1000, 20_000
 """Clues up to which there are five folds, four folds, and two of three folds; beyond, one of three is used."""
@@ -185,6 +188,7 @@ class Search:
     ) -> None:
         self._starts, self._regression, self._evidence, self._deadline = starts, regression, evidence, deadline
         self.folds = folds
+        self._frequency = np.concatenate([_count_frequency(evidence, fold, regression.k) for fold in folds])
         self.scores: dict[Plan, Floats] = {}  # log-likelihood of each held-out clue
         self._begin: dict[tuple[str, str, int], Floats] = {}
         self._made: dict[tuple[str, int], Ints] = {}
@@ -257,8 +261,12 @@ class Search:
             is_pair = fold.held < len(evidence.ends)
             e = plan.error
             likely = np.where(is_pair, e + (1 - 2 * e) * right, e / k + (1 - e) * right)
-            found.append(np.log(likely[fold.fair] + 1e-12))
-        self.scores[plan] = np.concatenate(found)
+            found.append(likely[fold.fair])
+        # Else what predicts nothing would be better than what predicts clues that say nothing.
+        likely = np.concatenate(found) + 1e-12
+        self.scores[plan] = max(
+            (np.log((1 - share) * likely + share * self._frequency) for share in BLIND), key=lambda score: score.sum()
+        )
 
     def _late(self) -> bool:
         return monotonic() > self._deadline
@@ -267,6 +275,14 @@ class Search:
         if (name, number) not in self._made:
             self._made[name, number] = self._starts.find(name, self.folds[number].train)
         return self._made[name, number]
+
+
+def _count_frequency(evidence: Evidence, fold: Fold, k: int) -> Floats:
+    """Probability of each held-out clue by how often must-links and labels of each class occur among the others."""
+    must = (np.count_nonzero(fold.train.is_must) + 1) / (len(fold.train.is_must) + 2)
+    label = (np.bincount(fold.train.classes, minlength=k) + 1) / (len(fold.train.classes) + k)
+    pairs = np.where(evidence.is_must, must, 1 - must)
+    return np.concatenate([pairs, label[evidence.classes]])[fold.held][fold.fair]
 
 
 def select(numbers: Ints, total: int) -> Bools:
@@ -283,11 +299,9 @@ def as_it_is(start: str, error: float) -> Plan:
 
 def _log_odds(plan: Plan, plain: str) -> float:
     """How much a plan has to predict clues better than the clustering without clues to be taken instead."""
-    if plan.view:
-        return FITTED
-    if plan.start == plain:
-        return 0.0
-    return OTHER if plan.start in PLAIN else CLUED
+    if plan.view or plan.start not in PLAIN:
+        return CLUED
+    return 0.0 if plan.start == plain else OTHER
 
 
 def _explain(plan: Plan, best: Plan) -> str:
