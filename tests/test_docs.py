@@ -398,6 +398,47 @@ def test_gallery_what_makes_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Because of the clues, " in said
 
 
+def test_gallery_story_customers(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_story_customers.py", monkeypatch)
+    line = r"rules: sizes \[(.*)\], (\d+) of 10 households split, rivals (\w+), ARI (\S+)"
+    (_, split, rivals, before), (sizes, *kept, after) = re.findall(line, said)
+    assert (int(split) > 0, rivals) == (True, "together")
+    assert kept == ["0", "apart"]
+    assert all(40 <= int(size) <= 105 for size in sizes.split())
+    assert float(before) > float(after) > 0.7
+    back = [int(count) for count in re.findall(r"comes back in (\d+) of 30", said)]
+    assert sorted(back)[1:] == [30, 30]
+    assert back.index(min(back)) == 2  # the offices, which are the smallest cluster
+    sent, left = re.search(r"right campaign: (\d+)% .*, (\d+)% of", said).groups()
+    assert int(sent) > 90
+    assert int(left) < 70
+
+
+def test_gallery_story_tickets(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_story_tickets.py", monkeypatch)
+    plain, labeled, checked = (float(found) for found in re.findall(r"ARI (\S+)", said))
+    assert plain < 0.1
+    assert labeled > 0.4
+    assert checked > labeled + 0.2
+    assert "wrong labels among these six: 4 of 4" in said
+    before, after = said.split("with 40 labels:\n")
+    assert all(word in before for word in ("speaker,", "kettle,", "phone,", "printer,"))
+    assert all(word in after for word in ("invoice,", "broken,", "parcel,", "login,"))
+
+
+def test_gallery_story_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_story_products.py", monkeypatch)
+    (plain, found), (precise, kept) = (
+        (float(left), float(right)) for left, right in re.findall(r"precision (\S+), recall (\S+)", said)
+    )
+    assert plain < 0.4
+    assert precise > 0.75
+    assert kept >= found
+    checked, accepted, rest = map(int, re.search(r"right: (\d+) of the 30 .* (\d+) of the other (\d+)", said).groups())
+    assert checked < 25
+    assert accepted >= rest - 1
+
+
 def test_every_example_is_tried() -> None:
     tried = {f"plot_{name[13:]}.py" for name in globals() if name.startswith("test_gallery_")}
     assert {path.name for path in EXAMPLES} == tried
