@@ -89,14 +89,12 @@ for name, found in (("without rules", plain.labels_), ("with rules", model.label
 #
 # The description uses the words and units of the table. It also names the rows that the rules have moved.
 
-amounts = [None if cell == "n/a" else float(cell.strip("€ ").replace(",", "")) for cell in customers["spend"]]
-readable = customers | {"spend": amounts}
-profiles = cw.describe(model, readable, clues=clues, without=plain.labels_)
+profiles = cw.describe(model, customers, clues=clues, without=plain.labels_)
 print(profiles)
 
 # %%
 figure, axes = plt.subplots(1, 4, figsize=(12, 3), sharey=True, layout="constrained")
-cw.plots.profiles(model, readable, ax=axes)
+cw.plots.profiles(model, customers, ax=axes)
 plt.show()
 
 # %%

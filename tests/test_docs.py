@@ -398,6 +398,13 @@ def test_gallery_what_makes_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Because of the clues, " in said
 
 
+def test_gallery_how_cluewise_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = said_by("plot_how_cluewise_thinks.py", monkeypatch)
+    assert re.search(r"^\* \w+", said, re.M)  # what was taken
+    estimate, truth = re.search(r"right clues, estimated: (\S+); in truth: (\S+)", said).groups()
+    assert abs(float(estimate) - float(truth)) < 0.06
+
+
 def test_gallery_story_customers(monkeypatch: pytest.MonkeyPatch) -> None:
     said = said_by("plot_story_customers.py", monkeypatch)
     line = r"rules: sizes \[(.*)\], (\d+) of 10 households split, rivals (\w+), ARI (\S+)"

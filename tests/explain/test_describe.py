@@ -214,6 +214,31 @@ def test_typical_rows_are_medoids():
         assert set(profile.neighbors) == {1 - profile.cluster}
 
 
+def test_texts_alone_make_no_row_typical():
+    table = {"note": [f"{word} order {i} came today" for word in ("refund", "thanks") for i in range(30)]}
+    labels = np.repeat([0, 1], 30)
+    for profile in cw.describe(labels, table):
+        assert (profile.typical, profile.borderline) == ((), ())
+        assert "typical" not in str(profile)
+
+
+@pytest.mark.parametrize("form", ["€ {:,.2f}", "{:.2f} EUR", "{:,.0f}", "{:.1f}kg"])
+def test_numbers_are_read_as_rows_reads_them(form):
+    amounts = np.concatenate([np.linspace(10, 90, 20), np.linspace(1000, 9000, 20)])
+    table = {"spend": [form.format(amount) for amount in amounts] + ["n/a"]}
+    (column,) = read_columns(table, None).columns
+    assert column.kind == "number"
+    np.testing.assert_allclose(column.values[:-1], amounts, atol=0.51)
+    assert np.isnan(column.values[-1])
+    (plan,) = cw.Rows().fit(table).plan_
+    assert plan.kind == "number"
+
+
+def test_a_single_word_among_numbers_makes_a_category():
+    (column,) = read_columns({"code": ["3kg", "4kg", "3kg", "unknown"]}, None).columns
+    assert column.kind == "category"
+
+
 def test_borderline_rows_follow_the_margin_of_the_model():
     wine = cw.datasets.load("wine", standardize=True)
     model = cw.PCKMeans(3, random_state=0).fit(wine.X)
@@ -335,7 +360,7 @@ def test_huge_and_infinite_numbers_and_marks_of_nothing():
     assert read_columns(table, None).columns[0].missing.tolist() == [False, False, False, True, False, False]
 
 
-def test_codes_stay_categories_and_many_levels_are_cut():
+def test_a_single_word_among_numbers_makes_a_category_and_many_levels_are_cut():
     rng = np.random.default_rng(0)
     zips = [f"0{code}" for code in rng.integers(1000, 9000, 9000)]
     columns = read_columns({"zip": zips, "plz": ["01067"] * 4500 + ["10115"] * 4500}, None)

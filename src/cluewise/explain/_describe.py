@@ -78,9 +78,9 @@ def describe(
     Columns are ranked by Cliff's delta [Cliff1993]_ between the cluster and all other rows; differences below 0.147 are
     not told. The clusters were made from the same rows, so that these are not tests: some columns always differ.
 
-    Typical rows are nearest to the mean of their cluster, with columns of equal weight. Borderline rows have the
-    smallest ``margin_`` of the model, or else the smallest difference of squared distances to the nearest other
-    cluster and to their own. A rule comes from a decision tree of depth 3. Words are ranked by c-TF-IDF
+    Typical rows are nearest to the mean of their cluster, with columns of equal weight; texts do not count. Borderline
+    rows have the smallest ``margin_`` of the model, or else the smallest difference of squared distances to the nearest
+    other cluster and to their own. A rule comes from a decision tree of depth 3. Words are ranked by c-TF-IDF
     [Grootendorst2022]_.
 
     All rows count for sizes, differences, and precision and coverage of rules. With more than 20 000 rows, trees are

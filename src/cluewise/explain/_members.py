@@ -47,14 +47,17 @@ def find_members(
     """The rows next to the mean of each cluster, and those with the least margin.
 
     The row next to the mean is the medoid for squared distances. Without a margin of the method, and among equal ones,
-    it is the squared distance to the nearest other cluster minus that to the own.
+    it is the squared distance to the nearest other cluster minus that to the own. Texts have no distances: if there is
+    nothing else, no row is typical, and only a margin that differs makes rows borderline.
     """
     place = _locate(columns, codes, k)
+    blind = not (place.numbers.shape[1] or place.levels)
     found = []
     for cluster in range(k):
         rows = np.flatnonzero(codes == cluster)
-        typical = rows[np.argsort(place.distances(rows, np.full(len(rows), cluster)), kind="stable")[:count]]
-        if k == 1:
+        typical = rows[np.argsort(place.distances(rows, np.full(len(rows), cluster)), kind="stable")]
+        typical = typical[: 0 if blind else count]
+        if k == 1 or (blind and (margin is None or np.ptp(margin[rows]) == 0)):
             found.append(Members(tuple(typical.tolist()), (), ()))
             continue
         if margin is not None:  # rows of equal margin are told apart by distances

@@ -10,6 +10,7 @@ import numpy as np
 
 from cluewise import tables
 from cluewise._typing import Array, Bools, Floats, Ints
+from cluewise.rows.parse import guess_style, is_code, parse_numbers
 
 __all__ = ["Column", "Columns", "moment_of", "read_columns", "time_of"]
 
@@ -134,8 +135,13 @@ def _recognize(name: str, cells: Array) -> Column:
 
 
 def _read_numbers(cells: list[str]) -> Floats | None:
+    """The numbers; None unless every cell is one, perhaps with a unit, thousands separators or a decimal comma."""
     values = tables.typed(cells) if cells else np.empty(0, dtype=object)
-    return None if values.dtype.kind == "O" else values.astype(np.float64)
+    if values.dtype.kind != "O":
+        return values.astype(np.float64)
+    cells = [cell.strip() for cell in cells]
+    numbers = np.empty(0) if is_code(cells) else parse_numbers(cells, guess_style(cells))
+    return numbers if len(numbers) and np.isfinite(numbers).all() else None
 
 
 def _read_dates(cells: list[str]) -> Floats | None:

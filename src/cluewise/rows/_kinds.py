@@ -15,9 +15,9 @@ from cluewise.rows._cells import Cells, Words
 from cluewise.rows._dates import Dates
 from cluewise.rows._encoder import Encoded, Encoder, as_words
 from cluewise.rows._numbers import Numbers
-from cluewise.rows._parse import guess_day_first, guess_style, is_code, parse_moments, parse_numbers, parse_vectors
 from cluewise.rows._text import Spelling, Text
 from cluewise.rows._vectors import IMAGES, Images, Vectors
+from cluewise.rows.parse import guess_day_first, guess_style, is_code, parse_moments, parse_numbers, parse_vectors
 
 __all__ = ["ENCODERS", "KINDS", "LEFT_OUT", "LIKE_AN_ID", "Settings", "fit_encoder", "recognize"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from cluewise._typing import Array, Bools, Floats
 from cluewise.rows._cells import Cells, Words
 from cluewise.rows._encoder import Encoded, Encoder, Piece
-from cluewise.rows._parse import guess_style, parse_numbers
+from cluewise.rows.parse import guess_style, parse_numbers
 
 __all__ = ["Numbers"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from cluewise._typing import Array, Floats
 from cluewise.rows._cells import Cells, Words
 from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
-from cluewise.rows._parse import parse_vectors
+from cluewise.rows.parse import parse_vectors
 
 __all__ = ["IMAGES", "Images", "Vectors"]
 
