@@ -147,4 +147,5 @@ plt.show()
 # * One rule, "no shop lists a product twice", removes most of the wrong matches and costs no right ones.
 # * A few confirmed matches tell where to stop. Nobody has to know the number of groups. A larger distance would find a
 #   few more matches, and nearly as many wrong ones.
-# * The ratio of distances tells which matches to check by hand. The others can be merged as they are.
+# * The ratio of distances tells which matches to check by hand first. The others are nearly all right; here all of
+#   them, with other seeds about nine in ten. Check a few of them before you merge the rest.

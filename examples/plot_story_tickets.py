@@ -124,5 +124,6 @@ plt.show()
 # -----------
 #
 # * Without labels, the clusters are good clusters of something else. Forty labels say what we want.
-# * Forty labels are few enough that four wrong ones matter much. The six most doubtful ones have all four.
+# * Forty labels are few enough that four wrong ones matter. Here the six most doubtful ones have all four, with other
+#   seeds three or four of them, and checking them always helps, though mostly less than here.
 # * So look at the doubtful labels first, before you label more tickets.
