@@ -80,8 +80,8 @@ class Diagnosis:
     reasons : tuple of str
         Why harm is likely or unlikely.
     recommendation : {"use", "soften", "repair", "ask", "leave"}
-        What to do, in a word. Also "leave" if distances mislead (agreement below 1/2) and the clusters become wider,
-        unless held-out clues gain more than one standard error.
+        What to do, in a word. Also "leave" if distances mislead (agreement below 1/2) and the clusters stay the same,
+        or become wider and held-out clues do not gain more than one standard error.
     advice : str
         What to do, in a sentence.
 

@@ -156,10 +156,11 @@ def _by_harm(found: Mapping[str, Any], hard: bool, soft: str, data: bool) -> tup
         missing += ["the number of clusters (n_clusters, or -k)"] if found["n_clusters"] is None else []
         more = f"; give {' and '.join(missing)} to learn more" if missing and trial is None else ""
         return "use", f"nothing is wrong with these clues{more}."
-    if trial.moved == 0:
-        return "ask", f"{method} gives the same clusters without them; ask about rows where it is less sure."
     mislead = found["agreement"] < 0.5
-    if not found["harmful"] and not (mislead and trial.strain > 0 and not trial.gain > trial.error):
+    if trial.moved == 0 and not mislead:
+        return "ask", f"{method} gives the same clusters without them; ask about rows where it is less sure."
+    useless = trial.moved == 0 or (trial.strain > 0 and not trial.gain > trial.error)
+    if not found["harmful"] and not (mislead and useless):
         thin = found["coverage"] < 0.02
         return "use", "use them" + ("; clues about more rows would help more." if thin else ".")
     if mislead:
