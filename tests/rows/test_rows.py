@@ -317,3 +317,15 @@ def test_odd_types_of_frames():
         cw.Rows().fit(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]))
     rows = cw.Rows().fit({"a": [f"今天天气很好{i}" for i in range(30)]})
     assert rows.plan_[0].kind == "text"
+
+
+def test_distances_are_gowers():
+    rng = np.random.default_rng(0)
+    age, city = rng.normal(40, 10, 30), rng.choice(["Rome", "Oslo", "Bonn"], 30)
+    rows = cw.Rows(weights={"city": 3.0})
+    found = rows.distances(rows.fit_transform({"age": age, "city": city}))
+    gower = (np.abs(age[:, None] - age) / np.ptp(age) + 3 * (city[:, None] != city)) / 4
+    assert_allclose(found, gower, atol=1e-12)
+    assert_allclose(cw.Rows().fit({"x": [1, 2, 3]}).distances([[5.0], [5.0]]), 0)
+    with pytest.raises(ValueError, match=r"X has 3 columns; encoded rows have 4"):
+        rows.distances(np.zeros((2, 3)))

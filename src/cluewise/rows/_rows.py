@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -284,18 +284,58 @@ class Rows(TransformerMixin, BaseEstimator):
         >>> rows.inverse([[0.0, 0.5]])
         {'age': [30.0], 'city': ['Rome']}
         """
+        shown = {}
+        for column, block in self._split(X):
+            natural = block * np.where(np.isfinite(column.spread), column.spread, 0.0) + column.center
+            shown[column.name] = column.encoder.inverse(natural[:, : len(natural[0]) - column.indicator])
+        return shown
+
+    def distances(self, X: Floats) -> Floats:
+        """Distances between encoded rows as Gower's: the mean over the columns of the table, each at most 1.
+
+        An outlying number or a rare level counts no more than any other difference. For methods that take a matrix;
+        the encoded rows themselves are the better choice for all others.
+
+        Parameters
+        ----------
+        X : array of shape (n, width)
+            Rows as `transform` returns them.
+
+        Returns
+        -------
+        array of shape (n, n)
+            For each column the distance of the encoded values, divided by the largest in the column; then the mean,
+            weighted by ``weights``.
+
+        Examples
+        --------
+        >>> import cluewise as cw
+        >>> rows = cw.Rows()
+        >>> rows.distances(rows.fit_transform({"age": [20, 30, 40], "city": ["Rome", "Oslo", "Rome"]})).tolist()
+        [[0.0, 0.75, 0.5], [0.75, 0.0, 0.75], [0.5, 0.75, 0.0]]
+        """
+        from scipy.spatial.distance import cdist
+
+        total, weight = np.zeros((len(X), len(X))), 0.0
+        for column, block in self._split(X):
+            share = float((self.weights or {}).get(column.name, 1.0))
+            apart = cdist(block, block)
+            largest = apart.max(initial=0.0)
+            total += share * apart / (largest if largest > 0 else 1.0)
+            weight += share
+        return total / weight if weight > 0 else total
+
+    def _split(self, X: Floats) -> Iterator[tuple[_Column, Floats]]:
+        """The part of each column in encoded rows."""
         check_is_fitted(self)
         X = np.atleast_2d(np.asarray(X, dtype=np.float64))
         width = sum(len(column.center) for column in self._columns)
         if X.shape[1] != width:
             raise ValueError(f"X has {X.shape[1]} columns; encoded rows have {width}.")
-        shown, start = {}, 0
+        start = 0
         for column in self._columns:
-            block = X[:, start : start + len(column.center)]
+            yield column, X[:, start : start + len(column.center)]
             start += len(column.center)
-            natural = block * np.where(np.isfinite(column.spread), column.spread, 0.0) + column.center
-            shown[column.name] = column.encoder.inverse(natural[:, : len(natural[0]) - column.indicator])
-        return shown
 
     def explain(self) -> str:
         """The plan as text: a line for each column of the table, and a line for each note.
