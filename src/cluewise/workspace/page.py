@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cluewise.cli._report import KINDS, count_clues, in_words
-from cluewise.cli._show import percent
-from cluewise.cli._svg import draw_bar, draw_effect, draw_map
 from cluewise.clues import Clues
 from cluewise.clues.words import plural, tell_clues
 from cluewise.plots.style import get_style
+from cluewise.workspace._svg import draw_bar, draw_effect, draw_map
+from cluewise.workspace.data import Data
+from cluewise.workspace.report import KINDS, count_clues, in_words, percent
 
 if TYPE_CHECKING:
     from cluewise._typing import Floats, Ints
-    from cluewise.cli._files import Data
     from cluewise.explain import Description, Profile
 
 __all__ = ["write_page"]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
 from typing import Any
 
 from sklearn.base import clone
 
 from cluewise._typing import Floats, Ints
-from cluewise.cli._progress import show_status
-from cluewise.cli._show import is_watched
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError
 
@@ -24,14 +21,12 @@ ROWS = 20_000
 """Maximum number of rows of a resample."""
 
 
-def look_twice(facts: dict[str, Any], model: Any, X: Floats, clues: Clues, quiet: bool) -> Ints | None:
+def look_twice(facts: dict[str, Any], model: Any, X: Floats, clues: Clues) -> Ints | None:
     """Add to a report how sure the clusters are; return the clusters without clues, if there were clues."""
-    watched = not quiet and is_watched()
-    with show_status("Clustering parts of the rows again …") if watched else nullcontext():
-        facts["stability"] = found = _measure_stability(model, X, clues)
-        for line in [] if found is None else found["clusters"]:
-            line["cluster"] = int(facts["ids"][line["cluster"]])
-        return _fit_without(model, X) if clues.kinds else None
+    facts["stability"] = found = _measure_stability(model, X, clues)
+    for line in [] if found is None else found["clusters"]:
+        line["cluster"] = int(facts["ids"][line["cluster"]])
+    return _fit_without(model, X) if clues.kinds else None
 
 
 def _measure_stability(model: Any, X: Floats, clues: Clues) -> dict[str, Any] | None:

@@ -1,29 +1,23 @@
-"""The report of a fit: as data for other programs, and as text for people."""
+"""The report of a fit: everything that is worth keeping, as data."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
 from cluewise._typing import Ints
 from cluewise._version import __version__
-from cluewise.cli import _columns
-from cluewise.cli._clusters import tell
-from cluewise.cli._files import Data
-from cluewise.cli._show import percent, say, table
 from cluewise.clues import Clues
-from cluewise.clues.words import plural
 from cluewise.metrics import broken, satisfaction
 from cluewise.rows import Rows
+from cluewise.workspace.data import Data
 
-if TYPE_CHECKING:
-    from cluewise.explain import Description
-
-__all__ = ["KINDS", "count_clues", "in_words", "report", "summarize"]
+__all__ = ["KINDS", "count_clues", "in_words", "list_plan", "percent", "report"]
 
 KINDS = {
     "labels": "labels",
@@ -34,9 +28,10 @@ KINDS = {
     "partitions": "rows in partitions",
     "sizes": "cluster sizes",
 }
-_LISTED = 5  # broken clues, suspects and unsure rows that the text lists
-_REPORTED = 100  # suspects in the report
+_UNSURE = 5
+_REPORTED = 100  # suspects
 _LINE = re.compile(r":\d+(-\d+)?$")  # what a file adds to its name in the source of a clue
+_ANSWER = re.compile(r"(?:answer|act) \d+(?: \((.*)\))?$", re.DOTALL)  # the source of a clue from a conversation
 
 
 def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> dict[str, Any]:
@@ -70,7 +65,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> 
         "data": data.table.name,
         "rows": len(labels),
         "columns": [plan.name for plan in rows.plan_ if plan.width],
-        "column_plan": _columns.as_data(rows),
+        "column_plan": list_plan(rows),
         "notes": data.table.notes,
         "standardized": rows.balance,
         "clusters": len(found),
@@ -86,7 +81,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> 
         "trust": _trust(model) if hasattr(model, "trust_") else {},
         "harm": getattr(model, "harm_", None),
         "suspects": _suspects(model, data) if hasattr(model, "doubt_") else [],
-        "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_LISTED]],
+        "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_UNSURE]],
         "ids": np.arange(k),
         "names": {},
         "seconds": round(seconds, 4),
@@ -150,7 +145,7 @@ def _choice(choice: Any) -> dict[str, Any]:
 
 
 def _trust(model: Any) -> dict[str, dict[str, float]]:
-    """Share of the clues that seem right, by source and kind; the lines of a file are one source."""
+    """Share of the clues that seem right, by source and kind; lines of a file, and answers of a person, are one."""
     clues = model.clues_
     sources = {"must": clues.must_source, "cannot": clues.cannot_source}
     if clues.label_source is not None:
@@ -158,7 +153,7 @@ def _trust(model: Any) -> dict[str, dict[str, float]]:
     count = Counter((str(source), kind) for kind, names in sources.items() for source in names)
     lines: dict[str, dict[str, list[tuple[float, int]]]] = {}
     for source, shares in model.trust_.items():
-        kinds = lines.setdefault(_LINE.sub("", source), {})
+        kinds = lines.setdefault(_origin(source), {})
         for kind, share in shares.items():
             size = sum(count[source, one] for one in sources) if kind == "all" else count[source, kind]
             kinds.setdefault(kind, []).append((share, max(size, 1)))
@@ -166,6 +161,13 @@ def _trust(model: Any) -> dict[str, dict[str, float]]:
         source: {kind: sum(s * m for s, m in parts) / sum(m for _, m in parts) for kind, parts in kinds.items()}
         for source, kinds in lines.items()
     }
+
+
+def _origin(source: str) -> str:
+    answer = _ANSWER.match(source)
+    if answer is None:
+        return _LINE.sub("", source)
+    return f"answers of {answer[1]}" if answer[1] else "answers"
 
 
 def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
@@ -188,54 +190,6 @@ def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
     return [entries[i] | {"doubt": float(doubt[i])} for i in order[doubt[order] >= 0.5][:_REPORTED].tolist()]
 
 
-def summarize(facts: dict[str, Any], clues: Clues, found: Description | None, *, raw: bool) -> None:
-    """Print a report for people; ``raw`` where they asked for columns as they are."""
-    how = "standardized" if facts["standardized"] else "as they are"
-    if not raw and not facts["standardized"]:
-        how += " (counts are not standardized)"
-    rows = facts["rows"]
-    say(
-        f"{facts['method']}: {plural(rows, 'row')} of {facts['data']} in {plural(facts['clusters'], 'cluster')}"
-        f"{' and noise' if facts['noise'] else ''}, by {plural(len(facts['columns']), 'column')} {how}."
-    )
-    _columns.summarize(facts["column_plan"])
-    labelled = any(facts["classes"])
-    lines = []
-    for cluster, size, classes in zip(facts["ids"], facts["sizes"], facts["classes"]):
-        known = ", ".join(f"{name} {count}" for name, count in classes.items())
-        name = facts["names"].get(str(cluster), "")
-        lines.append([f"{cluster} {name}".rstrip(), str(size), percent(size / rows), *([known] if labelled else [])])
-    if facts["noise"]:
-        lines.append(["noise", str(facts["noise"]), percent(facts["noise"] / rows), *([""] if labelled else [])])
-    table(["cluster", "rows", "share", *(["known labels"] if labelled else [])], lines)
-    if found is not None:
-        tell(found, facts["names"])
-    if facts["satisfaction"]:
-        given = count_clues(clues)
-        table(
-            ["clues", "given", "kept"],
-            [[KINDS[kind], str(given.get(kind, "")), percent(kept)] for kind, kept in facts["satisfaction"].items()],
-        )
-    if len(facts["variation"]):
-        apart = ", ".join(f"{nats:.3g}" for nats in facts["variation"])
-        which = "clustering" if len(facts["variation"]) == 1 else "clusterings"
-        say(f"Variation of information with the {which} to avoid: {apart} nats (0: the same).")
-    if facts["broken"]:
-        _list_broken(facts["broken"])
-    for entry in facts["suspects"][:_LISTED]:
-        doubt = "over 99 %" if entry["doubt"] > 0.99 else percent(entry["doubt"])
-        say(f"Probably wrong ({doubt}): {in_words(entry)}.")
-    if facts["choice"] is not None:
-        _tell_choice(facts)
-    cost = f"{facts['seconds']:.2f} s, seed {facts['seed']}"
-    if facts["objective"] is None:
-        say(f"Time {cost}.")
-    else:
-        say(f"Objective {facts['objective']:.6g} after {plural(facts['iterations'], 'iteration')} ({cost}).")
-    if facts["unsure"]:
-        say(f"Least sure: {', '.join(facts['unsure'])}.")
-
-
 def count_clues(clues: Clues) -> dict[str, int]:
     """How many clues of each kind there are."""
     return {
@@ -245,29 +199,6 @@ def count_clues(clues: Clues) -> dict[str, int]:
         "together": sum(len(g.weights) for g in clues.together),
         "apart": sum(len(g.weights) for g in clues.apart),
     }
-
-
-def _tell_choice(facts: dict[str, Any]) -> None:
-    """What was chosen and why, how far the clues can be trusted, and what they may have spoiled."""
-    choice = facts["choice"]
-    if choice["tried"]:
-        say(f"Chosen: {choice['reason']} ({len(choice['tried'])} compared).")
-    else:
-        say(f"Chosen: {choice['taken']['start']}; {choice['reason']}.")
-    for source, shares in facts["trust"].items():
-        kinds = ", ".join(f"{KINDS[kind]} {percent(share)}" for kind, share in shares.items() if kind != "all")
-        say(f"Trust in {source}: {percent(shares['all'])} seem right ({kinds}).")
-    if choice["tried"]:
-        say(f"Probability that the clues made the result worse: {percent(facts['harm'])}.")
-
-
-def _list_broken(entries: list[dict[str, Any]]) -> None:
-    say(f"{len(entries)} {'clue is' if len(entries) == 1 else 'clues are'} broken:")
-    dearest = sorted(entries, key=lambda entry: -entry.get("cost", 0.0))
-    for entry in dearest[:_LISTED]:
-        say(f"  {in_words(entry)}")
-    if len(entries) > _LISTED:
-        say(f"  … and {len(entries) - _LISTED} more (--report FILE lists all).")
 
 
 def in_words(entry: dict[str, Any]) -> str:
@@ -284,3 +215,13 @@ def in_words(entry: dict[str, Any]) -> str:
         case _:
             return "the bounds on cluster sizes"
     return f"{what} ({entry['source']})"
+
+
+def list_plan(rows: Rows) -> list[dict[str, Any]]:
+    """What became of each column."""
+    return [asdict(plan) for plan in rows.plan_]
+
+
+def percent(share: float) -> str:
+    """A share as text."""
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,187 @@
+"""The server in this process: where it listens, what it says, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, Any
+
+from cluewise.web.page import check_page, check_server
+
+if TYPE_CHECKING:
+    from cluewise.active import Project
+    from cluewise.web._session import Session
+
+__all__ = ["serve", "user_name"]
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+PORT = "port"
+"""Setting of the project: the last port, so that links last as long as it is free."""
+
+_LONGEST_MESSAGE = 2**16  # bytes that a page sends through its WebSocket
+_SWITCH = 0.0005  # seconds after which a thread that computes gives way, instead of 5 ms
+_PATIENCE = 2  # seconds for requests under way when the server ends
+
+
+def serve(
+    project: Project | Session,
+    data: Any = None,
+    *,
+    host: str = LOCAL[0],
+    port: int = 0,
+    who: str | None = None,
+    open_browser: bool = True,
+    say: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the page of a project until Ctrl-C.
+
+    Parameters
+    ----------
+    project : Project or Session
+        What people answer. A session is closed at the end, a project stays open.
+    data : data frame, dict of columns or Table, optional
+        What people see of the rows of a project; by default the numbers that it clusters by. A session has its own.
+    host : str, default="127.0.0.1"
+        Address to listen at. Any other than the default can be reached from other machines; whoever can reach it and
+        has a link can answer, and what goes over the network is not encrypted.
+    port : int, default=0
+        0: the one of last time if it is free, else any that is.
+    who : str, optional
+        Name of the owner; by default the name of the user of this machine.
+    open_browser : bool, default=True
+        Open the page, if this machine has a screen.
+    say : callable, optional
+        Is told the address; by default it is printed.
+    """
+    check_server()
+    check_page()
+    from cluewise.web._session import session_of
+
+    with closing(session_of(project, data)) as session:
+        _run(session, host, port, who or user_name(), open_browser, say or _print)
+
+
+def _run(session: Session, host: str, port: int, owner: str, open_browser: bool, say: Callable[[str], None]) -> None:
+    import uvicorn
+
+    from cluewise.web._app import make_app
+    from cluewise.web._gate import Gate
+
+    store = session.project.store
+    listener = _listen(host, port, int(store.settings.get(PORT, 0)))
+    number = int(listener.getsockname()[1])
+    gate = Gate(store, hosts=_names_of(host), port=number, owner=owner)
+    store.settings[PORT] = number
+    token = gate.token(gate.owner)
+    assert token is not None  # the owner has one from the beginning
+    address = gate.link(token)
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            say(address)
+            if open_browser and _has_screen():
+                threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            await super().shutdown(sockets)
+            # Before Ctrl-C is passed on: nobody interrupts this.
+            await asyncio.to_thread(session.close)
+
+    config = uvicorn.Config(
+        make_app(session, gate),
+        ws="websockets",
+        ws_per_message_deflate=False,  # a million labels take 0.7 ms instead of 32
+        ws_max_size=_LONGEST_MESSAGE,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_PATIENCE,
+    )
+    # A request gives up the interpreter several times, and would wait for a fit to do so as often.
+    sys.setswitchinterval(_SWITCH)
+    Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int, last: int) -> socket.socket:
+    """A socket at an address, or one sentence that says why there is none."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (OSError, OverflowError, UnicodeError):
+        raise ValueError(f"'{host}' port {port} is not an address of this machine.") from None
+    if not port and last:
+        with suppress(OSError):
+            return _bound(family, (address[0], last, *address[2:]))
+    try:
+        return _bound(family, address)
+    except PermissionError:
+        raise ValueError(f"port {port} is reserved for the system; choose one above 1023.") from None
+    except OSError as error:
+        if error.errno == _taken():
+            raise ValueError(f"port {port} is taken by another program; choose another, or leave --port out.") from None
+        raise ValueError(f"'{host}' is not an address of this machine.") from None
+
+
+def _bound(family: int, address: Any) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name != "nt":  # there it would let two programs share a port
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(2048)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _taken() -> int:
+    from errno import EADDRINUSE
+
+    return EADDRINUSE
+
+
+def _names_of(host: str) -> list[str]:
+    """Names under which this machine may be called, the best for links first."""
+    if host in LOCAL:
+        return [host, *(name for name in LOCAL if name != host)]
+    if host not in ("0.0.0.0", "::"):
+        return [host, *LOCAL]
+    names = [_own_address(), socket.gethostname(), socket.getfqdn()]
+    with suppress(OSError):
+        names += [str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None)]
+    return [*dict.fromkeys(name for name in names if name), *LOCAL]
+
+
+def _own_address() -> str:
+    """The address by which other machines reach this one; nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # an address for documentation, which nobody has
+        return str(probe.getsockname()[0])
+    return ""
+
+
+def user_name() -> str:
+    """Whoever is logged in."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container without names
+        return "me"
+
+
+def _has_screen() -> bool:
+    """Whether a browser has a window; without one, a browser for the terminal would take it."""
+    return os.name == "nt" or sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
+def _print(address: str) -> None:
+    sys.stdout.write(f"cluewise: {address}\n")
+    sys.stdout.flush()
