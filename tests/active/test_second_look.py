@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -131,6 +133,16 @@ def test_clusters_come_from_cluewise_first_then_from_the_answers():
     assert ari(Y, found) > 0.9
     assert len(set(found)) == 3
     assert len(set(CluewiseQuestions(2).clustering(_told(state, 2), X))) == 2
+
+
+def test_clusters_that_many_answers_contradict_are_corrected():
+    strategy = CluewiseQuestions(3)
+    state = interview(strategy, X, SimulatedOracle(Y), budget=60, random_state=0)
+    assert strategy.correct(state, X, Y) is None  # nothing to correct
+    wrong = np.roll(Y, 7)
+    assert ari(Y, strategy.correct(state, X, wrong, 3)) > 0.9
+    few = dataclasses.replace(state, answers=state.answers[:30])
+    assert strategy.correct(few, X, wrong) is None
 
 
 def _told(state, k):

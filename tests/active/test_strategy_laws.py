@@ -79,6 +79,26 @@ def test_a_conversation_goes_on_from_json_with_the_same_question(strategy):
 
 
 @every
+def test_a_state_replays_exactly(strategy):
+    """Whoever errs, repeats, sorts groups or does not know: a new object asks and clusters as the old one does."""
+    one, rng = made(strategy), np.random.default_rng(5)
+    oracle = SimulatedOracle(Y, error_rate=0.2, unknown_rate=0.1, random_state=5)
+    state = one.start(X, Clues(len(X), must=[(0, 3)], cannot=[(0, 7)]), budget=30, random_state=3)
+    for step in range(8):
+        questions = one.ask(state, X, size=2)
+        if step % 3 == 1:
+            questions = [*questions, Question("group", rng.choice(len(X), 5, replace=False)), state.answers[0].question]
+        state = one.tell(state, oracle(questions))
+        if step in (2, 5, 7):
+            text = state.to_json()
+            other = made(strategy)
+            replayed = State.from_json(text)
+            assert other.ask(replayed, X.copy(), size=3) == one.ask(state, X, size=3)
+            if step == 7 and hasattr(one, "clustering"):
+                assert (other.clustering(replayed, X.copy()) == one.clustering(state, X)).all()
+
+
+@every
 def test_undo_leads_back_to_the_same_question(strategy):
     one = made(strategy)
     state = one.start(X, budget=12, random_state=0)

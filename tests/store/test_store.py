@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from cluewise.exceptions import ClueWarning
-from cluewise.store import Entry, Record, Snapshot, Store, _engine, _rescue, _schema, rescue
+from cluewise.store import Entry, Record, Snapshot, Store, _engine, _rescue, _schema, _store, rescue
 from cluewise.store._ledger import Ledger
 from cluewise.tables import FileError
 
@@ -114,11 +114,47 @@ def test_who_and_when_are_checked(store):
 
 def test_extend_is_all_or_nothing(store):
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    assert store.extend([Record(1, "yes", "Ann", noon), (2, "no")]) == 2
+    assert store.extend([Record(1, "yes", "Ann", noon), (2, "no")]) == [1, 2]
     with pytest.raises(ValueError, match="answer cannot be written"):
         store.extend([Record(3, "yes"), Record(4, {1, 2})])
-    assert store.extend([]) == 0
+    assert store.extend([]) == []
     assert [(e.question, e.who) for e in store.entries()] == [(1, "Ann"), (2, "")]
+
+
+# Replace
+
+
+def test_an_answer_takes_the_place_of_another_in_one_transaction(store, monkeypatch):
+    assert store.extend([Record(i, "yes", "Ann") for i in range(3)]) == [1, 2, 3]
+    assert store.replace(2, Record(1, "no", "Bob")) == 5
+    assert [(e.id, e.who, e.answer) for e in store.standing()] == [
+        (1, "Ann", "yes"),
+        (3, "Ann", "yes"),
+        (5, "Bob", "no"),
+    ]
+    assert [(e.who, e.takes_back) for e in store.entries(after=3)] == [("Bob", 2), ("Bob", None)]
+    assert store.redo() is None
+    with pytest.raises(ValueError, match=r"entry 2 of .* is not an answer that stands"):
+        store.replace(2, Record(1, "no"))
+
+    def fail(connection, name, rows):
+        if rows[0]["takes_back"] is None:
+            raise OSError("no space left")
+        return add(connection, name, rows)
+
+    add = _store.add
+    monkeypatch.setattr(_store, "add", fail)
+    with pytest.raises(OSError, match="no space"):  # after the old answer was taken back
+        store.replace(3, Record(2, "no"))
+    assert ids(store.standing()) == [1, 3, 5]
+    assert len(store.entries()) == 5
+
+
+def test_what_takes_the_place_of_an_answer_counts_once(store):
+    store.append(0, "yes")
+    new = Record({"pair": [0, 1], "nonce": "a"}, "no")
+    assert store.replace(1, new) == store.replace(1, new) == 3
+    assert ids(store.standing()) == [3]
 
 
 # Undo
@@ -589,7 +625,7 @@ def test_a_rescue_looks_no_further_than_the_last_entry(path, tmp_path, monkeypat
 
     monkeypatch.setattr(_rescue, "_fetch", fetch)
     assert rescue(path, tmp_path / "out") == (6, 1)
-    assert len(looks) == 4 + 7 + 2  # the last numbers, the entries, the settings
+    assert len(looks) == 4 + 7 + 2 + 1  # the last numbers, the entries, the settings, whether there are calls
     with Store.open(tmp_path / "out") as store:
         assert dict(store.settings) == {"budget": 50, "model": "PCKMeans"}
     by_hand(path, "DELETE FROM answers WHERE id = 7")  # the end was lost: now the last number is not certain
@@ -788,3 +824,13 @@ def test_answers_are_synced_and_logged_ahead(store):
 def test_importing_cluewise_loads_no_database():
     code = "import sys, cluewise; sys.exit('sqlalchemy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_redo_of_one_person(tmp_path):
+    with Store.open(tmp_path / "p.cluewise", create=True) as store:
+        mine, theirs = (store.append({"pair": [0, i]}, "yes", who=who) for i, who in ((1, "ann"), (2, "bob")))
+        store.undo(mine)
+        store.undo(theirs)
+        assert store.redo(of="ann").id == mine
+        assert store.redo(of="ann") is None
+        assert store.redo().id == theirs

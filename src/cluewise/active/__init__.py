@@ -1,5 +1,7 @@
 """Ask and tell: strategies that choose questions, and oracles that answer them."""
 
+from cluewise.active._act import Act
+from cluewise.active._agreement import agreement
 from cluewise.active._boundary import BoundaryDBSCAN
 from cluewise.active._cluewise_questions import CluewiseQuestions
 from cluewise.active._committee.committee import Committee
@@ -8,12 +10,17 @@ from cluewise.active._confirmed import Confirmed
 from cluewise.active._dense import DenseSeeds
 from cluewise.active._dialog import Answer, Question
 from cluewise.active._explore import ExploreConsolidate
+from cluewise.active._group_questions.group_questions import GroupQuestions
 from cluewise.active._information_gain.information_gain import InformationGain
 from cluewise.active._interview import FunctionOracle, Oracle, SimulatedOracle, interview
+from cluewise.active._language_model.batch import Batch, read_batch
+from cluewise.active._language_model.model import LanguageModel
 from cluewise.active._minmax import ExploreMinMax
 from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake
+from cluewise.active._person_last import PersonLast, Work
 from cluewise.active._project import Project
 from cluewise.active._random import RandomPairs
+from cluewise.active._reliability import Reliability, Source, reliability
 from cluewise.active._state import State
 from cluewise.active._stopping import settled
 from cluewise.active._strategy import Strategy, StrategyCard
@@ -21,7 +28,9 @@ from cluewise.active._super_instances import SuperInstances
 from cluewise.active._uncertainty import NeighborhoodUncertainty
 
 __all__ = [
+    "Act",
     "Answer",
+    "Batch",
     "BoundaryDBSCAN",
     "CluewiseQuestions",
     "Committee",
@@ -31,19 +40,28 @@ __all__ = [
     "ExploreConsolidate",
     "ExploreMinMax",
     "FunctionOracle",
+    "GroupQuestions",
     "InformationGain",
+    "LanguageModel",
     "NeighborhoodUncertainty",
     "Oracle",
     "PairsAtStake",
+    "PersonLast",
     "Project",
     "Question",
     "RandomPairs",
+    "Reliability",
     "SimulatedOracle",
+    "Source",
     "State",
     "Strategy",
     "StrategyCard",
     "SuperInstances",
+    "Work",
+    "agreement",
     "interview",
+    "read_batch",
+    "reliability",
     "settled",
     "strategies",
 ]
@@ -60,7 +78,7 @@ def strategies() -> tuple[type[Strategy], ...]:
     Examples
     --------
     >>> from cluewise.active import strategies
-    >>> [strategy.__name__ for strategy in strategies() if "label" not in strategy.card.asks]
+    >>> [strategy.__name__ for strategy in strategies() if strategy.card.asks == {"pair"}]
     ['CluewiseQuestions', 'InformationGain', 'PairsAtStake', 'RandomPairs', 'SuperInstances']
     """
     public = [globals()[name] for name in __all__]

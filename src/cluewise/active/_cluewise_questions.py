@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.exceptions import ConvergenceWarning
-
 from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Ints
-from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake, number_clusters
+from cluewise.active._led import contradicts_less, fit_led
+from cluewise.active._pairs_at_stake.pairs_at_stake import PairsAtStake
 from cluewise.active._second_look import LEARNED, error_rate_of
 from cluewise.active._state import State
 from cluewise.active._strategy import StrategyCard
@@ -43,8 +41,8 @@ class CluewiseQuestions(PairsAtStake):
     -----
     There are two clusterings: that of `Cluewise`, fitted to all answers, and that of the super-instances, where small
     clusters join the closest large one if there are more than n_clusters. `clustering` is that of `Cluewise` while
-    there are fewer than 40 answers, and later if it contradicts no more answers than the other. An answer that is wrong
-    with probability e counts as (1 − 2e)² answers.
+    there are fewer than 40 answers, and later if it contradicts no more answers than the other; else `Cluewise` starts
+    from the super-instances. An answer that is wrong with probability e counts as (1 − 2e)² answers.
 
     Examples
     --------
@@ -85,20 +83,27 @@ class CluewiseQuestions(PairsAtStake):
         ndarray of shape (n,)
             Cluster of each row, from 0, in the order of their first rows.
         """
-        from cluewise.front import Cluewise
+        return fit_led(self, state, X)
 
-        scene = self._scene(state, X)
-        clues = state.clues.only(state.clues.kinds - {"avoid"})
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # empty clusters
-            model = Cluewise(self.n_clusters, random_state=state.seed).fit(scene.X, clues=clues)
-        smooth, exact = number_clusters(model.labels_), self._read_clusters(scene, self.n_clusters)
+    def correct(self, state: State, X: Any, labels: Any, n_clusters: int | None = None) -> Ints | None:
+        """The clusters of super-instances, if they contradict fewer answers than other clusters do.
+
+        Parameters
+        ----------
+        {state}
+        {X_same}
+        labels : array-like of shape (n,)
+            Other clusters, such as those of a `Cluewise` that was fitted to all answers.
+        n_clusters : int, optional
+            Number of clusters at most; small ones join the closest large one.
+
+        Returns
+        -------
+        ndarray of shape (n,) or None
+            Cluster of each row, from 0; None if there are few answers, or the other clusters contradict no more.
+        """
         rate = error_rate_of(self.error_rate, state.answers)
-        if state.asked * (1 - 2 * rate) ** 2 < FEW or _count_broken(smooth, state) <= _count_broken(exact, state):
-            return smooth
-        return exact
-
-
-def _count_broken(labels: Ints, state: State) -> int:
-    """Number of answers that clusters contradict."""
-    return sum((labels[i] == labels[j]) != same for answer in state.answers for i, j, same in answer.links())
+        if state.asked * (1 - 2 * rate) ** 2 < FEW:
+            return None
+        exact = self._read_clusters(self._scene(state, X), n_clusters)
+        return exact if contradicts_less(exact, labels, state) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -129,8 +130,9 @@ class Confirmed(Strategy):
             source = f"question {t + 1} ({answer.who})" if answer.who else f"question {t + 1}"
             if confidence > 0.5:
                 links += [Link(*link, source, confidence) for link in answer.links()]
-        labels = clues_of((answer for answer in standing if answer.question.kind == "label"), state.n)
-        return state.given | labels | Clues(state.n, **arguments_of(links))
+        named = (answer for answer in standing if answer.question.kind == "label")
+        labels = clues_of(named, state.n, state.firm)
+        return state.firm | labels | Clues(state.n, **arguments_of(links))
 
     def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
         pending = self._pending(scene.state)
@@ -178,7 +180,7 @@ class Confirmed(Strategy):
 
     def _sureness(self, state: State) -> dict[Key, float]:
         """For each question the probability that its likeliest answer is right."""
-        votes: dict[Key, Counter[str]] = {}
+        votes: dict[Key, Counter[Hashable]] = {}
         sure: dict[Key, float] = {}
         for answer in state.answers:
             key = answer.question.key
@@ -186,10 +188,11 @@ class Confirmed(Strategy):
             if answer.inferred:
                 sure[key] = 1.0
             elif answer.value is not None:
-                said[repr(answer.value)] += 1
+                said[answer.meaning] += 1
         seen = len({repr(a.value) for a in state.answers if a.question.kind == "label" and a.value is not None})
         for key, said in votes.items():
-            m = {"pair": 2, "which": len(key[1]), "label": max(seen, 2)}[key[0]]
+            # Rows can be sorted into piles in far more ways; those into two piles are enough to tell chance from sense.
+            m = {"pair": 2, "which": len(key[1]), "label": max(seen, 2), "group": 2 ** (len(key[1]) - 1)}[key[0]]
             sure.setdefault(key, posterior(list(said.values()), m, self.error_rate))
         return sure
 

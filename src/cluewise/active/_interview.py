@@ -91,11 +91,14 @@ class SimulatedOracle:
     y : array-like of shape (n,)
         True class of each row.
     error_rate : float, default=0.0
-        Probability that an answer is wrong: the opposite for a pair, another class or row otherwise.
+        Probability that an answer is wrong: the opposite for a pair, another class or row otherwise. In a group, the
+        probability that a row is put into another pile, for each row.
     unknown_rate : float, default=0.0
         Probability of "don't know".
     random_state : int, RandomState, Generator or None, default=None
         Seed of the errors. A question asked again gets a new draw.
+    who : str, default="simulated"
+        Who answers.
 
     See Also
     --------
@@ -116,7 +119,13 @@ class SimulatedOracle:
     """
 
     def __init__(
-        self, y: ArrayLike, *, error_rate: float = 0.0, unknown_rate: float = 0.0, random_state: Any = None
+        self,
+        y: ArrayLike,
+        *,
+        error_rate: float = 0.0,
+        unknown_rate: float = 0.0,
+        random_state: Any = None,
+        who: str = "simulated",
     ) -> None:
         for name, rate in (("error_rate", error_rate), ("unknown_rate", unknown_rate)):
             if not 0 <= rate <= 1:
@@ -126,12 +135,13 @@ class SimulatedOracle:
             raise ValueError(f"y has the shape {self.y.shape}; it is one class for each row.")
         self.error_rate = error_rate
         self.unknown_rate = unknown_rate
+        self.who = who
         self._classes = np.unique(self.y)
         self._rng = generator(random_state)
 
     def __call__(self, questions: Iterable[Question]) -> list[Answer]:
         """Answers to questions, in their order."""
-        return [Answer(question, self._value(question), who="simulated") for question in questions]
+        return [Answer(question, self._value(question), who=self.who) for question in questions]
 
     def _value(self, question: Question) -> Any:
         unknown, wrong = self._rng.random(2) < (self.unknown_rate, self.error_rate)
@@ -141,12 +151,26 @@ class SimulatedOracle:
         if question.kind == "label":
             choices = [c for c in self._classes if not wrong or c != self.y[row]]
             return (self._rng.choice(choices) if wrong else self.y[row]) if len(choices) else self.y[row]
+        if question.kind == "group":
+            return self._piles(question.rows)
         same = [other for other in others if self.y[other] == self.y[row]]
         if question.kind == "pair":
             return bool(same) != bool(wrong)
         truth = same[0] if same else False
         choices = [*(other for other in others if other not in same), *([False] if same else [])]
         return choices[self._rng.integers(len(choices))] if wrong and choices else truth
+
+    def _piles(self, rows: tuple[int, ...]) -> list[list[int]]:
+        """Rows sorted by class; each may be misplaced into the pile of another class, or alone if there is none."""
+        own = [self.y[row].item() for row in rows]
+        classes = list(dict.fromkeys(own))
+        piles: dict[Any, list[int]] = {}
+        for row, c in zip(rows, own):
+            others = [other for other in classes if other != c] or [("alone", row)]
+            misplaced = self._rng.random() < self.error_rate
+            pile = others[self._rng.integers(len(others))] if misplaced else c
+            piles.setdefault(pile, []).append(row)
+        return list(piles.values())
 
 
 class FunctionOracle:
@@ -155,7 +179,8 @@ class FunctionOracle:
     Parameters
     ----------
     function : callable
-        Takes a `Question`, returns the value of an `Answer`: True, False, a class, a row, or None for "don't know".
+        Takes a `Question`, returns the value of an `Answer`: True, False, a class, a row, piles of rows, or None for
+        "don't know".
     who : str, default=""
         Who answers.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from cluewise.active._dialog import Answer, Question
 from cluewise.clues import Clues
 
-__all__ = ["Known", "open_pairs", "resolve"]
+__all__ = ["Known", "Settled", "open_pairs", "resolve"]
 
 TRIES = 1000
 """Draws for each pair that is requested, before all open pairs are listed."""
@@ -88,6 +89,8 @@ class Known:
         first = question.rows[0]
         if question.kind == "label":
             return self.label(first) is None
+        if question.kind == "group":
+            return any(self.same(i, j) is None for i, j in combinations(question.rows, 2))
         said = [self.same(first, row) for row in question.rows[1:]]
         return True not in said and None in said
 
@@ -95,8 +98,9 @@ class Known:
         """Add one answer."""
         self.asked.add(answer.question.key)
         if answer.value is None:
-            for other in answer.question.rows[1:]:  # whoever cannot tell which is not asked about each of them
-                self.asked.add(Question("pair", (answer.question.rows[0], other)).key)
+            if answer.question.kind == "which":
+                for other in answer.question.rows[1:]:  # whoever cannot tell which is not asked about each of them
+                    self.asked.add(Question("pair", (answer.question.rows[0], other)).key)
             return
         row = answer.question.rows[0]
         fits = self._name(row, answer.value) if answer.question.kind == "label" else True
@@ -169,14 +173,46 @@ def resolve(answers: Iterable[Answer]) -> list[Answer]:
     return [answer for answer in counted.values() if answer is not None]
 
 
+@dataclass(frozen=True)
+class Settled(Answer):
+    """What the majority says about each pair of rows, where several people sorted the same rows into other piles.
+
+    The majorities need not be piles: of two people who agree that a and b belong together and c and d do, one may
+    have put all four into one pile.
+    """
+
+    first: Answer | None = None
+    pairs: tuple[tuple[int, int, bool], ...] = ()
+
+    @classmethod
+    def of(cls, votes: list[Answer]) -> Settled:
+        """From answers to one question; a tie leaves a pair open."""
+        lead: dict[tuple[int, int], int] = {}
+        for vote in votes:
+            for i, j, together in vote.entailed():
+                pair = min(i, j), max(i, j)
+                lead[pair] = lead.get(pair, 0) + (1 if together else -1)
+        pairs = tuple((i, j, count > 0) for (i, j), count in sorted(lead.items()) if count)
+        who = ", ".join(dict.fromkeys(vote.who for vote in votes if vote.who))
+        return cls(votes[0].question, (), who, first=votes[0], pairs=pairs)
+
+    def links(self) -> Iterator[tuple[int, int, bool]]:
+        """The pairs that most people agree about."""
+        return iter(self.pairs)
+
+    entailed = links
+
+
 def _majority(votes: list[Answer]) -> Answer | None:
     """The answer of most people who were asked; None if nobody was."""
     if len(votes) < 2:
         return votes[0] if votes else None
-    counts: dict[str, list[Answer]] = {}
+    counts: dict[Hashable, list[Answer]] = {}
     for vote in votes:
         if vote.value is not None:
-            counts.setdefault(repr(vote.value), []).append(vote)
+            counts.setdefault(vote.meaning, []).append(vote)
+    if votes[0].question.kind == "group" and len(counts) > 1:
+        return Settled.of([vote for vote in votes if vote.value is not None])
     ranked = sorted(counts.values(), key=len, reverse=True)
     if not ranked or (len(ranked) > 1 and len(ranked[0]) == len(ranked[1])):
         return Answer(votes[0].question, None)

@@ -85,7 +85,7 @@ def _founded_by(given: Clues, known: Known) -> list[list[int]]:
 
 def _classes(scene: Scene) -> Neighborhoods:
     """Neighborhoods where people are asked for labels: the rows of each class."""
-    known, labels = scene.known, scene.state.given.labels
+    known, labels = scene.known, scene.firm.labels
     sets: dict[Any, list[int]] = {}
     for code in np.unique(labels[labels >= 0]):
         rows = np.flatnonzero(labels == code).tolist()
@@ -145,7 +145,7 @@ class PlacingStrategy(Strategy):
     def _hoods(self, scene: Scene) -> Neighborhoods:
         if self.questions == "label":
             return _classes(scene)
-        return neighborhoods(scene.known, scene.state.given, scene.answers, self._first(scene))
+        return neighborhoods(scene.known, scene.firm, scene.answers, self._first(scene))
 
     def _choose(self, scene: Scene, size: int, rng: np.random.Generator) -> list[Question]:
         hoods = self._hoods(scene)
@@ -183,9 +183,9 @@ class PlacingStrategy(Strategy):
         if not self.infer_last or self.n_clusters is None or last.value is not False:
             return []
         answers = resolve(state.answers)
-        known = Known(state.given, answers)
+        known = Known(state.firm, answers)
         # No founder is named, because `tell` has no X to find it by: it was in the first question, so it comes first.
-        hoods = neighborhoods(known, state.given, answers, None)
+        hoods = neighborhoods(known, state.firm, answers, None)
         row = last.question.rows[0]
         if row in hoods.placed or len(hoods.sets) != self.n_clusters:
             return []

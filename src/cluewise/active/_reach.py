@@ -100,10 +100,10 @@ def to_members(scene: Scene, hoods: Neighborhoods, row: int) -> Floats:
 def reach_of(scene: Scene, hoods: Neighborhoods, taken: set[int]) -> Reach:
     """The reach of ``taken``: the rows that were asked about, and those picked for the same batch."""
     asked = hoods.asked
-    settled: Reach = scene.memo.get("settled") or Reach(scene.rows, scene.state.given)
+    settled: Reach = scene.memo.get("settled") or Reach(scene.rows, scene.firm)
     wanted = settled.components(asked)
     if not settled.taken <= wanted:  # answers were taken back
-        settled = Reach(scene.rows, scene.state.given)
+        settled = Reach(scene.rows, scene.firm)
     settled.take(wanted - settled.taken)
     scene.memo["settled"] = settled
     more = settled.components(taken - asked) - wanted

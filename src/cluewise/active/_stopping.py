@@ -97,7 +97,7 @@ def settled(
         if len(said) < last or state.asked // every == since // every:
             return False
         earlier, recent = said[:-last], said[-last:]
-        pairs = _pairs(state.given, earlier, recent)
+        pairs = _pairs(state.firm, earlier, recent)
         if pairs is None:
             return False
         rng = np.random.default_rng([state.seed, len(state.answers), 14])
@@ -132,4 +132,4 @@ def _labels(estimator: Any, X: Any, state: State, answers: list[Answer], seed: i
         model.set_params(random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # every fit would warn of clues that the clusterer cannot use
-        return model.fit(X, clues=state.given | clues_of(answers, state.n)).labels_
+        return model.fit(X, clues=state.firm | clues_of(answers, state.n, state.firm)).labels_

@@ -59,8 +59,9 @@ class Scene:
     """What a strategy sees when it is asked for questions.
 
     ``X`` is validated; ``known`` holds what clues and answers entail; ``answers`` are those that count (one per
-    question, by majority); ``ready`` is what the strategy prepared from X alone. ``memo`` is a cache: it may be empty
-    at any call, and no question may depend on whether it is.
+    question, by majority); ``firm`` holds the clues that were given and those of acts; ``ready`` is what the strategy
+    prepared from X alone. ``memo`` is a cache: it may be empty at any call, and no question may depend on whether it
+    is.
     """
 
     def __init__(self, X: Any, state: State, ready: Any) -> None:
@@ -79,7 +80,8 @@ class Scene:
         self.state = state
         self.memo: dict[str, Any] = {}
         self.answers = resolve(state.answers)
-        self.known = Known(state.given, self.answers)
+        self.firm = state.firm
+        self.known = Known(self.firm, self.answers)
 
     def follow(self, state: State) -> None:
         """Advance to a later state: learn only the new answers, unless an old question was answered again."""
@@ -87,7 +89,7 @@ class Scene:
         new = state.answers[seen:]
         keys = [answer.question.key for answer in new]
         again = len(set(keys)) < len(keys) or any(key in self.known.asked for key in keys)
-        if again or state.answers[:seen] != self.state.answers:
+        if again or state.answers[:seen] != self.state.answers or state.acts != self.state.acts:
             self.start(state)  # a majority may have changed, and what was learned cannot be unlearned
             return
         self.state = state
@@ -188,7 +190,7 @@ class Strategy(BaseEstimator, ABC):
         scene = self._scene(state, X)
         # Seeded by the number of answers, not by how often anybody asked: the same state always draws the same.
         rng = np.random.default_rng([state.seed, len(state.answers)])
-        questions = doubtful_questions(state, scene.known)[:size]
+        questions = self._contradicted(scene)[:size]
         if len(questions) < size:
             questions += self._choose(scene, size - len(questions), rng)
         why = "the strategy has no more questions; a pair drawn at random."
@@ -210,19 +212,29 @@ class Strategy(BaseEstimator, ABC):
         """
         self._check_state(state)
         new = [answers] if isinstance(answers, Answer) else list(answers)
-        for answer in new:
+        self._check_answers(state, new)
+        if len(new) > state.left:
+            raise ValueError(f"{len(new)} answers were told, but only {state.left} questions of the budget are left.")
+        return self._told(state, new)
+
+    def _told(self, state: State, answers: Iterable[Answer]) -> State:
+        """The state after answers that were checked before."""
+        if type(self)._infer is Strategy._infer:
+            return state.plus(answers)
+        for answer in answers:
+            state = state.plus([answer])
+            state = state.plus(self._infer(state))
+        return state
+
+    @staticmethod
+    def _check_answers(state: State, answers: Iterable[Answer]) -> None:
+        for answer in answers:
             if not isinstance(answer, Answer):
                 raise TypeError(f"{answer!r} is not an Answer.")
             if answer.inferred:
                 raise ValueError(f"who={answer.who!r} is reserved for answers that were inferred; choose another name.")
             if max(answer.question.rows) >= state.n:
                 raise ValueError(f"the answer is about row {max(answer.question.rows)}, but there are {state.n} rows.")
-        if len(new) > state.left:
-            raise ValueError(f"{len(new)} answers were told, but only {state.left} questions of the budget are left.")
-        for answer in new:
-            state = state.plus([answer])
-            state = state.plus(self._infer(state))
-        return state
 
     # --- for subclasses -----------------------------------------------------------------------------------------
 
@@ -233,6 +245,10 @@ class Strategy(BaseEstimator, ABC):
     def _prepare(self, X: Any, state: State) -> Any:
         """Whatever depends on X, the given clues, the budget, the seed and the parameters, but on no answer."""
         return None
+
+    def _contradicted(self, scene: Scene) -> list[Question]:
+        """Questions that come before all others, since their answers contradict each other."""
+        return doubtful_questions(scene.state, scene.known)
 
     def _infer(self, state: State) -> list[Answer]:
         """Answers that the strategy infers from the last one; who = `Answer.INFERRED`."""

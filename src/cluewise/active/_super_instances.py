@@ -292,7 +292,7 @@ class SuperInstances(Strategy):
     def _procedure(self, scene: Scene) -> Procedure:
         at: Procedure | None = scene.memo.get("procedure")
         if at is None:
-            at = scene.memo["procedure"] = Procedure(scene.X, scene.state.given, scene.state.seed, scene.ready)
+            at = scene.memo["procedure"] = Procedure(scene.X, scene.firm, scene.state.seed, scene.ready)
         for answer in scene.answers[at.learned :]:
             at.learn(answer)
         return at

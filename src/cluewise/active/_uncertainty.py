@@ -225,7 +225,7 @@ class NeighborhoodUncertainty(PlacingStrategy):
 
 def _clues(scene: Scene, hoods: Neighborhoods) -> Clues:
     """The clues of the clustering: neighborhoods, and the given links with weight 1."""
-    given, n = scene.state.given, scene.n
+    given, n = scene.firm, scene.n
     labels = np.full(n, -1)
     labels[list(hoods.placed)] = list(hoods.placed.values())
     joined: Array | None = None

@@ -201,6 +201,57 @@ class Clues(Record):
         return cls(n, must=must, cannot=cannot)
 
     @classmethod
+    def from_scores(
+        cls, n: int, pairs: ArrayLike, probability: ArrayLike, *, bound: float = 1e-6, source: str = GIVEN
+    ) -> Clues:
+        """Clues from scored pairs: each has a probability that its two rows belong together.
+
+        The weight is the log-odds, log(p / (1 - p)): a must-link if p is above 0.5, a cannot-link of weight
+        log((1 - p) / p) if it is below; p = 0.5 says nothing. So weights of independent reports add up as evidence
+        does. This is not ``confidence``, which stores 2c - 1: that is on the scale of the other weights, where a link
+        that was given without a weight has 1.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        pairs : array-like of shape (m, 2)
+            Pairs of row numbers. A pair that is listed twice counts once, with its largest weight.
+        probability : array-like of shape (m,)
+            Probability that the two rows belong together, from 0 to 1.
+        bound : float, default=1e-6
+            Probabilities closer to 0 or 1 than this count as this: no score makes a link hard, because a score of
+            1.0 is mostly a rounded one. For what is certain, add links of infinite weight.
+        source : str, default="given"
+            Where the scores come from.
+
+        Returns
+        -------
+        Clues
+            One link for each pair whose probability is not 0.5.
+
+        See Also
+        --------
+        cluewise.CorrelationClusterer : Groups that fit scored pairs best.
+
+        Examples
+        --------
+        Scores of a record-linkage tool; records of one source are about different people, so each source is a group
+        of rows that are ``apart``:
+
+        >>> import numpy as np
+        >>> from cluewise import Clues
+        >>> scores = Clues.from_scores(4, [(0, 1), (1, 2), (0, 3)], [0.95, 0.2, 0.5])
+        >>> scores
+        Clues(4 rows: 1 must-link, 1 cannot-link, weights 1.38629 to 2.94444)
+        >>> scores | Clues(4, apart=["shop", "bank", "shop", "bank"], apart_weight=np.inf)
+        Clues(4 rows: 1 must-link, 1 cannot-link, 2 apart groups, weights 1.38629 to inf)
+        """
+        from cluewise.clues import _scores
+
+        return cls(n, **_scores.links_of(count(n), pairs, probability, bound), source=source)
+
+    @classmethod
     def from_matrix(cls, E: Any) -> Clues:
         """Clues from a symmetric matrix, dense or sparse: w > 0 must-link of weight w, w < 0 cannot-link.
 

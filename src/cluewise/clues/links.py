@@ -12,7 +12,7 @@ from cluewise._typing import Array, ArrayLike, Bools, Floats, Ints
 from cluewise.exceptions import ClueError
 from cluewise.kernels import graphs
 
-__all__ = ["GIVEN", "Links", "reporter_of"]
+__all__ = ["GIVEN", "Links", "read_pairs", "reporter_of"]
 
 GIVEN = "given"
 """Source of a clue that came without one."""
@@ -83,7 +83,7 @@ class Links:
         source: Any = GIVEN,
     ) -> Links:
         """Check what a user gave and bring it into canonical order."""
-        rows = _pairs(kind, n, pairs)
+        rows = read_pairs(kind, n, pairs)
         m = len(rows)
         weights = _per_pair(kind, "weight", 1.0 if weight is None else weight, m)
         bad = np.flatnonzero(~(weights >= 0))
@@ -213,7 +213,8 @@ class Links:
         return replace(Links(pairs, weight, confidence, source)._sort(n), truisms=truisms)
 
 
-def _pairs(kind: str, n: int, pairs: ArrayLike | None) -> Ints:
+def read_pairs(kind: str, n: int, pairs: ArrayLike | None) -> Ints:
+    """Pairs of row numbers as a user gave them, checked."""
     if pairs is None:
         return np.empty((0, 2), dtype=np.int64)
     try:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from cluewise.tables import FileError
 
-__all__ = ["WRITES", "clearly", "connect", "damaged", "last_id", "lock", "name_of", "use_wal"]
+__all__ = ["WRITES", "clearly", "connect", "damaged", "last_id", "lock", "name_of", "scrub", "use_wal"]
 
 WRITES = "cluewise_writes"  # execution option of connections that will write
 PROJECT = 0x636C7565  # names our lock in PostgreSQL
@@ -97,7 +97,7 @@ def _sqlite(path: Path, create: bool, timeout: float) -> Engine:
 def _prepare(connection: Any, record: Any) -> None:
     """Apply the settings that SQLite keeps per connection."""
     connection.isolation_level = None  # _begin begins transactions, not the driver
-    for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON"):
+    for setting in ("synchronous=FULL", "fullfsync=ON", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {setting}").close()
 
 
@@ -121,6 +121,28 @@ def use_wal(engine: Engine) -> None:
                 time.sleep(pause)
     finally:
         connection.close()
+
+
+def scrub(engine: Engine, name: str) -> None:
+    """Overwrite what was deleted: rebuild the file and empty its log.
+
+    PostgreSQL does this itself, in its own time.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    connection = engine.raw_connection()
+    try:
+        cursor = connection.cursor()
+        cursor.execute("VACUUM")
+        busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]  # waits as long as any writer does
+        cursor.close()
+    finally:
+        connection.close()
+    if busy:
+        raise FileError(
+            f"what was deleted from '{name}' is still in its log, because another process is reading; "
+            "delete it again when nobody else uses the project."
+        )
 
 
 def _begin(connection: Connection) -> None:

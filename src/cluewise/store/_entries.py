@@ -14,7 +14,11 @@ from cluewise.store._json import checksum, moment_text, person, text_of
 from cluewise.store._ledger import Ledger
 from cluewise.store._schema import answers
 
-__all__ = ["Record", "Entry", "Snapshot", "add", "entry_of", "ledger_of", "row", "rows_of"]
+__all__ = ["FORGOTTEN", "Record", "Entry", "Snapshot", "add", "entry_of", "ledger_of", "row", "rows_of"]
+
+
+FORGOTTEN = '{"forgotten":true}'
+"""Question of an answer that was forgotten, as text; its number stays, because lost numbers mean damage."""
 
 
 class Record(NamedTuple):
@@ -103,7 +107,9 @@ def rows_of(connection: Connection, name: str, after: int = 0) -> list[Row[Any]]
 
 def ledger_of(rows: list[Row[Any]]) -> Ledger:
     """Which answers stand."""
-    return Ledger.read((row.id, row.takes_back) for row in rows)
+    ledger = Ledger.read((row.id, row.takes_back) for row in rows)
+    ledger.forget(row.id for row in rows if row.question == FORGOTTEN)
+    return ledger
 
 
 def entry_of(row: Row[Any], name: str) -> Entry:

@@ -22,27 +22,38 @@ class Ledger:
     void: set[int] = field(default_factory=set)  # answers that do not stand
     undone: list[int] = field(default_factory=list)  # answers that a redo would restore, the next one last
     turns: list[tuple[int, int]] = field(default_factory=list)  # (entry, the answer that it turned)
+    answer_of: dict[int, int] = field(default_factory=dict)  # entry: the answer that its chain is about
 
     @classmethod
     def read(cls, links: Iterable[tuple[int, int | None]]) -> Ledger:
         """From (id, id of what it takes back) in the order of the ids."""
         ledger = cls()
-        answer_of: dict[int, int] = {}
         for entry, back in links:
-            if back is None:
-                answer_of[entry] = ledger.tip[entry] = entry
-                ledger.undone.clear()  # as in every editor, a new entry ends what can be redone
-                continue
-            answer = answer_of[entry] = answer_of[back]
-            ledger.tip[answer] = entry
-            ledger.turns.append((entry, answer))
-            if answer in ledger.void:
-                ledger.void.discard(answer)
-                ledger.undone = [other for other in ledger.undone if other != answer]
-            else:
-                ledger.void.add(answer)
-                ledger.undone.append(answer)
+            ledger.add(entry, back)
         return ledger
+
+    def add(self, entry: int, back: int | None) -> int:
+        """Add an entry, and return the answer that it is about."""
+        if back is None:
+            self.answer_of[entry] = self.tip[entry] = entry
+            self.undone.clear()  # as in every editor, a new entry ends what can be redone
+            return entry
+        answer = self.answer_of[entry] = self.answer_of[back]
+        self.tip[answer] = entry
+        self.turns.append((entry, answer))
+        if answer in self.void:
+            self.void.discard(answer)
+            self.undone = [other for other in self.undone if other != answer]
+        else:
+            self.void.add(answer)
+            self.undone.append(answer)
+        return answer
+
+    def forget(self, answers: Iterable[int]) -> None:
+        """Let answers that were forgotten neither stand nor come back."""
+        for answer in answers:
+            self.tip.pop(answer, None)
+            self.undone = [other for other in self.undone if other != answer]
 
     def same_since(self, upto: int) -> bool:
         """Whether the answers up to an entry stand or not as they did when that entry was the last."""

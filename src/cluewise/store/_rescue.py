@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cluewise.exceptions import ClueWarning
+from cluewise.store._calls import is_whole, restore
 from cluewise.store._entries import add
 from cluewise.store._json import checksum
 from cluewise.store._store import Store
@@ -30,7 +31,7 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
     """Write what is whole in a damaged project into a new one; the damaged file is left as it is.
 
     Entries get new numbers without gaps. An entry that took back a lost one is lost, too. If a lost entry took back one
-    that was saved, the latter stands again.
+    that was saved, the latter stands again. Replies of language models, which were paid for, are saved as well.
 
     Parameters
     ----------
@@ -69,6 +70,7 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
         if log.exists():
             shutil.copyfile(log, copy.with_name("copy-wal"))
         gap = path.stat().st_size // LEAST
+        calls = _calls(copy, gap)
         entries, every, given = _read(copy, gap)
         if not entries:
             _mend(copy)
@@ -76,7 +78,8 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
     settings = {row[0]: row[1] for row in every if _is_setting(row)}
     last = entries[-1][0] if entries else 0
     top = given[0] if given and isinstance(given[0], int) and last <= given[0] <= last + gap else last
-    if not entries and not settings:
+    whole = [row[1:] for row in calls if is_whole(row)]
+    if not entries and not settings and not whole:
         raise FileError(f"nothing in '{path}' is whole enough to be saved.")
     new: dict[int, int] = {}
     rows: list[dict[str, Any]] = []
@@ -89,14 +92,18 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
     try:
         with Store.open(out, create=True) as store:
             store.settings.claim("", {name: json.loads(text) for name, text in settings.items()})
-            if rows:
-                with store._write() as connection:
+            with store._write() as connection:
+                if rows:
                     add(connection, store.name, rows)
+                if whole:
+                    restore(connection, whole)
     except BaseException:
         out.unlink(missing_ok=True)
         raise
     if len(settings) < len(every):
         warnings.warn(f"{len(every) - len(settings)} of {len(every)} settings are lost.", ClueWarning, stacklevel=2)
+    if len(whole) < len(calls):
+        warnings.warn(f"{len(calls) - len(whole)} of {len(calls)} calls are lost.", ClueWarning, stacklevel=2)
     return len(rows), top - len(rows)
 
 
@@ -107,6 +114,14 @@ def _read(path: Path, gap: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, 
         entries = [(*row, None)[:6] for row in _rows(old, "answers", gap, given) if _is_entry(row)]
         indexed = _fetch(old, "SELECT max(+rowid) FROM settings INDEXED BY sqlite_autoindex_settings_1")
         return entries, list(_rows(old, "settings", gap, indexed)), given
+
+
+def _calls(path: Path, gap: int) -> list[tuple[Any, ...]]:
+    """Calls to language models, damaged ones included; few projects have any."""
+    with closing(sqlite3.connect(path)) as old:
+        if _fetch(old, "SELECT 1 FROM sqlite_master WHERE name = 'calls'") is None:
+            return []
+        return list(_rows(old, "calls", gap, _fetch(old, "SELECT seq FROM sqlite_sequence WHERE name = 'calls'")))
 
 
 def _mend(path: Path) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, update
+from sqlalchemy import Connection, Row, delete, func, insert, update
 from sqlalchemy import select as pick
 
 from cluewise.store._engine import damaged
 from cluewise.store._json import checksum, text_of
 from cluewise.store._schema import settings
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "settings_in"]
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
 
@@ -48,14 +48,13 @@ class Settings(MutableMapping[str, Any]):
                     _put(connection, key, text)
         return free
 
+    def put(self, connection: Connection, name: str, value: Any) -> None:
+        """Save a value within a transaction."""
+        _put(connection, name, _text(name, value))
+
     def _texts(self, connection: Connection) -> dict[str, str]:
         """All values. They are few, and reading the whole table avoids an index that may be damaged."""
-        found = {}
-        for row in connection.execute(pick(settings)):
-            if row.crc32 != checksum(row.name, row.value):
-                raise damaged(self._name, "a setting is not what was saved")
-            found[row.name] = row.value
-        return found
+        return _checked(connection.execute(pick(settings)), self._name)
 
     def __getitem__(self, name: str) -> Any:
         with self._read() as connection:
@@ -86,6 +85,22 @@ class Settings(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Settings({dict(self)!r})"
+
+
+def settings_in(connection: Connection, project: str, short: int) -> dict[str, Any]:
+    """The settings whose JSON text has fewer letters than ``short``."""
+    rows = connection.execute(pick(settings).where(func.length(settings.c.value) < short))
+    return {name: json.loads(text) for name, text in _checked(rows, project).items()}
+
+
+def _checked(rows: Iterable[Row[Any]], project: str) -> dict[str, str]:
+    """Texts of settings by name; refused unless all of them are as they were saved."""
+    found = {}
+    for row in rows:
+        if row.crc32 != checksum(row.name, row.value):
+            raise damaged(project, "a setting is not what was saved")
+        found[row.name] = row.value
+    return found
 
 
 def _text(name: str, value: Any) -> str:

@@ -188,10 +188,10 @@ class InformationGain(Strategy):
     def _round(self, scene: Scene, answers: list[Answer], per: int, number: int) -> list[Question]:
         """The questions of a round, the best first, by what was known when it began; more than are needed."""
         ready: Ready = scene.ready
-        known = Known(scene.state.given)
+        known = Known(scene.firm)
         for answer in answers:
             known.learn(answer)
-        must, cannot = _pairs(ready.place, known, scene.state.given, answers)
+        must, cannot = _pairs(ready.place, known, scene.firm, answers)
         rng = np.random.default_rng([scene.state.seed, number, 2])
         found = self._clustered(ready, known, must, cannot, rng)
         similar = np.maximum(ig.cosines(ready.unit, found.centers), 0)
@@ -208,7 +208,7 @@ class InformationGain(Strategy):
         rows = np.setdiff1d(np.flatnonzero(~np.isnan(chance)), ready.place[done])
         drawn = rows if self.candidates is None else rng.permutation(rows)[: self.candidates * per]
         ranked = drawn[np.lexsort([drawn, -gain[drawn]])]
-        middle = _middles(ready.rows, _roots(known, scene.state.given, answers), found.labels, similar)
+        middle = _middles(ready.rows, _roots(known, scene.firm, answers), found.labels, similar)
         questions = _questions(ready.rows, known, middle, found.labels, similar, gain, ranked)
         return list(islice(questions, SPARE * per))
 

@@ -141,7 +141,7 @@ class PairsAtStake(Strategy):
         """Clusters of the super-instances."""
         table, state = self._table(scene), scene.state
         # The table has weighed the answers; of clues that may be wrong, only those given are kept to the letter.
-        return number_clusters(table.labels(state.given if table.error_rate else state.clues, most))
+        return number_clusters(table.labels(scene.firm if table.error_rate else state.clues, most))
 
     def _prepare(self, X: Any, state: State) -> WardGroups:
         return WardGroups(X, state.seed)
@@ -151,7 +151,7 @@ class PairsAtStake(Strategy):
         if table is None:
             # Only an answer to an old question changes the rate, and then there is a new table.
             rate = error_rate_of(self.error_rate, scene.state.answers)
-            table = scene.memo["table"] = Table(scene.ready, scene.state.given, rate)
+            table = scene.memo["table"] = Table(scene.ready, scene.firm, rate)
         table.voices = count_voices(scene.state.answers)
         for answer in scene.answers[table.learned :]:
             table.learn(answer)

@@ -13,7 +13,7 @@ from cluewise.active._pairs_at_stake.ward_groups import WardGroups
 from cluewise.active._second_look import Verdict, list_verdicts
 from cluewise.clues import Clues
 
-__all__ = ["Odds", "Table"]
+__all__ = ["Odds", "Table", "measure_odds", "place_tied", "smallest_square"]
 
 TOP = 30
 """Number of top merges of the tree whose distances give the prior of the middle of the odds."""
@@ -67,6 +67,12 @@ class Odds:
             right = np.log(error_rate + (1.0 - 2.0 * error_rate) * np.exp(right))
         self._log += right
 
+    def learn_all(self, f: Floats, yes: Bools, error_rate: float) -> None:
+        """Update the posterior with many answers at once, as `learn` does."""
+        z = self._slope * (self._theta - f[:, None])
+        right = -np.logaddexp(0.0, np.where(yes[:, None], -z, z))
+        self._log += np.log(error_rate + (1.0 - 2.0 * error_rate) * np.exp(right)).sum(axis=0)
+
     def yes(self, f: Floats) -> Floats:
         """The probability of a "yes" at each f."""
         weight = np.exp(self._log - self._log.max())
@@ -87,10 +93,8 @@ class Table:
         self.known = Known(given)
         self.learned = 0
         self._preferred: Bools = given.labels >= 0
-        variance = groups.squared(groups.root, np.arange(groups.n_leaves)).mean()
-        self._floor = TINY * variance if variance > 0 else 1.0
-        top = np.array([self._halves(v) for v in range(max(groups.n_leaves, groups.root + 1 - TOP), groups.root + 1)])
-        self._odds = Odds(float(np.median(top)), max(float(top.std()), LEAST_SPREAD)) if len(top) else Odds(0.0, 1.0)
+        self._floor = smallest_square(groups)
+        self._odds = measure_odds(groups, self._floor)
         self.node: Ints = np.array([groups.root])
         self.row: list[int] = [groups.medoid(groups.root, self._preferred)]
         self.cluster: Ints = np.zeros(1, dtype=np.int64)
@@ -180,30 +184,7 @@ class Table:
         own = self.cluster if most is None else self._join_small(most)
         for node, cluster in zip(self.node.tolist(), own.tolist()):
             labels[self.groups.rows(node)] = cluster
-        together: dict[int, list[int]] = {}
-        for row in clues.tied.tolist():
-            together.setdefault(self.known.root(row), []).append(row)
-        home = {self.known.root(row): cluster for row, cluster in zip(self.row, own.tolist())}
-        component = clues.components
-        seat = {int(component[row]): cluster for row, cluster in zip(self.row, own.tolist())}
-        founded: dict[int, list[int]] = {}
-        cliques = _cliques(clues)
-        for root, rows in sorted(together.items(), key=lambda one: (-len(one[1]), one[1])):
-            cluster = home.get(root)
-            if cluster is None:
-                # None of its rows represents a super-instance: it joins the cluster of most of its rows, unless that
-                # holds something it is apart from; then others that had to leave that cluster, or a new one.
-                taken = {seat[c] for c in _enemies(clues, cliques, int(component[rows[0]])) if c in seat}
-                found, counts = np.unique(labels[rows], return_counts=True)
-                here = found[np.argsort(-counts, kind="stable")].tolist()
-                beside = founded.setdefault(here[0], [])
-                cluster = next((c for c in (*here, *beside) if c not in taken), None)
-                if cluster is None:
-                    cluster = int(labels.max()) + 1
-                    beside.append(cluster)
-                seat[int(component[rows[0]])] = cluster
-            labels[rows] = cluster
-        return labels
+        return place_tied(labels, clues, self.known, dict(zip(self.row, own.tolist())))
 
     def _join_small(self, most: int) -> Ints:
         """The clusters, of which at most so many remain: small ones join the closest of the large ones."""
@@ -308,10 +289,53 @@ class Table:
 
     def _halves(self, v: int) -> float:
         """Logarithm of the distance between the two parts of a group."""
-        if v < self.groups.n_leaves:
-            return 0.0
-        a, b = self.groups.parts[v - self.groups.n_leaves].tolist()
-        return float(0.5 * np.log(max(self.groups.squared(a, np.array([b]))[0], self._floor)))
+        return _log_halves(self.groups, v, self._floor) if v >= self.groups.n_leaves else 0.0
+
+
+def smallest_square(groups: WardGroups) -> float:
+    """Floor of squared distances."""
+    variance = float(groups.squared(groups.root, np.arange(groups.n_leaves)).mean())
+    return TINY * variance if variance > 0 else 1.0
+
+
+def measure_odds(groups: WardGroups, floor: float) -> Odds:
+    """The odds before the first answer, as the highest unions of the tree suggest."""
+    highest = range(max(groups.n_leaves, groups.root + 1 - TOP), groups.root + 1)
+    top = np.array([_log_halves(groups, v, floor) for v in highest])
+    return Odds(float(np.median(top)), max(float(top.std()), LEAST_SPREAD)) if len(top) else Odds(0.0, 1.0)
+
+
+def _log_halves(groups: WardGroups, v: int, floor: float) -> float:
+    a, b = groups.parts[v - groups.n_leaves].tolist()
+    return float(0.5 * np.log(max(groups.squared(a, np.array([b]))[0], floor)))
+
+
+def place_tied(labels: Ints, clues: Clues, known: Known, own: dict[int, int]) -> Ints:
+    """The clusters, with rows that have clues where the clues say; ``own`` is the cluster of each representative."""
+    together: dict[int, list[int]] = {}
+    for row in clues.tied.tolist():
+        together.setdefault(known.root(row), []).append(row)
+    home = {known.root(row): cluster for row, cluster in own.items()}
+    component = clues.components
+    seat = {int(component[row]): cluster for row, cluster in own.items()}
+    founded: dict[int, list[int]] = {}
+    cliques = _cliques(clues)
+    for root, rows in sorted(together.items(), key=lambda one: (-len(one[1]), one[1])):
+        cluster = home.get(root)
+        if cluster is None:
+            # None of its rows represents a super-instance: it joins the cluster of most of its rows, unless that
+            # holds something it is apart from; then others that had to leave that cluster, or a new one.
+            taken = {seat[c] for c in _enemies(clues, cliques, int(component[rows[0]])) if c in seat}
+            found, counts = np.unique(labels[rows], return_counts=True)
+            here = found[np.argsort(-counts, kind="stable")].tolist()
+            beside = founded.setdefault(here[0], [])
+            cluster = next((c for c in (*here, *beside) if c not in taken), None)
+            if cluster is None:
+                cluster = int(labels.max()) + 1
+                beside.append(cluster)
+            seat[int(component[rows[0]])] = cluster
+        labels[rows] = cluster
+    return labels
 
 
 def _cliques(clues: Clues) -> dict[int, list[int]]:

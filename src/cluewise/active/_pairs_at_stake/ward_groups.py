@@ -67,6 +67,14 @@ class WardGroups:
         """Whether a row is in a group."""
         return bool(0 <= self._place[row] - self._start[v] < self.size[v])
 
+    def place(self, rows: Ints) -> Ints:
+        """Where rows are in the order in which every group is one slice."""
+        return self._place[rows]
+
+    def start(self, v: int) -> int:
+        """Where the slice of a group begins."""
+        return int(self._start[v])
+
     def medoid(self, v: int, preferred: Bools) -> int:
         """The row closest to the mean of a group, of those preferred if it has any."""
         rows = self.rows(v)
