@@ -110,6 +110,12 @@ def test_weights_of_links_and_groups():
     assert broken_weight(clues, np.array([0, 1, 1, 1, 0])) == 2 + 3 + 2 * 0.25 + 7
 
 
+def test_hard_groups_cost_nothing_where_they_hold():
+    clues = Clues(4, together=[0, 0, -1, -1], together_weight=np.inf, apart=[0, -1, 0, 0], apart_weight=np.inf)
+    assert broken_weight(clues, np.array([0, 0, 1, 2])) == 0
+    assert broken_weight(clues, np.array([0, 1, 1, 2])) == np.inf
+
+
 def test_large_groups_are_counted_and_small_ones_walked():
     clues = Clues(9, together=["a"] * 6 + ["b"] * 2 + [None])
     pulls = build_forces(clues, 3)

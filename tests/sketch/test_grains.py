@@ -247,3 +247,9 @@ CHECKS = [case for case in _checks.args[1] if "array_api" not in str(getattr(cas
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_rows_of_small_whole_numbers_are_told_apart():
+    """Their leading bits alone differ, and once met only a few bits of the key of their column."""
+    X = np.stack(np.meshgrid(*[np.arange(-2.0, 3.0)] * 4), axis=-1).reshape(-1, 4)
+    assert len(Grains(1000, random_state=0).fit(X).centers_) == 5**4

@@ -3,7 +3,18 @@
 from cluewise.base._card import Card
 from cluewise.base._centroid import CentroidClusterer, new_rows
 from cluewise.base._clusterer import Attributes, ClueEstimator, Clusterer, Problem, fit_predict
-from cluewise.base._input import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
+from cluewise.base._input import (
+    as_clues,
+    checked_chunks,
+    checked_data,
+    checked_weight,
+    class_clusters,
+    count_rows,
+    generator,
+    map_new_chunks,
+    refuse_weight,
+    warn_of_partial,
+)
 from cluewise.base._metric import MetricLearner, from_components
 from cluewise.base._then import MetricThen
 
@@ -17,12 +28,16 @@ __all__ = [
     "MetricThen",
     "Problem",
     "as_clues",
+    "checked_chunks",
     "checked_data",
     "checked_weight",
     "class_clusters",
+    "count_rows",
     "fit_predict",
     "from_components",
     "generator",
+    "map_new_chunks",
     "new_rows",
+    "refuse_weight",
     "warn_of_partial",
 ]

@@ -44,6 +44,8 @@ class Card:
         Whether the method finds the number of clusters; ``n_clusters`` is then what it expects, not a bound.
     noise : bool
         Whether label -1 marks noise.
+    reads : bool
+        Whether the method looks at X. Otherwise the clues are all that it needs, and X may be None.
     predicts, sparse, weights : bool
         Whether the method has ``predict``, accepts sparse X, uses ``sample_weight``.
     deterministic : bool
@@ -88,6 +90,7 @@ class Card:
     invariant: frozenset[Change] = frozenset(get_args(Change))
     finds: bool = False
     noise: bool = False
+    reads: bool = True
     predicts: bool = True
     sparse: bool = True
     weights: bool = True

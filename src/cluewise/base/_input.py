@@ -10,17 +10,36 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from cluewise._dask import is_dask
 from cluewise._sklearn import check_sample_weight
 from cluewise._squares import largest, require_squares
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
+from cluewise.core.chunks import Chunks, read_chunks
 from cluewise.exceptions import ClueError, Infeasible, UnusedClueWarning
 
-__all__ = ["as_clues", "checked_data", "checked_weight", "class_clusters", "generator", "warn_of_partial"]
+__all__ = [
+    "as_clues",
+    "checked_chunks",
+    "checked_data",
+    "checked_weight",
+    "class_clusters",
+    "count_rows",
+    "generator",
+    "map_new_chunks",
+    "refuse_weight",
+    "warn_of_partial",
+]
 
 
 def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """X as a dense or CSR matrix of floats, finite like their squares; an error names the row and column."""
+    if is_dask(X):  # scikit-learn would bring all of it into memory without a word
+        name = type(estimator).__name__
+        raise TypeError(
+            f"{name} does not take dask arrays; cluster their grains by Grains().then({name}(...)), "
+            "or pass X.compute() if X fits into memory."
+        )
     try:
         X = validate_data(
             estimator,
@@ -45,6 +64,60 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
     return X
 
 
+def count_rows(estimator: Any, X: Any, clues: Any) -> int:
+    """The number of rows of X, which is checked, or of the clues if X is None; for methods that do not look at X."""
+    if X is not None:
+        return int(checked_data(estimator, X, reset=True).shape[0])
+    if clues is None:
+        raise ValueError(f"{type(estimator).__name__} needs clues, or X for the number of rows.")
+    return len(clues)
+
+
+def checked_chunks(estimator: Any, X: Any) -> Chunks:
+    """Rows of a dask array or data frame for a fit, checked in one pass; an error names the row and column."""
+    chunks = _read_columns(estimator, X, reset=True)
+    found = chunks.scan()
+    if not found.n:
+        raise ValueError(f"X has 0 rows in {len(chunks.sizes)} chunks; at least one row is needed.")
+    if found.bad is not None:
+        number, row, column, value = found.bad
+        raise ValueError(_describe_infinite(int(chunks.starts[number]) + row, column, value, found.n_bad))
+    require_squares(float(np.maximum(-found.low, found.high).max()), chunks.dtype, "X")
+    return chunks
+
+
+def map_new_chunks(estimator: Any, X: Any, function: Any, *shared: Any, dtype: Any, width: int | None = None) -> Any:
+    """A dask array of what ``function(chunk, *shared)`` returns for new rows, which are checked when it is computed."""
+    chunks = _read_columns(estimator, X, reset=False)
+    starts: list[int | None] = chunks.starts[:-1].tolist() if chunks.n >= 0 else [None] * len(chunks.sizes)
+    each = [(start, number) for number, start in enumerate(starts)]
+    return chunks.map(_check_and_call, function, shared, dtype=dtype, width=width, each=each)
+
+
+def _check_and_call(chunk: Floats, function: Any, shared: tuple[Any, ...], start: int | None, number: int) -> Any:
+    size = largest(chunk)
+    if not np.isfinite(size):
+        row, column = (int(i) for i in np.argwhere(~np.isfinite(chunk))[0])
+        where = f"{row} of chunk {number}" if start is None else start + row
+        raise ValueError(_describe_infinite(where, column, chunk[row, column], int((~np.isfinite(chunk)).sum())))
+    require_squares(size, chunk.dtype, "X", small=False)
+    return function(chunk, *shared)
+
+
+def _read_columns(estimator: Any, X: Any, *, reset: bool) -> Chunks:
+    chunks = read_chunks(X)
+    # An empty frame or array has all that scikit-learn wants to know about the columns.
+    empty = X._meta if hasattr(X, "to_dask_array") else np.empty((0, chunks.d))
+    validate_data(estimator, empty, reset=reset, skip_check_array=True)
+    return chunks
+
+
+def refuse_weight(estimator: Any, sample_weight: Any) -> None:
+    """Say that rows in chunks cannot have weights."""
+    if sample_weight is not None:
+        raise ValueError(f"{type(estimator).__name__} does not use sample_weight if X is a dask array.")
+
+
 def checked_weight(sample_weight: Any, X: Any) -> Floats:
     """One non-negative weight per row of X, finite like its products with squares of X."""
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -62,9 +135,13 @@ def _refuse_infinite(X: Any, values: Any) -> None:
     else:
         place = int(np.flatnonzero(bad)[0])
         row, column = int(np.searchsorted(X.indptr, place, side="right")) - 1, int(X.indices[place])
-    what = "NaN" if np.isnan(values[bad][0]) else "infinity (inf)"
-    raise ValueError(
-        f"X holds {what} in row {row}, column {column}; cells that are not finite numbers: {int(bad.sum())}. "
+    raise ValueError(_describe_infinite(row, column, values[bad][0], int(bad.sum())))
+
+
+def _describe_infinite(row: int | str, column: int, value: float, count: int) -> str:
+    what = "NaN" if np.isnan(value) else "infinity (inf)"
+    return (
+        f"X holds {what} in row {row}, column {column}; cells that are not finite numbers: {count}. "
         "Impute them or drop those rows."
     )
 

@@ -3,7 +3,7 @@
 What one family alone uses lives in that family; everything here serves at least two packages, and a test says so.
 
 ================= =======================================================================================
-for everybody     `loop` and the progress that callbacks see, `threads`, `rows` (blocks of X)
+for everybody     `loop` and the progress that callbacks see, `threads`, `rows` (blocks of X), `chunks` (dask)
 k-means           `seeding`, `assign`, `centers` (with the price of a broken link), `lloyd`
 clues as arrays   `views`: pairs, forces, groups and components, one for each way to use clues
 `distances`       `metric` (Mahalanobis), `distance_matrix`

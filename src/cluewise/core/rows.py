@@ -14,7 +14,7 @@ import numpy as np
 from cluewise._typing import Array, Floats, Ints
 from cluewise.kernels import assignment
 
-__all__ = ["Rows", "SparseRows", "Table", "rows_of", "squared_distances"]
+__all__ = ["Rows", "SparseRows", "Table", "rows_of", "shift_of", "squared_distances"]
 
 BLOCK_BYTES = 2**20
 """A block of rows with its scores: small enough for the caches, large enough to hide the call."""
@@ -189,12 +189,23 @@ def coarse_mean(X: Array) -> Floats:
     mean = X.mean(axis=0, dtype=np.float64)
     if X.nbytes > SMALL and _close_to_origin(X, mean):
         return np.zeros(X.shape[1], dtype=X.dtype)
-    scale = np.maximum(X.max(axis=0) - mean, mean - X.min(axis=0))
+    return _round_mean(mean, X.min(axis=0), X.max(axis=0), X.dtype)
+
+
+def shift_of(n: int, dtype: Any, mean: Floats, variance: Floats, low: Floats, high: Floats) -> Floats:
+    """The same for n rows of which only this is known about each column."""
+    if n * len(mean) * np.dtype(dtype).itemsize > SMALL and (mean**2 <= 16 * variance).all():
+        return np.zeros(len(mean), dtype=dtype)
+    return _round_mean(mean, low, high, dtype)
+
+
+def _round_mean(mean: Floats, low: Floats, high: Floats, dtype: Any) -> Floats:
+    scale = np.maximum(high - mean, mean - low)
     varies = scale > np.finfo(np.float64).tiny  # a grid for less than that would have steps of zero
     grid = np.exp2(np.floor(np.log2(np.where(varies, scale, 1.0)))) / 4
     # A constant column is moved to the origin exactly.
     shift = np.where(varies, np.round(mean / grid) * grid, mean)
-    return shift.astype(X.dtype)
+    return shift.astype(dtype)
 
 
 def _close_to_origin(X: Array, mean: Floats) -> bool:

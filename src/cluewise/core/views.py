@@ -241,9 +241,10 @@ def broken_weight(clues: Clues, labels: Ints) -> float:
     total = float(clues.must_weight[labels[clues.must[:, 0]] != labels[clues.must[:, 1]]].sum())
     total += float(clues.cannot_weight[labels[clues.cannot[:, 0]] == labels[clues.cannot[:, 1]]].sum())
     for group in clues.together:
-        total += float(group.weights @ (_pairs(group.sizes) - _pairs_inside(group.codes, labels, len(group.weights))))
+        inside = _pairs_inside(group.codes, labels, len(group.weights))
+        total += _price(group.weights, _pairs(group.sizes) - inside)
     for group in clues.apart:
-        total += float(group.weights @ _pairs_inside(group.codes, labels, len(group.weights)))
+        total += _price(group.weights, _pairs_inside(group.codes, labels, len(group.weights)))
     if len(clues.classes_):
         known = clues.labels >= 0
         same = _pairs_inside(clues.labels, labels, len(clues.classes_)).sum()
@@ -251,6 +252,11 @@ def broken_weight(clues: Clues, labels: Ints) -> float:
         in_cluster = _pairs(np.bincount(labels[known])).sum()
         total += float(in_class - same) + float(in_cluster - same)
     return total
+
+
+def _price(weight: Floats, pairs: Ints) -> float:
+    some = pairs > 0  # no broken pair costs nothing, even where one would cost ∞
+    return float(weight[some] @ pairs[some])
 
 
 def _pairs(size: Ints) -> Ints:

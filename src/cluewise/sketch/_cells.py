@@ -19,7 +19,7 @@ from cluewise.core.threads import map_blocks
 from cluewise.kernels import assignment
 from cluewise.sketch._codebook import learn
 
-__all__ = ["Cells", "divide", "find_nearest"]
+__all__ = ["Cells", "divide", "find_grains", "find_nearest"]
 
 MISSED = 0.015
 """Share of the rows that may miss their nearest point, as estimated; 2 % are promised."""
@@ -76,6 +76,13 @@ def find_nearest(rows: Rows, points: Floats, cells: Cells | None) -> Ints:
     for _ in map_blocks(work, rows.blocks(1)):
         continue
     return labels
+
+
+def find_grains(rows: Rows, codebook: Floats, cells: Cells | None) -> Ints:
+    """Number of the nearest point of each row, from absolute points and cells."""
+    if cells is not None:
+        cells = cells._replace(coarse=cells.coarse - rows.shift)
+    return find_nearest(rows, codebook.astype(np.float64) - rows.shift, cells)
 
 
 def _nearest(rows: Rows, x: Any, table: Table) -> Ints:

@@ -70,8 +70,9 @@ def _hash_rows(X: Any, which: Ints | None) -> Ints:
 def _mix(values: Floats, key: Ints) -> Ints:
     """What each number adds to the hash of its row: nothing for a zero, so that sparse rows need no other numbers."""
     bits = (values + np.zeros(1)).view(np.uint64)  # in double precision, and -0.0 becomes 0.0
-    bits = bits * (2 * key + np.uint64(1))
-    # Short decimals and whole numbers differ in their leading bits only; those have to reach all the others.
+    # Short decimals and whole numbers differ in their leading bits only; those have to reach all the others, and meet
+    # all bits of the key.
+    bits = (bits ^ (bits >> np.uint64(32))) * (2 * key + np.uint64(1))
     return (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
 
 

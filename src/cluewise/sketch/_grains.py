@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from math import sqrt
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cluewise._dask import is_dask
 from cluewise._docs import documented
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
-from cluewise.base import checked_data, checked_weight, generator
+from cluewise.base import (
+    checked_chunks,
+    checked_data,
+    checked_weight,
+    generator,
+    map_new_chunks,
+    refuse_weight,
+)
 from cluewise.core import centers
+from cluewise.core.chunks import Chunks
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
-from cluewise.sketch._cells import Cells, divide, find_nearest
+from cluewise.sketch._cells import Cells, divide, find_grains
+from cluewise.sketch._chunks import Places, Summary, find_distinct_in_chunks, find_places, summarize_chunks
 from cluewise.sketch._codebook import draw_sample, find_distinct, learn, take_rows
 from cluewise.sketch._then import GrainsThen
 
@@ -127,6 +137,10 @@ class Grains(TransformerMixin, BaseEstimator):
         -------
         {self}
         """
+        if is_dask(X):
+            refuse_weight(self, sample_weight)
+            self._fit_chunks(checked_chunks(self, X))
+            return self
         rows = self._check(X, sample_weight, reset=True)
         with one_blas_thread():
             self._set(*self._sketch(rows))
@@ -146,6 +160,8 @@ class Grains(TransformerMixin, BaseEstimator):
         -------
         {self}
         """
+        if is_dask(X):
+            raise TypeError("partial_fit takes one chunk after the other; fit takes dask arrays.")
         first = not hasattr(self, "centers_")
         rows = self._check(X, sample_weight, reset=first)
         with one_blas_thread():
@@ -207,9 +223,11 @@ class Grains(TransformerMixin, BaseEstimator):
             Number of the grain, int32. As this is one number per row, there is no ``set_output``.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return map_new_chunks(self, X, _find_in_chunk, self.codebook_, self._cells, dtype=np.int32)
         rows = rows_of(checked_data(self, X, reset=False))
         with one_blas_thread():
-            return _find_grains(rows, self.codebook_, self._cells)
+            return find_grains(rows, self.codebook_, self._cells)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ints:
         """Divide the rows of X into grains and return the grain of each.
@@ -254,7 +272,7 @@ class Grains(TransformerMixin, BaseEstimator):
             return max(DISTINCT, count), count
         return self.n_grains, self.n_grains
 
-    def _sketch(self, rows: Rows) -> tuple[_Summary, Ints, Cells | None]:
+    def _sketch(self, rows: Rows) -> tuple[Summary, Ints, Cells | None]:
         """Summary of the grains, the grain of each row, and cells for a fast search."""
         most, count = self._limits(rows.n)
         rng = generator(self.random_state)
@@ -268,16 +286,31 @@ class Grains(TransformerMixin, BaseEstimator):
         mass = np.bincount(code, weights=rows.weight if drawn is None else None).astype(np.float64)
         used = np.flatnonzero(mass)
         sample = take_rows(rows, (first if drawn is None else drawn[first])[used], mass[used])
-        points, labels = learn(sample, count, rng)
-        cells = None if drawn is None else divide(sample, points, labels, rng)
-        if cells is not None:
-            cells = cells._replace(coarse=cells.coarse + rows.shift)
-        # Rounded before it is used, so that `transform` finds the same grains.
-        codebook = (points + rows.shift).astype(rows.dtype)
-        labels = _find_grains(rows, codebook, cells)
+        codebook, cells = _learn_codebook(sample, count, rng, whole=drawn is None)
+        labels = find_grains(rows, codebook, cells)
         return _summarize(rows, codebook, labels), labels, cells
 
-    def _merge(self, one: _Summary, two: _Summary) -> _Summary:
+    def _fit_chunks(self, chunks: Chunks) -> Places:
+        """The same for rows in chunks; returns where to find the grain of a row, and the rows that were drawn."""
+        n, shift = chunks.n, chunks.shift
+        most, count = self._limits(n)
+        rng = generator(self.random_state)
+        size = int(np.clip(SAMPLE, PER_GRAIN[0] * count, PER_GRAIN[1] * count))
+        drawn = draw_sample(n, None, size, rng) if n > size else np.arange(n)
+        with one_blas_thread():
+            near = Rows(chunks.take(drawn), None, shift)
+            first, code = find_distinct(near.X)
+            codebook = find_distinct_in_chunks(chunks, most) if len(first) <= most else None
+            cells, distinct = None, codebook is not None
+            if codebook is None:
+                sample = take_rows(near, first, np.bincount(code).astype(np.float64))
+                codebook, cells = _learn_codebook(sample, count, rng, whole=n <= size)
+        places = Places(codebook, cells, shift, distinct, drawn, near.X)
+        found, self._first_rows = summarize_chunks(chunks, places)
+        self._set(found, chunks.map(find_places, *places.table, dtype=np.int32), cells)
+        return places
+
+    def _merge(self, one: Summary, two: Summary) -> Summary:
         """Put the grains of two sketches together; join them if there are too many."""
         n = one.n + two.n
         most, count = self._limits(n)
@@ -292,12 +325,12 @@ class Grains(TransformerMixin, BaseEstimator):
         spread: Floats = scatter + sizes * rows.to_own(rows.take(slice(0, rows.n)), moved, labels)
         within = np.bincount(labels, weights=spread).astype(np.float64)
         pooled = (moved + rows.shift).astype(means.dtype)
-        return _Summary(n, pooled, found.mass, within, pooled)
+        return Summary(n, pooled, found.mass, within, pooled)
 
-    def _get(self) -> _Summary:
-        return _Summary(self.n_samples_seen_, self.centers_, self.sizes_, self.scatter_, self.codebook_)
+    def _get(self) -> Summary:
+        return Summary(self.n_samples_seen_, self.centers_, self.sizes_, self.scatter_, self.codebook_)
 
-    def _set(self, found: _Summary, labels: Ints | None = None, cells: Cells | None = None) -> None:
+    def _set(self, found: Summary, labels: Ints | None = None, cells: Cells | None = None) -> None:
         self.n_samples_seen_, self.centers_, self.sizes_, self.scatter_, self.codebook_ = found
         self._cells = cells
         if labels is not None:
@@ -312,24 +345,21 @@ class Grains(TransformerMixin, BaseEstimator):
         return tags
 
 
-class _Summary(NamedTuple):
-    """What is known about the grains."""
-
-    n: int
-    centers: Floats
-    sizes: Floats
-    scatter: Floats
-    codebook: Floats
+def _find_in_chunk(chunk: Floats, codebook: Floats, cells: Cells | None) -> Ints:
+    return find_grains(rows_of(chunk), codebook, cells)
 
 
-def _find_grains(rows: Rows, codebook: Floats, cells: Cells | None) -> Ints:
-    """Grain of each row, from absolute points."""
+def _learn_codebook(sample: Rows, count: int, rng: np.random.Generator, *, whole: bool) -> tuple[Floats, Cells | None]:
+    """Points near which rows lie, given a sample, and cells for a fast search unless the sample is all rows."""
+    points, labels = learn(sample, count, rng)
+    cells = None if whole else divide(sample, points, labels, rng)
     if cells is not None:
-        cells = cells._replace(coarse=cells.coarse - rows.shift)
-    return find_nearest(rows, codebook.astype(np.float64) - rows.shift, cells)
+        cells = cells._replace(coarse=cells.coarse + sample.shift)
+    # Rounded before it is used, so that `transform` finds the same grains.
+    return (points + sample.shift).astype(sample.dtype), cells
 
 
-def _keep_distinct(rows: Rows, most: int) -> tuple[_Summary, Ints] | None:
+def _keep_distinct(rows: Rows, most: int) -> tuple[Summary, Ints] | None:
     """Every distinct row as a grain; None if there are more than ``most``."""
     first, labels = find_distinct(rows.X)
     sizes = np.bincount(labels, weights=rows.weight).astype(np.float64)
@@ -339,11 +369,11 @@ def _keep_distinct(rows: Rows, most: int) -> tuple[_Summary, Ints] | None:
     codebook = rows.X[first[used]]
     codebook = codebook if isinstance(codebook, np.ndarray) else codebook.toarray()
     if len(used) < len(first):  # rows without weight go to the grain nearest to them
-        labels = _find_grains(rows, codebook, None)
-    return _Summary(rows.n, codebook, sizes[used], np.zeros(len(used)), codebook), labels
+        labels = find_grains(rows, codebook, None)
+    return Summary(rows.n, codebook, sizes[used], np.zeros(len(used)), codebook), labels
 
 
-def _summarize(rows: Rows, codebook: Floats, labels: Ints) -> _Summary:
+def _summarize(rows: Rows, codebook: Floats, labels: Ints) -> Summary:
     """Means, sizes and scatter of the grains."""
     points = codebook.astype(np.float64) - rows.shift
     found = centers.tally(rows, labels, len(codebook))
@@ -357,4 +387,4 @@ def _summarize(rows: Rows, codebook: Floats, labels: Ints) -> _Summary:
     scatter = np.zeros(len(means))
     for part in map_blocks(work, rows.blocks(1)):
         scatter += part
-    return _Summary(rows.n, (means + rows.shift).astype(rows.dtype), found.mass, scatter, codebook)
+    return Summary(rows.n, (means + rows.shift).astype(rows.dtype), found.mass, scatter, codebook)

@@ -55,7 +55,7 @@ def _lift_labels(known: Clues, part: Ints, count: int) -> Clues:
     if "labels" not in known.kinds:
         return Clues(count)
     won = count_votes(known.labels, part, count)
-    someone = np.empty(count, dtype=np.int64)
+    someone = np.zeros(count, dtype=np.int64)  # any row will do for a part of which no row is known
     someone[part[::-1]] = np.arange(known.n)[::-1]
     agree = np.flatnonzero((known.labels >= 0) & (known.labels == won[part]))[::-1]
     someone[part[agree]] = agree

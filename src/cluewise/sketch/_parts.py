@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core.centers import means, tally_of
+from cluewise.core.centers import Tally, means, tally_of
 from cluewise.core.rows import Rows
 
-__all__ = ["Parts", "divide_grains"]
+__all__ = ["Division", "Parts", "Split", "divide_grains", "find_division", "follow_splits", "settle_parts"]
 
 STEPS = 3
 """Steps of 2-means."""
@@ -31,13 +31,34 @@ class Parts(NamedTuple):
     sizes: Floats  # (m,)
 
 
+class Split(NamedTuple):
+    """Parts that were divided, the two points of each, and the number of the first new part."""
+
+    parts: Ints  # (p,)
+    points: Floats  # (2p, d) relative to the shift: the side that stays, the side that leaves
+    new: int
+
+
+class Division(NamedTuple):
+    """How grains are divided into parts."""
+
+    part: Ints  # of each row
+    grain: Ints  # of each part
+    splits: list[Split]  # what rows without hard clues went through
+
+
 def divide_grains(rows: Rows, grains: Parts, hard: Clues, soft: Clues) -> Parts:
     """Divide grains where clues demand it; cannot-links of soft clues make at most as many parts as there are grains.
 
     Those that are still inside a part then cannot be kept.
     """
-    count = len(grains.sizes)
-    part, grain = grains.of_row.copy(), np.arange(count)
+    part, grain, _ = find_division(rows, grains.of_row, len(grains.sizes), hard, soft)
+    return grains if len(grain) == len(grains.sizes) else _measure(rows, grains, part, grain)
+
+
+def find_division(rows: Rows, of_row: Ints, count: int, hard: Clues, soft: Clues) -> Division:
+    """Divide ``count`` grains as above, without their centers and sizes."""
+    part, grain, splits = of_row.copy(), np.arange(count), []
     if len(hard.tied):
         key = part[hard.tied].astype(np.int64) * hard.n_components + hard.components[hard.tied]
         cell, piece = np.unique(key, return_inverse=True)
@@ -50,9 +71,22 @@ def divide_grains(rows: Rows, grains: Parts, hard: Clues, soft: Clues) -> Parts:
         if not len(ends):
             break
         origin = part[ends[:, 0]]
-        _bisect(rows, part, ends, len(grain))
+        splits.append(Split(origin, _bisect(rows, part, ends, len(grain)), len(grain)))
         grain = np.append(grain, grain[origin])
-    return grains if len(grain) == count else _measure(rows, grains, part, grain)
+    return Division(part, grain, splits)
+
+
+def follow_splits(rows: Rows, part: Ints, splits: list[Split]) -> Ints:
+    """Part of each row, given its grain: at each split the nearer of the two points decides."""
+    part = part.copy()
+    for split in splits:
+        slot = np.full(split.new, -1, dtype=np.int32)
+        slot[split.parts] = np.arange(len(split.parts), dtype=np.int32)
+        for block in rows.blocks(1, np.flatnonzero(slot[part] >= 0)):
+            x, own = rows.take(block), slot[part[block]]
+            moved = rows.to_own(x, split.points, 2 * own + 1) < rows.to_own(x, split.points, 2 * own)
+            part[block[moved]] = split.new + own[moved]
+    return part
 
 
 def _find_inside(soft: Clues, part: Ints, fixed: range) -> Ints:
@@ -70,8 +104,10 @@ def _find_inside(soft: Clues, part: Ints, fixed: range) -> Ints:
     return ends[np.unique(part[ends[:, 0]], return_index=True)[1]]
 
 
-def _bisect(rows: Rows, part: Ints, ends: Ints, new: int) -> None:
+def _bisect(rows: Rows, part: Ints, ends: Ints, new: int) -> Floats:
     """Divide the part of each pair of rows in two by 2-means; the side of the second row gets a new number, in place.
+
+    Returns the two points of each part.
 
     The two rows are on different sides in any case, even if they are equal.
     """
@@ -89,6 +125,7 @@ def _bisect(rows: Rows, part: Ints, ends: Ints, new: int) -> None:
         side[ends.ravel()] = np.arange(2 * len(ends), dtype=np.int32)
     moved = which[side[which] % 2 == 1]
     part[moved] = new + side[moved] // 2
+    return points
 
 
 def _measure(rows: Rows, grains: Parts, part: Ints, grain: Ints) -> Parts:
@@ -98,9 +135,16 @@ def _measure(rows: Rows, grains: Parts, part: Ints, grain: Ints) -> Parts:
     changed[grain[count:]] = True
     which = np.flatnonzero(changed[grains.of_row])
     found = tally_of(rows, part, which, len(grain))
-    centers: Floats = grains.centers[grain].astype(np.float64) - rows.shift
-    sizes = np.append(np.where(changed, 0.0, grains.sizes), np.zeros(len(grain) - count)) + found.mass
-    centers = (means(found, centers) + rows.shift).astype(grains.centers.dtype)
     held = ~changed[grain] | (np.bincount(part[which], minlength=len(grain)) > 0)
+    return settle_parts(grains, part, grain, changed, found, held, rows.shift)
+
+
+def settle_parts(
+    grains: Parts, part: Ints, grain: Ints, changed: Bools, found: Tally, held: Bools, shift: Floats
+) -> Parts:
+    """Parts with centers and sizes, given the tally of the rows of changed grains, and which parts have rows."""
+    centers: Floats = grains.centers[grain].astype(np.float64) - shift
+    sizes = np.append(np.where(changed, 0.0, grains.sizes), np.zeros(len(grain) - len(changed))) + found.mass
+    centers = (means(found, centers) + shift).astype(grains.centers.dtype)
     number = np.cumsum(held, dtype=np.int32) - 1
     return Parts(number[part], grain[held], centers[held], sizes[held])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
@@ -10,22 +11,29 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from cluewise._dask import is_dask
 from cluewise._docs import documented
-from cluewise._typing import Ints
+from cluewise._typing import Floats, Ints
 from cluewise.base import (
     ClueEstimator,
     as_clues,
+    checked_chunks,
     checked_data,
     checked_weight,
     class_clusters,
     fit_predict,
+    map_new_chunks,
+    refuse_weight,
     warn_of_partial,
 )
 from cluewise.clues import Clues
+from cluewise.core.chunks import Chunks
 from cluewise.core.rows import rows_of
 from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from cluewise.metrics import broken
+from cluewise.sketch._cells import Cells, find_grains
+from cluewise.sketch._chunks import divide_in_chunks
 from cluewise.sketch._lift import lift
 from cluewise.sketch._parts import Parts, divide_grains
 
@@ -136,6 +144,9 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         if clues is None:
             warn_of_partial(y, type(self).__name__)
         clusterer = self._new_clusterer()
+        if is_dask(X):
+            refuse_weight(self, sample_weight)
+            return self._fit_chunks(checked_chunks(self, X), clusterer, clues)
         X = checked_data(self, X, reset=True)
         known = self._check_clues(clusterer, clues, X.shape[0])
         self.grains_ = clone(self.grains).fit(X, sample_weight=sample_weight)
@@ -158,6 +169,8 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         {self}
         """
         check_is_fitted(self)
+        if is_dask(X):
+            raise TypeError("refit does not take dask arrays; fit them again with all clues.")
         clusterer = self._new_clusterer()
         X = checked_data(self, X, reset=False)
         if X.shape[0] != len(self.parts_):
@@ -182,39 +195,48 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     def _cluster(self, X: Any, clusterer: Any, known: Clues, sample_weight: Any) -> Self:
         """Divide the grains, lift the clues, cluster the parts and publish the results."""
         weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
-        card: Any = getattr(clusterer, "card", None)
-        k: Any = getattr(clusterer, "n_clusters", None)
-        fixed = card is not None and not card.finds and isinstance(k, Integral)
-        used = known if has_fit_parameter(clusterer, "clues") else Clues(known.n)
+        used, hard, soft = _sort_clues(clusterer, known)
         if used.sizes is not None and used.size_unit == "points" and weight is not None:
             raise ClueError(
                 "grains cannot keep bounds on the number of rows if rows have weights; "
                 'bound the summed weight instead, with size_unit="weight".'
             )
-        hard, soft = _promised(clusterer, card, used)
-        if hard.kinds:
-            hard.require(int(k) if fixed and card.hard else known.n)  # here, where the error can name rows
         grains = self.grains_
         whole = Parts(grains.labels_, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
         with one_blas_thread():
             parts = divide_grains(rows_of(X, weight), whole, hard, soft)
-        # Methods that take all links or must-links as hard complain about weights that differ, unless they mix.
-        plain = card is not None and (card.hard or card.joins) and not card.mixes
-        lifted = lift(used, hard, soft, parts.of_row, len(parts.sizes), 1.0 if plain else np.inf)
-        self._publish(parts, lifted, clusterer, _fit_parts(clusterer, card, parts, lifted))
-        self.broken_ = broken(
-            self.labels_,
-            known,
-            clusters_of_classes=class_clusters(known, k) if card is not None and card.named else None,
-            n_clusters=int(k) if fixed else None,
-            sample_weight=weight,
-        )
+        lifted = _lift(clusterer, used, hard, soft, parts)
+        labels = _fit_parts(clusterer, parts, lifted)
+        self._publish(parts, lifted, clusterer, labels, lambda values: values[parts.of_row])
+        self.broken_ = _find_broken(clusterer, labels[parts.of_row], known, weight)
         return self
 
-    def _publish(self, parts: Parts, lifted: Clues, clusterer: Any, labels: Ints) -> None:
+    def _fit_chunks(self, chunks: Chunks, clusterer: Any, clues: Any) -> Self:
+        """The same for rows in chunks, of which those with clues and a sample are in memory."""
+        known = self._check_clues(clusterer, clues, chunks.n)
+        if known.sizes is not None:
+            raise ClueError("bounds on sizes cannot be kept if X is a dask array.")
+        used, hard, soft = _sort_clues(clusterer, known)
+        self.grains_ = grains = clone(self.grains)
+        places = grains._fit_chunks(chunks)
+        grains.n_features_in_ = chunks.d
+        whole = Parts(known.tied, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
+        with one_blas_thread():
+            found = divide_in_chunks(chunks, places, whole, used.tied, hard, soft)
+        lifted = _lift(clusterer, used[found.kept], hard[found.kept], soft[found.kept], found.known)
+        labels = _fit_parts(clusterer, found.known, lifted)
+        self._publish(found.known, lifted, clusterer, labels, lambda values: found.spread(chunks, values))
+        every = np.zeros(chunks.n, dtype=labels.dtype)  # rows without clues break none
+        every[found.kept] = labels[found.known.of_row]
+        self.broken_ = _find_broken(clusterer, every, known, None)
+        return self
+
+    def _publish(self, parts: Parts, lifted: Clues, clusterer: Any, labels: Ints, spread: Callable[[Any], Any]) -> None:
+        """Set the results; ``spread`` turns a value of each part into one of each row."""
         self.clusterer_, self.part_clues_ = clusterer, lifted
-        self.parts_, self.part_centers_, self.part_sizes_ = parts.of_row, parts.centers, parts.sizes
-        self.labels_ = labels[parts.of_row]
+        self.part_centers_, self.part_sizes_ = parts.centers, parts.sizes
+        self.parts_ = spread(np.arange(len(parts.sizes), dtype=np.int32))
+        self.labels_ = spread(labels)
         # Of the parts of a grain, its largest comes last and decides.
         order = np.argsort(parts.sizes, kind="stable")
         self._label_of_grain = np.empty(len(self.grains_.sizes_), dtype=labels.dtype)
@@ -222,7 +244,7 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         for name in ("n_clusters_", "margin_"):
             if hasattr(clusterer, name):
                 found = getattr(clusterer, name)
-                setattr(self, name, found[parts.of_row] if name == "margin_" else found)
+                setattr(self, name, spread(found) if name == "margin_" else found)
             elif hasattr(self, name):
                 delattr(self, name)  # of an earlier fit
 
@@ -238,6 +260,10 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
         {labels}
         """
         check_is_fitted(self)
+        if is_dask(X):
+            grains = self.grains_
+            shared = self._label_of_grain, grains.codebook_, grains._cells
+            return map_new_chunks(self, X, _predict_chunk, *shared, dtype=self._label_of_grain.dtype)
         return self._label_of_grain[self.grains_.transform(checked_data(self, X, reset=False))]
 
     def __sklearn_tags__(self) -> Any:
@@ -257,8 +283,48 @@ def _promised(clusterer: Any, card: Any, known: Clues) -> tuple[Clues, Clues]:
     return known.only(["must", "cannot", "together", "apart"]).divide()
 
 
-def _fit_parts(clusterer: Any, card: Any, parts: Parts, lifted: Clues) -> Ints:
+def _sort_clues(clusterer: Any, known: Clues) -> tuple[Clues, Clues, Clues]:
+    """The clues that the clusterer gets, those of them that it promises to keep, and other links and groups."""
+    card: Any = getattr(clusterer, "card", None)
+    k: Any = getattr(clusterer, "n_clusters", None)
+    used = known if has_fit_parameter(clusterer, "clues") else Clues(known.n)
+    hard, soft = _promised(clusterer, card, used)
+    if hard.kinds:  # here, where the error can name rows
+        hard.require(int(k) if card is not None and card.hard and _is_fixed(card, k) else known.n)
+    return used, hard, soft
+
+
+def _is_fixed(card: Any, k: Any) -> bool:
+    """Whether the number of clusters is known before the fit."""
+    return card is not None and not card.finds and isinstance(k, Integral)
+
+
+def _lift(clusterer: Any, used: Clues, hard: Clues, soft: Clues, parts: Parts) -> Clues:
+    card = getattr(clusterer, "card", None)
+    # Methods that take all links or must-links as hard complain about weights that differ, unless they mix.
+    plain = card is not None and (card.hard or card.joins) and not card.mixes
+    return lift(used, hard, soft, parts.of_row, len(parts.sizes), 1.0 if plain else np.inf)
+
+
+def _find_broken(clusterer: Any, labels: Ints, known: Clues, weight: Floats | None) -> Clues:
+    card: Any = getattr(clusterer, "card", None)
+    k: Any = getattr(clusterer, "n_clusters", None)
+    return broken(
+        labels,
+        known,
+        clusters_of_classes=class_clusters(known, k) if card is not None and card.named else None,
+        n_clusters=int(k) if _is_fixed(card, k) else None,
+        sample_weight=weight,
+    )
+
+
+def _predict_chunk(chunk: Floats, label_of_grain: Ints, codebook: Floats, cells: Cells | None) -> Ints:
+    return label_of_grain[find_grains(rows_of(chunk), codebook, cells)]
+
+
+def _fit_parts(clusterer: Any, parts: Parts, lifted: Clues) -> Ints:
     """Cluster of each part."""
+    card = getattr(clusterer, "card", None)
     more: dict[str, Any] = {}
     if has_fit_parameter(clusterer, "sample_weight") and (card is None or card.weights):
         more["sample_weight"] = parts.sizes

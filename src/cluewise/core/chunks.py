@@ -1,0 +1,240 @@
+"""Rows in chunks: a dask array, read chunk by chunk, here or on other machines. The only imports of dask.
+
+A pass sends a function to the chunks and brings back what it returns, which is small. What all chunks need, such as
+centers, is one task of the graph, so that it can be made again if a worker is lost. Results are combined in the order
+of the chunks, by a tree that depends on their number alone: the result is the same, bit for bit, on any number of
+workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cluewise._typing import Array, Floats, Ints
+from cluewise.core.rows import shift_of
+from cluewise.core.threads import one_blas_thread, threads
+
+__all__ = ["Chunks", "Scan", "read_chunks"]
+
+T = TypeVar("T")
+
+FAN = 16
+"""Results that are combined at once."""
+
+BLOCK = 8192
+"""Rows that are looked at together."""
+
+
+class Scan(NamedTuple):
+    """What one pass over rows tells about their columns."""
+
+    n: int
+    mean: Floats
+    squares: Floats  # summed squared distances to the mean
+    low: Floats
+    high: Floats
+    bad: tuple[int, int, int, float] | None  # chunk, row in it, column and value of the first number that is not finite
+    n_bad: int
+
+
+class Chunks:
+    """Rows of a dask array with one chunk of columns; sizes of chunks are −1 until `scan` if dask does not know them.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> chunks = read_chunks(da.from_array(np.arange(10.0).reshape(5, 2), chunks=(3, 1)))
+    >>> chunks.n, chunks.take(np.array([1, 4])).tolist()
+    (5, [[2.0, 3.0], [8.0, 9.0]])
+    """
+
+    def __init__(self, array: Any, sizes: Ints) -> None:
+        self.array = array
+        self.sizes = sizes
+        self.d = int(array.shape[1])
+        self.dtype = np.dtype(array.dtype)
+        self.found: Scan | None = None
+        self._blocks = list(array.to_delayed().ravel())
+
+    @property
+    def n(self) -> int:
+        """Number of rows; −1 if it is not known yet."""
+        return -1 if (self.sizes < 0).any() else int(self.sizes.sum())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.n, self.d
+
+    @property
+    def starts(self) -> Ints:
+        """Number of the first row of each chunk, and the number of rows."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    def scan(self) -> Scan:
+        """Look at all rows once: how many there are, and what is in their columns."""
+        if self.found is None:
+            counts, found = self.reduce(_scan, _merge_scans, each=[(number,) for number in range(len(self.sizes))])
+            self.sizes, self.found = np.array(counts, dtype=np.int64), found
+        return self.found
+
+    @property
+    def shift(self) -> Floats:
+        """The shift that `Rows` would have for the same rows in memory."""
+        n, mean, squares, low, high, *_ = self.scan()
+        return shift_of(n, self.dtype, mean, squares / max(n, 1), low, high)
+
+    def reduce(
+        self,
+        function: Callable[..., T],
+        combine: Callable[[Sequence[T]], T],
+        *shared: Any,
+        each: Sequence[tuple[Any, ...]] | None = None,
+    ) -> T:
+        """One pass: ``function(chunk, *shared, *each[number])`` of every chunk, combined in the order of the chunks."""
+        from dask import delayed
+
+        common = delayed(shared, traverse=False)
+        call, fold = delayed(_call, traverse=False), delayed(combine)
+        own = [()] * len(self._blocks) if each is None else each
+        parts = [call(function, block, self.dtype, common, mine) for block, mine in zip(self._blocks, own)]
+        while len(parts) > 1:
+            parts = [fold(parts[start : start + FAN]) for start in range(0, len(parts), FAN)]
+        return parts[0].compute()
+
+    def take(self, rows: Ints) -> Array:
+        """Some rows, by their numbers, in the given order; only chunks that have some of them are read."""
+        import dask
+
+        wanted, place = np.unique(rows, return_inverse=True)
+        local = self.split(wanted)
+        call = dask.delayed(_call, traverse=False)
+        parts = [call(_pick, block, self.dtype, (), (mine,)) for block, mine in zip(self._blocks, local) if len(mine)]
+        return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *dask.compute(*parts)])[place]
+
+    def split(self, rows: Ints) -> list[Ints]:
+        """Row numbers, ascending, as numbers within each chunk."""
+        starts = self.starts
+        cuts = np.searchsorted(rows, starts)
+        return [rows[a:b] - start for a, b, start in zip(cuts[:-1], cuts[1:], starts[:-1])]
+
+    def map(
+        self,
+        function: Callable[..., Array],
+        *shared: Any,
+        dtype: Any,
+        each: Sequence[tuple[Any, ...]] | None = None,
+        width: int | None = None,
+    ) -> Any:
+        """A dask array of what ``function(chunk, *shared, *each[number])`` returns, with the chunks of the rows.
+
+        One number for each row, or ``width`` numbers. Nothing is computed yet.
+        """
+        from dask import delayed
+
+        known = self.n >= 0
+        sizes = tuple(self.sizes.tolist()) if known else self.array.chunks[0]
+        form: dict[str, Any] = {"drop_axis": 1} if width is None else {}
+        return self.array.map_blocks(
+            _call_numbered,
+            function=function,
+            precision=self.dtype,
+            shared=delayed(shared, traverse=False),
+            each=None if each is None else delayed(list(each), traverse=False),
+            chunks=(sizes,) if width is None else (sizes, (width,)),
+            dtype=dtype,
+            meta=np.empty((0,) * (1 if width is None else 2), dtype=dtype),
+            **form,
+        )
+
+
+def read_chunks(X: Any) -> Chunks:
+    """The chunks of a dask array, or of a dask data frame of numbers."""
+    if hasattr(X, "to_dask_array"):
+        words = [str(name) for name, kind in X.dtypes.items() if np.dtype(_kind_of(kind)).kind not in "biuf"]
+        if words:
+            raise TypeError(f"column {words[0]!r} of X does not hold numbers; dask data frames must hold numbers only.")
+        X = X.to_dask_array()
+    if not (hasattr(X, "map_blocks") and hasattr(X, "rechunk") and hasattr(X, "_meta")):
+        raise TypeError(f"X is a {type(X).__name__}; of dask's collections, pass an array or a data frame of numbers.")
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns; it has {X.ndim}.")
+    if not isinstance(X._meta, np.ndarray) or X.dtype.kind not in "biuf":
+        kind = f"{type(X._meta).__name__} of {X.dtype}"
+        raise TypeError(f"chunks of X must be NumPy arrays of numbers; they are {kind}.")
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    return Chunks(X, np.array([-1 if np.isnan(size) else size for size in X.chunks[0]], dtype=np.int64))
+
+
+def _kind_of(kind: Any) -> Any:
+    """NumPy's type for that of a column of a data frame; "O" if there is none."""
+    found = getattr(kind, "numpy_dtype", kind)
+    try:
+        return np.dtype(found)
+    except TypeError:
+        return "O"
+
+
+# --- what runs where the chunks are -----------------------------------------------------------------------------
+
+
+def _call(function: Callable[..., T], chunk: Any, dtype: Any, shared: tuple[Any, ...], own: tuple[Any, ...]) -> T:
+    # The chunks are worked on in parallel, so that each uses one thread only.
+    with one_blas_thread(), threads(1):
+        return function(np.asarray(chunk, dtype=dtype), *shared, *own)
+
+
+def _call_numbered(
+    chunk: Any, *, function: Any, precision: Any, shared: Any, each: Any, block_id: tuple[int, ...] | None = None
+) -> Any:
+    number = 0 if block_id is None else block_id[0]
+    return _call(function, chunk, precision, shared, () if each is None else each[number])
+
+
+def _pick(chunk: Array, rows: Ints) -> Array:
+    return chunk[rows]
+
+
+def _scan(chunk: Floats, number: int) -> tuple[list[int], Scan]:
+    n, d = chunk.shape
+    mean: Floats = chunk.mean(axis=0, dtype=np.float64) if n else np.zeros(d)
+    squares, low, high = np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf)
+    bad, n_bad = None, 0
+    for start in range(0, n, BLOCK):
+        x = chunk[start : start + BLOCK]
+        rest = x - mean
+        squares += np.einsum("ij,ij->j", rest, rest)
+        low, high = np.minimum(low, x.min(axis=0)), np.maximum(high, x.max(axis=0))
+        if not np.isfinite(x).all():
+            rows, columns = np.nonzero(~np.isfinite(x))
+            n_bad += len(rows)
+            if bad is None:
+                bad = number, start + int(rows[0]), int(columns[0]), float(x[rows[0], columns[0]])
+    return [n], Scan(n, mean, squares, low, high, bad, n_bad)
+
+
+def _merge_scans(parts: Sequence[tuple[list[int], Scan]]) -> tuple[list[int], Scan]:
+    """Both together, as in [Chan1983]: no difference of large numbers."""
+    counts, found = list(parts[0][0]), parts[0][1]
+    for more, scan in parts[1:]:
+        counts += more
+        n = found.n + scan.n
+        share = scan.n / n if n else 0.0
+        gap = scan.mean - found.mean
+        found = Scan(
+            n,
+            found.mean + share * gap,
+            found.squares + scan.squares + gap**2 * (found.n * share),
+            np.minimum(found.low, scan.low),
+            np.maximum(found.high, scan.high),
+            found.bad or scan.bad,
+            found.n_bad + scan.n_bad,
+        )
+    return counts, found

@@ -1,0 +1,240 @@
+"""Rows in chunks: dask arrays give what the same rows give in memory, and who does not take them says so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import dask
+import dask.array as da
+import dask.bag
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import cluewise as cw
+from cluewise import Clues, Grains
+from cluewise.catalogue import clusterers
+from cluewise.core.chunks import read_chunks
+from cluewise.core.rows import rows_of
+from cluewise.exceptions import ClueError
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def make_rings(n=4000, seed=0):
+    """Three rings, which centers cannot describe, far from the origin."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n)
+    angle = rng.uniform(0, 2 * np.pi, size=n)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + y)[:, None] + 50
+    return X + 0.1 * rng.normal(size=X.shape), y
+
+
+def in_chunks(X, *sizes):
+    """The rows in chunks of these sizes and the rest, each column for itself."""
+    return da.from_array(X, chunks=((*sizes, len(X) - sum(sizes)), 1))
+
+
+# --- chunks -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(), (1, 1, 1), (0, 30, 0, 50), tuple(range(20))], ids=str)
+def test_a_scan_knows_what_memory_knows(sizes):
+    X = make_rings(200)[0]
+    chunks = read_chunks(in_chunks(X, *sizes))
+    found = chunks.scan()
+    assert (found.n, found.bad, chunks.n) == (200, None, 200)
+    assert_allclose(found.mean, X.mean(axis=0))
+    assert_allclose(found.squares, 200 * X.var(axis=0))
+    assert_array_equal(chunks.shift, rows_of(X).shift)
+    rows = np.array([199, 0, 31, 31, 1])
+    assert_array_equal(chunks.take(rows), X[rows])
+
+
+def test_sizes_that_dask_does_not_know_are_counted():
+    X = make_rings(200)[0]
+    some = X[:, 0] > 50
+    chunked = in_chunks(X, 60, 60)
+    chunked = chunked[chunked[:, 0] > 50]
+    assert np.isnan(chunked.shape[0])
+    model = Grains(random_state=0).fit(chunked)
+    assert model.n_samples_seen_ == np.count_nonzero(some)
+    assert_array_equal(model.labels_.compute(), Grains(random_state=0).fit(X[some]).labels_)
+    assert model.labels_.shape == (np.count_nonzero(some),)
+
+
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (da.ones((0, 2)), "X has 0 rows in 1 chunks"),
+        (da.ones(5), "X must have two dimensions, rows and columns; it has 1"),
+        (da.ones((5, 2), dtype=complex), "chunks of X must be NumPy arrays of numbers; they are ndarray of complex"),
+        (dd.from_pandas(pd.DataFrame({"a": [1.0], "b": ["x"]}), npartitions=1), "column 'b' of X does not hold"),
+        (dask.bag.from_sequence([1, 2]), "X is a Bag; of dask's collections, pass an array or a data frame"),
+        (da.full((5, 2), 1e70), "X reaches 1e+70"),
+    ],
+)  # fmt: skip
+def test_one_sentence_about_what_cannot_be_clustered(X, words):
+    with pytest.raises((TypeError, ValueError), match=words.replace("+", r"\+")):
+        Grains().fit(X)
+
+
+def test_nan_in_the_last_chunk_is_named_by_its_row():
+    X = make_rings(200)[0]
+    new = X.copy()
+    new[[190, 197], 1] = np.nan, np.inf
+    with pytest.raises(ValueError, match="NaN in row 190, column 1; cells that are not finite numbers: 2"):
+        Grains().fit(in_chunks(new, 60, 60, 60))
+    model = Grains(random_state=0).fit(in_chunks(X, 60))
+    late = model.transform(in_chunks(new, 60, 60, 60))
+    with pytest.raises(ValueError, match="NaN in row 190, column 1"):
+        late.compute()
+    lost = in_chunks(new, 60, 60, 60)
+    with pytest.raises(ValueError, match="NaN in row 10 of chunk 3, column 1"):
+        model.transform(lost[lost[:, 0] > 0]).compute()
+
+
+def test_reading_a_chunk_may_fail():
+    def fail(block, block_id):
+        if block_id[0] == 2:
+            raise OSError("disk on fire")
+        return block
+
+    with pytest.raises(OSError, match="disk on fire"):
+        Grains().fit(da.ones((40, 2), chunks=(10, 2)).map_blocks(fail, dtype=float, meta=np.empty((0, 0))))
+
+
+def test_dask_is_not_imported_without_need():
+    code = "import cluewise as cw, sys; cw.Grains(2).fit([[0.0], [1.0], [2.0]]); assert 'dask' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- who takes them ---------------------------------------------------------------------------------------------
+
+TAKERS = {"Cluewise"}
+
+
+@pytest.mark.parametrize("name", sorted(clusterers().keys() - TAKERS))
+def test_who_does_not_take_dask_arrays_says_so(name):
+    model = clusterers()[name]()
+    with pytest.raises(TypeError, match=rf"^{name} does not take dask arrays; cluster .* Grains\(\)\.then\({name}"):
+        model.fit(da.ones((20, 2)))
+
+
+# --- grains -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_grains_are_those_of_memory(dtype):
+    X = make_rings(70_000)[0].astype(dtype)
+    own, other = (Grains(300, random_state=0).fit(one) for one in (X, in_chunks(X, 1, 0, 20_000, 20_000)))
+    assert_array_equal(other.codebook_, own.codebook_)
+    assert_array_equal(other.sizes_, own.sizes_)
+    assert_allclose(other.centers_, own.centers_, rtol=1e-6)
+    assert_allclose(other.scatter_, own.scatter_, rtol=1e-6)
+    assert other.labels_.chunks == ((1, 0, 20_000, 20_000, 29_999),)
+    assert_array_equal(other.labels_.compute(), own.labels_)
+    assert_array_equal(other.transform(in_chunks(X, 7)).compute(), own.labels_)
+
+
+def test_few_distinct_rows_are_grains_of_their_own():
+    X = np.random.default_rng(0).integers(3, size=(2000, 3)).astype(np.float64)
+    own, other = (Grains(random_state=0).fit(one) for one in (X, in_chunks(X, 1, 999)))
+    assert_array_equal(other.codebook_, own.codebook_)
+    assert_array_equal(other.labels_.compute(), own.labels_)
+
+
+@pytest.mark.parametrize("method", [cw.PCKMeans(3, random_state=0), cw.COPKMeans(3, random_state=0)], ids=str)
+def test_grains_then_is_that_of_memory(method):
+    """With 64 rows for each grain all of them are in the sample; clues divide grains, and the method follows."""
+    X, y = make_rings(1500)
+    clues = Clues.sample(y, pairs=300, labels=20, random_state=0)
+    own, other = (Grains(24, random_state=0).then(method).fit(one, clues=clues) for one in (X, in_chunks(X, 5, 900)))
+    assert len(own.part_sizes_) > 24
+    assert_allclose(other.part_centers_, own.part_centers_)
+    for name in ("must", "cannot", "labels"):
+        assert_array_equal(getattr(other.part_clues_, name), getattr(own.part_clues_, name))
+    assert other.broken_ == own.broken_
+    for name in ("parts_", "labels_"):
+        assert_array_equal(getattr(other, name).compute(), getattr(own, name))
+    assert_array_equal(other.predict(in_chunks(X, 70)).compute(), own.predict(X))
+
+
+def test_grains_then_follows_clues_about_a_few_of_many_rows():
+    """Beyond the sample, rows without clues follow the splits of those in memory."""
+    X, y = make_rings(80_000)
+    clues = Clues.sample(y, pairs=300, random_state=0)
+    model = Grains(500, random_state=0).then(cw.E2CP(3, random_state=0)).fit(in_chunks(X, 30_000), clues=clues)
+    assert cw.metrics.ari(y, model.labels_.compute()) > 0.95
+    assert_allclose(model.part_sizes_, np.bincount(model.parts_.compute(), minlength=len(model.part_sizes_)))
+
+
+def test_frames_of_numbers():
+    X, _ = make_rings(300)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = Grains(20, random_state=0).fit(dd.from_pandas(frame, npartitions=4))
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert_array_equal(model.labels_.compute(), Grains(20, random_state=0).fit(frame).labels_)
+
+
+def test_what_grains_of_dask_arrays_cannot_do():
+    X = in_chunks(make_rings(300)[0])
+    model = Grains(20).then(cw.PCKMeans(2))
+    with pytest.raises(ValueError, match="GrainsThen does not use sample_weight if X is a dask array"):
+        model.fit(X, sample_weight=np.ones(300))
+    with pytest.raises(TypeError, match="refit does not take dask arrays; fit them again with all clues"):
+        model.fit(X).refit(X)
+    with pytest.raises(TypeError, match="partial_fit takes one chunk after the other; fit takes dask arrays"):
+        Grains().partial_fit(X)
+    with pytest.raises(ClueError, match="bounds on sizes cannot be kept if X is a dask array"):
+        Grains(20).then(cw.SizedKMeans(2)).fit(X, clues=Clues(300, sizes=(10, 290)))
+
+
+# --- Cluewise ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [2, 120])
+def test_cluewise_is_that_of_memory(columns):
+    X, y = make_rings(3000)
+    X = X @ np.random.default_rng(0).normal(size=(2, columns)) if columns > 2 else X
+    clues = Clues.sample(y, pairs=150, labels=20, noise=0.1, random_state=0)
+    own, other = (cw.Cluewise(3, random_state=0).fit(one, clues=clues) for one in (X, in_chunks(X, 1, 0, 1700)))
+    assert other.labels_.chunks == ((1, 0, 1700, 1299),)
+    assert np.mean(other.labels_.compute() == own.labels_) > 0.999
+    assert_allclose(other.margin_.compute(), own.margin_, atol=0.05)
+    assert_allclose(other.doubt_, own.doubt_, atol=0.05)
+    assert_allclose(other.label_doubt_.compute(), own.label_doubt_, atol=0.05)
+    assert other.clues_ == clues
+    assert other.broken_ == own.broken_
+    assert np.mean(other.predict(in_chunks(X, 900)).compute() == own.predict(X)) > 0.999
+    assert_allclose(other.predict_proba(in_chunks(X, 900)).sum(axis=1).compute(), 1, rtol=1e-5)
+
+
+def test_cluewise_keeps_hard_clues_of_rows_in_chunks():
+    X, y = make_rings(3000)
+    pairs = np.column_stack([np.flatnonzero(y == 0)[:5], np.flatnonzero(y == 1)[:5]])
+    wrong = Clues(3000, must=pairs, must_weight=np.inf)
+    model = cw.Cluewise(3, random_state=0).fit(in_chunks(X, 1000), clues=wrong)
+    labels = model.labels_.compute()
+    assert (labels[wrong.must[:, 0]] == labels[wrong.must[:, 1]]).all()
+    assert not model.broken_.kinds
+
+
+def test_what_cluewise_cannot_do_with_dask_arrays(tmp_path):
+    X = in_chunks(make_rings(300)[0], 100)
+    model = cw.Cluewise(2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="a model of a dask array cannot be updated; fit it again with all clues"):
+        model.update(Clues(300, must=[(0, 1)]))
+    with pytest.raises(ClueError, match="bounds on sizes cannot be kept if X is a dask array"):
+        model.fit(X, clues=Clues(300, sizes=(10, 290)))
+    model.fit(X)
+    cw.save(model, tmp_path / "model.cw")
+    again = cw.load(tmp_path / "model.cw")
+    assert_array_equal(again.predict(X).compute(), model.labels_.compute())
