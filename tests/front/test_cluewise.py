@@ -1,11 +1,13 @@
 """`Cluewise`: rows and clues of every kind, what has to hold, what is doubted, and what is said about the choice."""
 
 import pickle
+from dataclasses import replace
 from time import process_time
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -159,6 +161,18 @@ def test_some_wrong_clues_do_no_harm():
     pairs = draw_pairs(90)
     clues = Clues(90, **report(pairs, np.arange(90) % 5 == 0))
     assert ari(Y, fit(clues).labels_) == 1
+
+
+def test_harm_is_less_likely_the_more_held_out_clues_gain():
+    """Log-odds are 1.95 less 1.66 times the logarithm of one more than the gain."""
+    choice = fit(PAIRS).choice_
+    odds = [expit(1.95 - 1.66 * np.log(1 + total)) for total in (0, 6, 60)]
+    harms = [
+        _cluewise._estimate_harm(replace(choice, gain=gain, held=held))
+        for gain, held in [(-0.1, 60), (0.1, 60), (0.5, 120)]
+    ]
+    assert harms == pytest.approx(odds)
+    assert _cluewise._estimate_harm(replace(choice, gain=0.0)) == 0  # the clustering without clues
 
 
 def test_classes_name_their_clusters():

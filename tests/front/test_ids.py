@@ -79,3 +79,12 @@ def test_fits_of_real_clusterers():
     assert set(new.cluster_ids_[new.labels_][4:]) == {2}
     plain = keep_ids(PCKMeans(3, random_state=2).fit(X), new)
     assert (plain.cluster_ids_[plain.labels_] == new.cluster_ids_[new.labels_]).all()
+
+
+def test_the_cluster_of_a_class_keeps_its_id_although_it_shares_more_rows_with_another():
+    X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    old = Cluewise(2, random_state=0).fit(X, clues=["low", None, None, "high"])
+    new = Cluewise(2, random_state=0).fit(X, clues=["high", None, None, "low"])
+    ids = {name: old.cluster_ids_[old.labels_[row]] for name, row in (("low", 0), ("high", 3))}
+    keep_ids(new, old)
+    assert {name: new.cluster_ids_[new.labels_[row]] for name, row in (("high", 0), ("low", 3))} == ids

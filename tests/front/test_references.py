@@ -7,15 +7,19 @@ from sklearn.neighbors import NearestNeighbors
 from cluewise import Clues, Cluewise
 from cluewise.front import _references
 from cluewise.front._ground import Ground
-from cluewise.front._references import References
+from cluewise.front._references import References, choose_references
 from cluewise.metrics import ari
 from cluewise.sketch import Grains
+
+
+def choose(X, weight, seed):
+    return choose_references(len(X), weight, np.random.default_rng(seed))
 
 
 def prepare(X, grains=60, seed=0):
     found = Grains(grains, random_state=0).fit(X)
     marks = np.arange(len(found.centers_), dtype=float)[:, None]
-    return found, References(X, None, found.labels_, found.centers_.astype(float), marks, np.random.default_rng(seed))
+    return found, References(X, found.labels_, found.centers_.astype(float), marks, choose(X, None, seed))
 
 
 def draw(n=1200, d=3, seed=0):
@@ -54,7 +58,7 @@ def test_a_constant_feature_stays_as_it_is():
     X = draw()
     found = Grains(60, random_state=0).fit(X)
     ones = np.ones((len(found.centers_), 1))
-    references = References(X, None, found.labels_, found.centers_.astype(float), ones, np.random.default_rng(0))
+    references = References(X, found.labels_, found.centers_.astype(float), ones, choose(X, None, 0))
     np.testing.assert_allclose(references.features, 1, rtol=1e-5)
 
 
@@ -105,7 +109,7 @@ def test_grains_are_references_where_each_row_is_one():
 def test_shares_by_hand():
     """Three points on a line, each with its own scale: the distance to the farthest of its references."""
     X = np.array([[0.0], [1.0], [3.0]])
-    references = References(X, None, np.zeros(3, dtype=int), X[:1], np.ones((1, 1)), np.random.default_rng(0))
+    references = References(X, np.zeros(3, dtype=int), X[:1], np.ones((1, 1)), choose(X, None, 0))
     near, share = references.find(X, np.zeros(3, dtype=int))
     np.testing.assert_array_equal(near, [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
     expected = np.exp(-np.array([[0, 1 / (3 * 2), 9 / (3 * 3)], [0, 1 / (2 * 3), 4 / (2 * 3)], [0, 4 / 6, 9 / 9]]))
@@ -126,6 +130,6 @@ def test_rows_without_weight_are_no_references():
     found = Grains(60, random_state=0).fit(X)
     weight = (np.arange(len(X)) % 3 > 0).astype(float)
     marks = np.ones((len(found.centers_), 1))
-    references = References(X, weight, found.labels_, found.centers_.astype(float), marks, np.random.default_rng(0))
+    references = References(X, found.labels_, found.centers_.astype(float), marks, choose(X, weight, 0))
     lonely = np.setdiff1d(found.labels_, found.labels_[weight > 0])
     assert len(references.grain) == (weight > 0).sum() + len(lonely)

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 
 from cluewise import Clues, Cluewise
 from cluewise.exceptions import ClueError
-from cluewise.front import _cluewise
+from cluewise.front import _cluewise, _starts
 from cluewise.metrics import ari
 
 Y = np.arange(90) % 3
@@ -91,3 +91,71 @@ def test_labels_that_change_are_refused_and_change_nothing():
     with pytest.raises(ClueError, match="labelled"):
         model.update(np.where(np.arange(90) < 10, (Y + 1) % 3, -1))
     assert model.labels_ is before
+
+
+def test_clues_that_are_taken_back_leave_no_trace(monkeypatch):
+    model = fit(FIRST)
+    labels, doubt, ids = model.labels_, model.doubt_, model.cluster_ids_
+    monkeypatch.setattr(_cluewise, "Ground", None)
+    assert model.update(SECOND).refit(FIRST) is model
+    assert model.clues_ == FIRST
+    assert (model.labels_ == labels).all()
+    assert np.array_equal(model.doubt_, doubt)
+    assert np.array_equal(model.cluster_ids_, ids)
+
+
+def test_without_any_clues_left_the_clusters_are_those_without_clues():
+    assert ari(fit(FIRST).refit(None).labels_, fit().labels_) == 1
+
+
+def test_another_number_of_clusters_keeps_the_other_ids():
+    model = fit()
+    before = model.cluster_ids_[model.labels_]
+    after = model.set_params(n_clusters=4).refit(None).cluster_ids_[model.labels_]
+    assert set(after) == {0, 1, 2, 3}
+    assert (after == before).mean() > 0.7
+
+
+def test_a_fit_from_a_given_start_keeps_it_where_no_clue_speaks():
+    """Without clues the result is the start; a clue moves its rows; the next fit without a start compares again."""
+    model = fit(FIRST)
+    other = (X[:, 1] > np.median(X[:, 1])).astype(int)
+    assert (model.refit(Clues(90), start=other).labels_ == other).all()
+    assert "start was given" in str(model.choice_)
+    away = int(np.flatnonzero(other)[0])
+    demand = Clues(90, must=[(away, int(np.flatnonzero(other == 0)[0]))], must_weight=[np.inf])
+    model.refit(demand, start=other)
+    assert ((model.labels_ == other) == (np.arange(90) != away)).mean() > 0.95
+    assert not model.broken_.kinds
+    assert (model.refit(FIRST).labels_ == fit(FIRST).labels_).all()
+
+
+def test_a_start_is_numbered_as_labels_say():
+    labels = np.where(np.arange(90) < 30, Y, -1)
+    model = fit().refit(labels, start=(Y + 1) % 3)
+    assert ari(model.labels_, Y) > 0.8
+    assert (model.labels_[:30] == Y[:30]).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        (np.zeros(4, dtype=int), "start must have an integer for each of the 90 rows"),
+        (np.zeros(90), "start must have an integer for each of the 90 rows"),
+        (np.where(np.arange(90) == 7, 3, 0), "start puts row 7 into cluster 3; clusters are 0 to 2"),
+        (np.where(np.arange(90) == 8, -1, 0), "start puts row 8 into cluster -1"),
+    ],
+)
+def test_one_sentence_about_a_bad_start(start, words):
+    model = fit()
+    before = model.labels_
+    with pytest.raises(ValueError, match=words):
+        model.refit(FIRST, start=start)
+    assert model.labels_ is before
+
+
+def test_clusterings_without_clues_are_made_once(monkeypatch):
+    model = fit(FIRST)
+    monkeypatch.setattr(_starts.Starts, "_run_ward", None)
+    model.update(THIRD)
+    assert set(model._data.starts) == {3}

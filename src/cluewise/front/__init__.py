@@ -2,6 +2,6 @@
 
 from cluewise.front._choice import Choice
 from cluewise.front._cluewise import Cluewise
-from cluewise.front._ids import keep_ids
+from cluewise.front._ids import keep_ids, list_ids, name_clusters
 
-__all__ = ["Choice", "Cluewise", "keep_ids"]
+__all__ = ["Choice", "Cluewise", "keep_ids", "list_ids", "name_clusters"]

@@ -48,7 +48,7 @@ ITERATIONS = 40
 TEMPER = 0.7
 """What the log-likelihood of a held-out clue counts against the odds below: clues overlap in what they say."""
 
-OTHER, CLUED = 1.0, 3.0
+OTHER, CLUED = 2.0, 4.0
 """Log-odds, before any clue, against another clustering without clues, and against any with clues."""
 
 BLIND = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -89,6 +89,8 @@ class Choice:
         The clustering without clues that is the result if there are none.
     gain, gain_error : float
         How much better the plan predicts held-out clues than the clustering without clues, and its standard error.
+    held : int
+        Number of held-out clues in these means.
     reason : str
         Why the plan was taken.
 
@@ -106,6 +108,7 @@ class Choice:
     errors: dict[Plan, float] = field(default_factory=dict, repr=False)
     gain: float = 0.0
     gain_error: float = 0.0
+    held: int = 0
 
     def __str__(self) -> str:
         """The best score of each start, and the reason."""
@@ -165,12 +168,13 @@ def _is_news(evidence: Evidence, held: Ints, train: Evidence) -> Bools:
     news = np.ones(len(held), dtype=bool)
     if not len(pairs):
         return news
-    size = int(evidence.ends.max()) + 1
-    joined = train.ends[train.is_must]
+    rows = np.unique(evidence.ends)  # only these, as there may be millions of others
+    size, known = len(rows), np.searchsorted(rows, train.ends)
+    joined = known[train.is_must]
     links = coo_array((np.ones(len(joined)), (joined[:, 0], joined[:, 1])), shape=(size, size))
     part = connected_components(links, directed=False)[1].astype(np.int64)
-    apart = _code(part[train.ends[~train.is_must]], size)
-    ends = part[evidence.ends[pairs]]
+    apart = _code(part[known[~train.is_must]], size)
+    ends = part[np.searchsorted(rows, evidence.ends[pairs])]
     entailed = np.where(evidence.is_must[pairs], ends[:, 0] == ends[:, 1], np.isin(_code(ends, size), apart))
     news[: len(pairs)] = ~entailed
     return news
@@ -237,6 +241,7 @@ class Search:
             errors,
             float(gain.mean()),
             float(gain.std() / np.sqrt(len(gain))),
+            len(gain),
         )
 
     def _top(self, name: str) -> float:

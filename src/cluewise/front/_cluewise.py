@@ -9,24 +9,50 @@ from time import monotonic
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from cluewise._dask import is_dask
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats, Ints
-from cluewise.base import Attributes, Card, Clusterer, as_clues, checked_data, checked_weight, class_clusters, generator
+from cluewise.base import (
+    Attributes,
+    Card,
+    Clusterer,
+    as_clues,
+    checked_chunks,
+    checked_data,
+    checked_weight,
+    class_clusters,
+    generator,
+    map_new_chunks,
+    refuse_weight,
+)
 from cluewise.centroid.assignment import cheapest_labels
 from cluewise.clues import Clues
 from cluewise.core.assign import find_margin
+from cluewise.core.chunks import Chunks
 from cluewise.core.threads import one_blas_thread, threads
-from cluewise.exceptions import ClueError, Infeasible
+from cluewise.exceptions import ClueError, Infeasible, OtherRows
 from cluewise.front._choice import Choice, make_folds
 from cluewise.front._count import choose_count, count_at_least, count_at_most, count_by_gap
 from cluewise.front._evidence import Evidence, gather
-from cluewise.front._fitting import LONG, Data, Fitted, fit_again, fit_anew, predict, score_count
+from cluewise.front._fitting import (
+    LONG,
+    Data,
+    Elsewhere,
+    Fitted,
+    fit_again,
+    fit_anew,
+    fit_from,
+    predict,
+    predict_chunk,
+    score_count,
+)
 from cluewise.front._ground import Ground
-from cluewise.front._ids import follow
+from cluewise.front._ids import follow, list_classes
+from cluewise.front._signature import Signature, sign
 from cluewise.front._trust import doubt_labels, doubt_links, rate_sources
 from cluewise.metrics import broken
 from cluewise.metrics.held_out import select_demands
@@ -34,7 +60,11 @@ from cluewise.metrics.held_out import select_demands
 __all__ = ["Cluewise"]
 
 GROWTH = 1.5
-"""After clues have grown by this factor, `update` chooses again."""
+"""After clues have grown, or shrunk, by this factor, `update` and `refit` choose again."""
+
+HARM = (1.95, 1.66)
+"""Log-odds that a result is worse than without clues (by an ARI of more than .02): the first if held-out clues gain
+nothing, less the second times the logarithm of one more than their gain. Decision 0015 tells how they were found."""
 
 FEW = 10
 """Clues that are too few to find the number of clusters."""
@@ -137,6 +167,7 @@ class Cluewise(Clusterer):
     margin_: Floats
     clues_: Clues
     choice_: Choice
+    _data: Data
 
     def __init__(
         self,
@@ -170,6 +201,10 @@ class Cluewise(Clusterer):
         """
         deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
         self._reset(y, clues)
+        if is_dask(X):
+            refuse_weight(self, sample_weight)
+            self._fit_chunks(checked_chunks(self, X), clues, deadline)
+            return self
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
         if self.n_clusters is not None:
@@ -180,8 +215,22 @@ class Cluewise(Clusterer):
         seed = int(generator(self.random_state).integers(2**31))
         with one_blas_thread(), self._limit_threads():
             ground = Ground(X, weight, np.random.default_rng(seed))
-            self._learn(Data(ground, ground.project(X), weight, seed), known, None, deadline)
+            self._learn(Data(ground, ground.project(X), weight, seed, {}), known, None, deadline)
         return self
+
+    def _fit_chunks(self, chunks: Chunks, clues: Any, deadline: float) -> None:
+        """Fit to the rows with clues and the references, which are in memory; the others follow when they are asked."""
+        if self.n_clusters is not None:
+            self._check_count(chunks.n)
+        known = self._check_clues(_refuse_avoid(as_clues(clues, chunks.n)), chunks.n)
+        if known.sizes is not None:
+            raise ClueError("bounds on sizes cannot be kept if X is a dask array.")
+        self._check_demands(known)
+        seed = int(generator(self.random_state).integers(2**31))
+        with one_blas_thread(), self._limit_threads():
+            ground = Ground(chunks, None, np.random.default_rng(seed), known.tied)
+            data = Data(ground, ground.rows, None, seed, {}, Elsewhere(chunks, known))
+            self._learn(data, known[ground.kept], None, deadline)
 
     def update(self, clues: Any) -> Self:
         """Add clues and cluster the same rows again, without looking at the data anew.
@@ -207,14 +256,113 @@ class Cluewise(Clusterer):
         Clues(6 rows: 1 must-link)
         """
         check_is_fitted(self)
-        deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
+        return self._fit_same_rows(self.clues_ | self._read_clues(clues))
+
+    def refit(self, clues: Any, *, start: Any = None) -> Self:
+        """Cluster the same rows by other clues, without looking at the data anew.
+
+        As `update`, but the new clues replace all earlier ones: for clues that were taken back. Clusters keep their
+        ids, also after ``set_params(n_clusters=...)``.
+
+        Parameters
+        ----------
+        clues : Clues or partial labels
+            All clues about the rows of the last fit.
+        start : array-like of shape (n,), optional
+            Clusters from which the fit begins, from 0 to less than the number of clusters. None: those that predict
+            held-out clues best. For answers to questions that were chosen to be hard to predict, a start that
+            follows them does better.
+
+        Returns
+        -------
+        {self}
+
+        Examples
+        --------
+        >>> import cluewise as cw
+        >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
+        >>> model = cw.Cluewise(2, random_state=0).fit(X, clues=cw.Clues(6, must=[(0, 5)]))
+        >>> model.refit(cw.Clues(6, must=[(0, 1)])).clues_
+        Clues(6 rows: 1 must-link)
+        """
+        check_is_fitted(self)
+        return self._fit_same_rows(self._read_clues(clues), start)
+
+    def resume(self, X: Any, *, sample_weight: Any = None) -> Self:
+        """Give a loaded model the rows of its fit, so that it can be updated.
+
+        A saved model does not hold all rows. What `update` needs besides is made again from them; the clusters stay as
+        they are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+            The rows of the fit, in the same order. Rows that differ are refused.
+        sample_weight : array-like of shape (n,), optional
+            Their weights, if the fit had any.
+
+        Returns
+        -------
+        {self}
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import cluewise as cw
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.cw"
+        >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
+        >>> cw.save(cw.Cluewise(2, random_state=0).fit(X), path)
+        >>> cw.load(path).resume(X).update(cw.Clues(6, must=[(0, 1)])).clues_
+        Clues(6 rows: 1 must-link)
+        """
+        check_is_fitted(self)
+        X = checked_data(self, X, reset=False)
+        if X.shape[0] != self.clues_.n:
+            raise OtherRows(f"X has {X.shape[0]} rows, but the model was fitted to {self.clues_.n}.")
+        weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
+        ground = self._data.ground
+        with one_blas_thread(), self._limit_threads():
+            rows = ground.project(X)
+            self._refuse_other_rows(sign(rows, weight), projected=rows.shape[1] < X.shape[1])
+            self._data = Data(ground.complete(rows), rows, weight, self._data.seed, {})
+        return self
+
+    def _refuse_other_rows(self, given: Signature, *, projected: bool) -> None:
+        """Raise unless rows and weights are those of the fit."""
+        known = self._sign()
+        if known is None:
+            raise ValueError("a model of a dask array, or one of an older version, cannot be resumed; fit it again.")
+        if not known.has_weight_of(given):
+            how = "without sample_weight" if known.weight is None else "with another sample_weight"
+            raise OtherRows(f"the model was fitted {how}.")
+        changed = known.find_changes(given)
+        if len(changed):
+            if projected:
+                raise OtherRows("X differs from that of the fit.")
+            names = getattr(self, "feature_names_in_", range(len(known.rows)))
+            raise OtherRows(f"column {names[changed[0]]} of X differs from that of the fit.", changed.tolist())
+
+    def _sign(self) -> Signature | None:
+        """The signature of the rows: of those that are here, or as it was saved; rows of a dask array have none."""
+        if self._data.elsewhere is not None:
+            return None
+        if len(self._data.rows):
+            return sign(self._data.rows, self._data.weight)
+        return getattr(self, "_signature", None)
+
+    def _read_clues(self, clues: Any) -> Clues:
         n = self.clues_.n
-        if len(self._data.rows) < n:
-            raise ValueError("a loaded model has not all rows and cannot be updated; fit it again with all clues.")
-        known = self.clues_ | self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
+        return self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
+
+    def _fit_same_rows(self, known: Clues, start: Any = None) -> Self:
+        deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
+        if self._data.elsewhere is not None:
+            raise ValueError("a model of a dask array cannot be updated; fit it again with all clues.")
+        if len(self._data.rows) < known.n:
+            raise ValueError("a loaded model does not hold its rows; pass them to resume(X), then update it.")
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
-            self._learn(self._data, known, self._fitted, deadline)
+            self._learn(self._data, known, self._fitted, deadline, start)
         return self
 
     def predict(self, X: Any) -> Ints:
@@ -229,6 +377,10 @@ class Cluewise(Clusterer):
         ndarray of shape (m,)
             The most probable cluster.
         """
+        if is_dask(X):
+            check_is_fitted(self)
+            shared = self._data.ground.make_light(), self._fitted
+            return map_new_chunks(self, X, _find_labels, *shared, dtype=np.int32)
         return self.predict_proba(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -244,6 +396,9 @@ class Cluewise(Clusterer):
             Probabilities; those of a row sum to 1.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            shared = self._data.ground.make_light(), self._fitted
+            return map_new_chunks(self, X, predict_chunk, *shared, dtype=np.float32, width=self._fitted.k)
         X = checked_data(self, X, reset=False)
         ground = self._data.ground
         with one_blas_thread(), self._limit_threads():
@@ -252,7 +407,10 @@ class Cluewise(Clusterer):
 
     def _get_saved_state(self) -> Attributes:
         """Everything but what only `update` needs; the ground keeps the rows that are references."""
-        return vars(self) | {"_data": self._data._replace(rows=self._data.rows[:0], weight=None)}
+        data = self._data._replace(rows=self._data.rows[:0], weight=None, starts={}, elsewhere=None)
+        # Of a dask array, what has an entry for each row is a recipe, which refers to the array.
+        plain = {name: value for name, value in vars(self).items() if not is_dask(value)}
+        return plain | {"_data": data, "_signature": self._sign()}
 
     def _limit_threads(self) -> AbstractContextManager[None]:
         return nullcontext() if self.n_jobs is None else threads(self.n_jobs)
@@ -273,19 +431,23 @@ class Cluewise(Clusterer):
 
     # --- one fit ------------------------------------------------------------------------------------------------
 
-    def _learn(self, data: Data, known: Clues, before: Fitted | None, deadline: float) -> None:
-        """Fit, by what was chosen before where that still holds, and publish."""
+    def _learn(self, data: Data, known: Clues, before: Fitted | None, deadline: float, given: Any = None) -> None:
+        """Fit, from a given start or by what was chosen before where that still holds, and publish."""
         demands = self._select_demands(known)
         k = self._find_count(data, known, demands, before, deadline)
         evidence = gather(known, k, data.ground.place.grain)
         if self.hard:
             evidence = evidence._replace(demanded=np.ones(len(evidence.ends), dtype=bool))
-        if before is not None and before.k == k and evidence.total < GROWTH * before.chosen_for:
+        if given is not None:
+            fitted = fit_from(data, evidence, k, _check_start(given, known.n, k))
+        elif before is not None and before.k == k and _is_near(evidence.total, before.chosen_for):
             fitted = fit_again(data, evidence, known, before, self.clues_)
         else:
             fitted = fit_anew(data, evidence, k, deadline, self.hard)
         found = self._describe(data, known, demands, evidence, fitted)
         found["cluster_ids_"], fresh = self._name(found["labels_"], known, k, before)
+        if data.elsewhere is not None:
+            found |= _spread(data.elsewhere, data.ground, fitted, found)
         # At once: Ctrl-C leaves all results or none.
         self.__dict__.update(found, _data=data, _fitted=fitted, _next_id=fresh)
         if found["n_clusters_"] < k:
@@ -320,7 +482,7 @@ class Cluewise(Clusterer):
         """Ids of the clusters, and the first one that was never used."""
         if before is None:
             return np.arange(k), k
-        old, new = _list_classes(self.clues_, before.k), _list_classes(known, k)
+        old, new = list_classes(self.clues_, before.k), list_classes(known, k)
         named = {new[name]: old[name] for name in new.keys() & old.keys()}
         return follow(labels, self.labels_, self.cluster_ids_, k, self._next_id, named)
 
@@ -330,7 +492,7 @@ class Cluewise(Clusterer):
             return self.n_clusters
         ground, grain = data.ground, data.ground.place.grain
         least, most = count_at_least(known, demands), count_at_most(known)
-        if before is not None and before.k >= least and len(known.tied) < GROWTH * len(self.clues_.tied):
+        if before is not None and before.k >= least and _is_near(len(known.tied), len(self.clues_.tied)):
             return before.k
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes)
@@ -350,6 +512,50 @@ class Cluewise(Clusterer):
         return choose_count(score, max(least, 2), most, likely)
 
 
+def _spread(elsewhere: Elsewhere, ground: Ground, fitted: Fitted, found: Attributes) -> Attributes:
+    """The results for rows in chunks, given those for the rows that are in memory."""
+    chunks, known = elsewhere
+    assert ground.kept is not None
+    of_tied = np.searchsorted(ground.kept, known.tied)
+    cuts, light = chunks.split(known.tied), ground.make_light()
+    ends = np.searchsorted(known.tied, chunks.starts[1:-1])
+
+    def spread(name: str, look: Any, shared: tuple[Any, ...]) -> Any:
+        """An attribute with an entry for each row; rows with clues have what was settled in memory."""
+        own = np.split(found[name][of_tied], ends)
+        return chunks.map(_look_at, look, shared, each=list(zip(cuts, own)), dtype=found[name].dtype)
+
+    labels = np.zeros(known.n, dtype=np.int32)  # rows without clues break none
+    labels[ground.kept] = found["labels_"]
+    classes = class_clusters(known, fitted.k)
+    return {
+        "labels_": spread("labels_", _find_labels, (light, fitted)),
+        "margin_": spread("margin_", _find_margins, (light, fitted)),
+        "label_doubt_": spread("label_doubt_", _find_no_doubt, ()),
+        "clues_": known,
+        "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=fitted.k),
+    }
+
+
+def _look_at(chunk: Floats, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any) -> Any:
+    """What ``look`` finds for the rows of a chunk, but for some rows, of which it is known."""
+    found = look(chunk, *shared).astype(own.dtype, copy=False)
+    found[rows] = own
+    return found
+
+
+def _find_labels(chunk: Floats, ground: Ground, fitted: Fitted) -> Ints:
+    return predict_chunk(chunk, ground, fitted).argmax(axis=1).astype(np.int32)
+
+
+def _find_margins(chunk: Floats, ground: Ground, fitted: Fitted) -> Floats:
+    return find_margin(predict_chunk(chunk, ground, fitted))
+
+
+def _find_no_doubt(chunk: Floats) -> Floats:
+    return np.full(len(chunk), np.nan)
+
+
 def _refuse_avoid(clues: Clues) -> Clues:
     if clues.avoid:
         raise ClueError(
@@ -359,10 +565,18 @@ def _refuse_avoid(clues: Clues) -> Clues:
     return clues
 
 
-def _list_classes(clues: Clues, k: int) -> dict[Any, int]:
-    """Cluster of each class that has a label."""
-    clusters = class_clusters(clues, k).tolist()
-    return {clues.classes_[code]: clusters[code] for code in np.unique(clues.labels[clues.labels >= 0])}
+def _check_start(given: Any, n: int, k: int) -> Ints:
+    start = np.asarray(given)
+    if start.shape != (n,) or start.dtype.kind not in "iu":
+        raise ValueError(f"start must have an integer for each of the {n} rows.")
+    outside = np.flatnonzero((start < 0) | (start >= k))
+    if len(outside):
+        raise ValueError(f"start puts row {outside[0]} into cluster {start[outside[0]]}; clusters are 0 to {k - 1}.")
+    return start.astype(np.int64, copy=False)
+
+
+def _is_near(count: int, before: int) -> bool:
+    return before / GROWTH < count < GROWTH * before
 
 
 def _settle(P: Floats, demands: Clues, k: int, weight: Floats | None) -> Ints:
@@ -383,7 +597,8 @@ def _settle(P: Floats, demands: Clues, k: int, weight: Floats | None) -> Ints:
 
 
 def _estimate_harm(choice: Choice) -> float:
-    """Probability that the gain in the prediction of held-out clues is not one."""
-    if choice.gain_error == 0:
+    """How often a result with this gain was worse than the clustering without clues, on development sets."""
+    if choice.gain == 0:  # the clustering without clues, or nothing was compared
         return 0.0
-    return float(norm.sf(choice.gain / choice.gain_error))
+    total = max(choice.gain * choice.held, 0.0)
+    return float(expit(HARM[0] - HARM[1] * np.log1p(total)))

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
+from cluewise.core.chunks import Chunks
 from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds, select
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground, Place
 from cluewise.front._likelihood import Plan, Regression, soften
-from cluewise.front._starts import Starts
+from cluewise.front._starts import Starts, match
 
-__all__ = ["LONG", "Data", "Fitted", "fit_again", "fit_anew", "predict", "score_count"]
+__all__ = [
+    "LONG",
+    "Data",
+    "Elsewhere",
+    "Fitted",
+    "fit_again",
+    "fit_anew",
+    "fit_from",
+    "predict",
+    "predict_chunk",
+    "score_count",
+]
 
 FOLDS = 3
 """Folds for doubts."""
@@ -30,8 +44,18 @@ HEEDED = 30
 """Labels that must hold, and so are not held out to compare, from which on other rows follow them. Ten labels of twelve
 development sets: .52 if they do not, .47 if they do; thirty: .55 and .56. Eight pairs: .51 and .57."""
 
+GIVEN = FIRST._replace(start="given", error=0.2)
+"""From a start that the caller gives, who may have a reason not to follow some clues: these are not believed much."""
+
 LONG = 1e9
 """Seconds, if there is no time limit."""
+
+
+class Elsewhere(NamedTuple):
+    """Rows in chunks, and the clues about all of them."""
+
+    chunks: Chunks
+    clues: Clues
 
 
 class Data(NamedTuple):
@@ -41,6 +65,8 @@ class Data(NamedTuple):
     rows: Floats  # projected; without projection the data themselves
     weight: Floats | None
     seed: int
+    starts: dict[int, Starts]  # by the number of clusters: those without clues are the same in every fit
+    elsewhere: Elsewhere | None = None  # then `rows` are those that the ground keeps
 
 
 class Fitted(NamedTuple):
@@ -60,8 +86,9 @@ def fit_anew(data: Data, evidence: Evidence, k: int, deadline: float, hard: bool
     arranged, numbers = evidence.arrange(data.ground.place.grain)
     choice = _choose(starts, regression, arranged, np.random.default_rng(data.seed), deadline, hard)
     right = np.empty(evidence.total)
-    right[numbers] = _cross_judge(starts, regression, arranged, choice.plan, np.random.default_rng(data.seed))
-    return Fitted(k, choice, max(evidence.total, 1), *_finish(starts, regression, evidence, choice.plan), right)
+    plan, rng = choice.plan, np.random.default_rng(data.seed)
+    right[numbers] = _cross_judge(lambda train: starts.find(plan.start, train), regression, arranged, plan, rng)
+    return Fitted(k, choice, max(evidence.total, 1), *_finish(starts, regression, evidence, plan), right)
 
 
 def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Fitted:
@@ -72,6 +99,21 @@ def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old:
     return before._replace(start=start, weights=weights, right=right)
 
 
+def fit_from(data: Data, evidence: Evidence, k: int, labels: Ints) -> Fitted:
+    """Fit from given clusters of the rows; nothing is compared, so the next fit without a start chooses anew."""
+    starts, regression = _prepare(data, evidence, k)
+    grain = data.ground.place.grain
+    weight = np.ones(len(labels)) if data.weight is None else data.weight
+    member = coo_array((weight, (grain, labels)), shape=(data.ground.m, k)).toarray()
+    start = match(member.argmax(axis=1), evidence, grain, k)
+    plan = GIVEN if evidence.total else as_it_is(GIVEN.start, GIVEN.error)
+    weights = regression.finish(start, plan, evidence) if plan.view else None
+    right = np.empty(evidence.total)
+    arranged, numbers = evidence.arrange(grain)
+    right[numbers] = _cross_judge(lambda _: start, regression, arranged, plan, np.random.default_rng(data.seed))
+    return Fitted(k, Choice(plan, starts.default, "a start was given"), 0, start, weights, right)
+
+
 def score_count(data: Data, known: Evidence, evidence: Evidence, folds: list[Fold], k: int) -> float:
     """How well k clusters predict held-out clues; ``known`` is the evidence as of k clusters."""
     starts, regression = _prepare(data, known, k)
@@ -80,7 +122,8 @@ def score_count(data: Data, known: Evidence, evidence: Evidence, folds: list[Fol
 
 def _prepare(data: Data, evidence: Evidence, k: int) -> tuple[Starts, Regression]:
     rng = np.random.default_rng(data.seed)
-    return Starts(data.ground, k, data.seed), Regression(data.ground, data.rows, evidence, k, rng)
+    starts = data.starts.setdefault(k, Starts(data.ground, k, data.seed))
+    return starts, Regression(data.ground, data.rows, evidence, k, rng)
 
 
 def _finish(starts: Starts, regression: Regression, evidence: Evidence, plan: Plan) -> tuple[Ints, Floats | None]:
@@ -95,6 +138,14 @@ def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Float
         return ground.predict(rows, place, fitted.choice.plan.view, fitted.weights)
     own = soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32)
     return np.einsum("ij,ijc->ic", place.share, own[place.near])
+
+
+def predict_chunk(chunk: Floats, ground: Ground, fitted: Fitted) -> Floats:
+    """The same for rows of a chunk, which are not projected yet."""
+    if not len(chunk):  # which scikit-learn would refuse
+        return np.empty((0, fitted.k), dtype=np.float32)
+    rows = ground.project(chunk)
+    return predict(ground, rows, ground.locate(rows), fitted)
 
 
 def _choose(
@@ -116,7 +167,7 @@ def _choose(
 
 
 def _cross_judge(
-    starts: Starts, regression: Regression, evidence: Evidence, plan: Plan, rng: np.random.Generator
+    find: Callable[[Evidence], Ints], regression: Regression, evidence: Evidence, plan: Plan, rng: np.random.Generator
 ) -> Floats:
     """Probability that each clue is right by fits that did not see it; 1 for what is not held out."""
     right = np.ones(evidence.total)
@@ -124,7 +175,7 @@ def _cross_judge(
     for held in divide_clues(evidence, count, rng) if count > 1 else []:
         mask = select(held, evidence.total)
         train = evidence.take(~mask)
-        start = starts.find(plan.start, train)
+        start = find(train)
         weights = regression.fit(start, plan, train, None, STEPS) if plan.view else None
         right[held] = regression.judge(plan, start, weights, evidence.take(mask), SHARP)
     return right

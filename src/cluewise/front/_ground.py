@@ -17,11 +17,12 @@ from scipy.linalg import eigh
 from sklearn.decomposition import TruncatedSVD
 
 from cluewise._typing import Floats, Ints
+from cluewise.core.chunks import Chunks, read_chunks
 from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.core.graphs.laplacian import degrees, normalized
 from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
-from cluewise.front._references import References, average, has_numbers
+from cluewise.front._references import References, average, choose_references, has_numbers
 from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
@@ -66,12 +67,22 @@ class Place(NamedTuple):
 class Ground:
     """Grains of the rows, the graph of the grains, and features."""
 
-    def __init__(self, X: Any, weight: Floats | None, rng: np.random.Generator) -> None:
+    def __init__(self, X: Any, weight: Floats | None, rng: np.random.Generator, tied: Ints | None = None) -> None:
+        """Look at rows, or at rows in chunks; of these, those with clues (``tied``) and references are kept.
+
+        ``kept`` has their numbers, and ``rows`` are the kept rows, projected.
+        """
         seed = int(rng.integers(2**31))
         self._projection = _learn_projection(X, rng, seed)
-        rows = self.project(X)
-        count: int | str = GRAINS if len(rows) > CROWD else "auto"
-        self._grains = Grains(count, random_state=seed).fit(rows, sample_weight=weight)
+        chunks = self._project_chunks(X) if isinstance(X, Chunks) else None
+        rows = self.project(X) if chunks is None else np.empty((0, 0))
+        n = len(rows) if chunks is None else chunks.n
+        self._grains = Grains(GRAINS if n > CROWD else "auto", random_state=seed)
+        if chunks is None:
+            self._grains.fit(rows, sample_weight=weight)
+        else:
+            self._grains._fit_chunks(chunks)
+            self._grains.n_features_in_ = chunks.d
         # In an order that does not depend on that of the rows, nor on their position and direction.
         centers = self._grains.centers_.astype(np.float64)
         order = np.argsort(((centers - np.average(centers, axis=0, weights=self._grains.sizes_)) ** 2).sum(axis=1))
@@ -79,18 +90,24 @@ class Ground:
         self.centers = centers[order]
         self.sizes = self._grains.sizes_[order]
         self.m = len(self.centers)
-        grain = self._number[self._grains.labels_]
+        # Equal rows are one grain, and need no references.
+        within = n > self.m and bool(self._grains.scatter_.any())
+        chosen = choose_references(n, weight, rng) if within or chunks is not None else np.arange(0)
+        self.kept: Ints | None = None
+        if chunks is None:
+            grain = self._number[self._grains.labels_]
+        else:
+            self.kept = _unite(chosen, tied, self._grains._first_rows, n)
+            chosen = np.searchsorted(self.kept, chosen)
+            rows = chunks.take(self.kept)
+            grain = self._number[self._grains.transform(rows)]
+            del self._grains.labels_, self._grains._first_rows  # the former refers to all chunks
+        self.rows: Floats = rows
         self._listed = self._list_neighbors()
-        self.affinity: Floats = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1)).toarray()
-        self.degree = degrees(self.affinity)
-        values, vectors = eigh(normalized(self.affinity, self.degree))
-        self.values = np.clip(values[::-1], -1.0, 1.0)
-        self.vectors = np.ascontiguousarray(vectors[:, ::-1])
+        self._make_graph()
         count = min(EIGENVECTORS, self.m)
         along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
-        # Equal rows are one grain, and need no references.
-        within = len(rows) > self.m and bool(self._grains.scatter_.any())
-        self._references = References(rows, weight, grain, self.centers, along, rng) if within else None
+        self._references = References(rows, grain, self.centers, along, chosen) if within else None
         if self._references is None:
             self.place = self._find_place(rows, grain)
         else:
@@ -100,9 +117,26 @@ class Ground:
     def _get_saved_state(self) -> dict[str, Any]:
         """What a saved model needs to predict: no graph, and of single rows only the references."""
         grains = copy(self._grains)
-        vars(grains).pop("labels_", None)
-        kept = vars(self).keys() - {"affinity", "degree", "features", "place", "values", "vectors"}
+        grains.__dict__.pop("labels_", None)
+        kept = vars(self).keys() - {
+            "affinity",
+            "degree",
+            "features",
+            "kept",
+            "place",
+            "rows",
+            "values",
+            "vectors",
+        }
         return {name: vars(self)[name] for name in sorted(kept)} | {"_grains": grains}
+
+    def complete(self, rows: Floats) -> Ground:
+        """What a saved ground lacks, made again from the same rows, projected before."""
+        whole = copy(self)
+        whole._make_graph()
+        whole.place = self.locate(rows)
+        whole.features = self._find_features()
+        return whole
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Refuse what would lead compiled loops out of the arrays."""
@@ -123,6 +157,17 @@ class Ground:
         if self._projection is not None:
             return self._projection.transform(X)
         return X if isinstance(X, np.ndarray) else X.toarray()
+
+    def _project_chunks(self, chunks: Chunks) -> Chunks:
+        if self._projection is None:
+            return chunks
+        return read_chunks(chunks.map(_project, self._projection, dtype=chunks.dtype, width=COLUMNS))
+
+    def make_light(self) -> Ground:
+        """A copy with what `locate` and `predict` need, to be sent elsewhere."""
+        light = Ground.__new__(Ground)
+        light.__setstate__(self._get_saved_state())
+        return light
 
     def locate(self, rows: Floats) -> Place:
         """Find the grains of new rows, projected before."""
@@ -145,6 +190,14 @@ class Ground:
         _visit(work, len(rows))
         return Place(grain, near, share)
 
+    def _make_graph(self) -> None:
+        """The graph of the grains, and its eigenvectors, the smoothest first."""
+        self.affinity: Floats = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1)).toarray()
+        self.degree = degrees(self.affinity)
+        values, vectors = eigh(normalized(self.affinity, self.degree))
+        self.values = np.clip(values[::-1], -1.0, 1.0)
+        self.vectors = np.ascontiguousarray(vectors[:, ::-1])
+
     def _list_neighbors(self) -> Ints:
         """Each grain followed by its neighbors: where the nearest grains of its rows are looked for."""
         others = nearest_rows(self.centers, NEIGHBORS).rows
@@ -154,9 +207,7 @@ class Ground:
 
     def _prepare_features(self, along: Floats, rng: np.random.Generator) -> None:
         """Features of the grains, and how to make those of any row."""
-        self._along = along
-        if self._references is not None:
-            self._along, along = self._references.features, self._references.of_grains()
+        self._along = along if self._references is None else self._references.features
         mass = self.sizes / self.sizes.sum()
         drawn = rng.choice(self.m, min(LANDMARKS, int(np.count_nonzero(mass))), replace=False, p=mass)
         self._landmarks = self.centers[np.sort(drawn)]
@@ -164,9 +215,8 @@ class Ground:
         squared = self._square(self.centers)
         typical = float(np.median(squared))
         self._gamma = 1.0 / typical if typical > 0 else 1.0
-        similar = np.exp(-self._gamma * squared)
-        self._level = mass @ similar
-        parts = along, similar - self._level, self.centers - self._mean
+        self._level = mass @ np.exp(-self._gamma * squared)
+        parts = self._grain_parts()
         lengths = [float(mass @ (part**2).sum(axis=1)) for part in parts]
         units = [1 / np.sqrt(length) if length > 0 else 0.0 for length in lengths]
         whole = np.hstack([*parts, np.ones((self.m, 1))])
@@ -175,7 +225,17 @@ class Ground:
         for view, squares in VIEWS.items():
             scale = np.repeat([*np.multiply(np.sqrt(squares), units), 1.0], [*width, 1])
             self._bases[view] = scale[:, None] * _find_basis(whole * scale, mass)
-        self.features = {view: whole @ basis for view, basis in self._bases.items()}
+        self.features = self._find_features()
+
+    def _grain_parts(self) -> tuple[Floats, Floats, Floats]:
+        """The three kinds of features of the grains."""
+        along = self._along if self._references is None else self._references.of_grains()
+        return along, *self._parts(self.centers)
+
+    def _find_features(self) -> dict[str, Floats]:
+        """Features of the grains, in each view."""
+        whole = np.hstack([*self._grain_parts(), np.ones((self.m, 1))])
+        return {view: whole @ basis for view, basis in self._bases.items()}
 
     def describe(self, rows: Floats, place: Place, view: str) -> Floats:
         """Features of some rows."""
@@ -215,6 +275,18 @@ class Ground:
         return P
 
 
+def _project(chunk: Floats, projection: Any) -> Floats:
+    if not len(chunk):  # which scikit-learn would refuse
+        return np.empty((0, COLUMNS), dtype=chunk.dtype)
+    return projection.transform(chunk).astype(chunk.dtype, copy=False)
+
+
+def _unite(chosen: Ints, tied: Ints | None, first: Ints, n: int) -> Ints:
+    """Rows that are kept: references, rows with clues, and one of each grain that has any."""
+    every = [chosen, first[first < n]]
+    return np.unique(np.concatenate(every if tied is None else [*every, tied]))
+
+
 def _visit(work: Callable[[slice], None], n: int) -> None:
     """Do the work on every block of rows."""
     for _ in map_blocks(work, [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]):
@@ -226,7 +298,8 @@ def _learn_projection(X: Any, rng: np.random.Generator, seed: int) -> Any:
     n, d = X.shape
     if d <= COLUMNS:
         return None
-    some = X if n <= SAMPLE else X[np.sort(rng.choice(n, SAMPLE, replace=False))]
+    drawn = np.arange(n) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
+    some = X.take(drawn) if isinstance(X, Chunks) else X if n <= SAMPLE else X[drawn]
     # Without centering, as rows may be sparse; if the mean is large, it takes one component.
     return TruncatedSVD(COLUMNS, random_state=seed).fit(some)
 

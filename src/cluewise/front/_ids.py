@@ -9,8 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._typing import Ints
+from cluewise.base import class_clusters
+from cluewise.clues import Clues
 
-__all__ = ["follow", "keep_ids"]
+__all__ = ["follow", "keep_ids", "list_classes", "list_ids", "name_clusters"]
 
 M = TypeVar("M")
 
@@ -56,6 +58,7 @@ def keep_ids(model: M, previous: Any, *, names: Any = None, previous_names: Any 
     -------
     estimator
         ``model``. Each of its clusters has the id of the earlier cluster that it shares most rows with, or a new one.
+        The cluster of a class of labels keeps its id, if both fits know the clusters of classes, as `Cluewise` does.
 
     Examples
     --------
@@ -74,9 +77,22 @@ def keep_ids(model: M, previous: Any, *, names: Any = None, previous_names: Any 
     fresh = getattr(previous, "_next_id", int(ids.max(initial=-1)) + 1)
     k = int(labels.max(initial=-1)) + 1
     k = max(k, len(getattr(model, "cluster_ids_", ())))
-    found = follow(labels, before, ids, k, fresh, {})
+    new, old = _classes_of(model, k), _classes_of(previous, len(ids))
+    found = follow(labels, before, ids, k, fresh, {new[name]: old[name] for name in new.keys() & old.keys()})
     model.cluster_ids_, model._next_id = found  # type: ignore[attr-defined]
     return model
+
+
+def list_classes(clues: Clues, k: int) -> dict[Any, int]:
+    """Cluster of each class that has a label."""
+    clusters = class_clusters(clues, k).tolist()
+    return {clues.classes_[code]: clusters[code] for code in np.unique(clues.labels[clues.labels >= 0])}
+
+
+def _classes_of(model: Any, k: int) -> dict[Any, int]:
+    """Cluster of each class; empty for methods that do not tell."""
+    told = hasattr(model, "clues_") and model.card.named
+    return list_classes(model.clues_, k) if told else {}
 
 
 def _match_rows(n: int, before: Ints, names: Any, previous_names: Any) -> Ints:
@@ -92,3 +108,52 @@ def _match_rows(n: int, before: Ints, names: Any, previous_names: Any) -> Ints:
             raise ValueError(f"{what} has {len(given)} entries, but that fit has {count} rows.")
     place = {name: number for number, name in enumerate(previous_names)}
     return np.array([before[place[name]] if name in place else -1 for name in names], dtype=np.int64)
+
+
+def list_ids(model: Any) -> Ints:
+    """Ids of the clusters of a fit; their numbers if it has none.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> from cluewise.front import list_ids
+    >>> list_ids(cw.PCKMeans(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]])).tolist()
+    [0, 1]
+    """
+    ids = np.asarray(getattr(model, "cluster_ids_", np.arange(int(np.max(model.labels_, initial=-1)) + 1)))
+    # A cluster without rows has no id yet, but new rows may be in it.
+    more = max(0, (getattr(model, "n_clusters", 0) or 0) - len(ids))
+    fresh = getattr(model, "_next_id", int(ids.max(initial=-1)) + 1)
+    return np.append(ids, fresh + np.arange(more))
+
+
+def name_clusters(model: Any, clues: Clues, before: Mapping[int, str]) -> dict[int, str]:
+    """Names of clusters by id: those from before, and those of classes, which come first.
+
+    A cluster is named after a class if most labels in it are of that class, and most of these are in it.
+
+    Examples
+    --------
+    >>> import cluewise as cw
+    >>> from cluewise.front import name_clusters
+    >>> clues = cw.Clues(4, labels=["low", None, None, "high"])
+    >>> model = cw.Cluewise(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]], clues=clues)
+    >>> name_clusters(model, clues, {})
+    {0: 'high', 1: 'low'}
+    """
+    ids = list_ids(model)
+    names = {i: before[i] for i in ids.tolist() if i in before}
+    for cluster, name in _name_by_labels(model.labels_, clues).items():
+        names = {i: other for i, other in names.items() if other != name} | {int(ids[cluster]): name}
+    return dict(sorted(names.items()))
+
+
+def _name_by_labels(labels: Ints, clues: Clues) -> dict[int, str]:
+    known = (clues.labels >= 0) & (labels >= 0)
+    if not known.any():
+        return {}
+    counts = np.zeros((int(labels.max()) + 1, len(clues.classes_)), dtype=np.intp)
+    np.add.at(counts, (labels[known], clues.labels[known]), 1)
+    own, home = counts.argmax(axis=1), counts.argmax(axis=0)
+    named = [j for j in range(len(counts)) if counts[j].any() and home[own[j]] == j]
+    return {j: str(clues.classes_[own[j]]) for j in named}

@@ -17,7 +17,7 @@ from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
 from cluewise.kernels.neighbors import nearest_listed
 
-__all__ = ["References", "average", "has_numbers"]
+__all__ = ["References", "average", "choose_references", "has_numbers"]
 
 MOST = 60_000
 """References at most."""
@@ -42,29 +42,25 @@ class References:
     ----------
     rows : ndarray of shape (n, d)
         All rows.
-    weight : ndarray of shape (n,) or None
-        Their weights; a row without weight is no reference if its grain has others.
     grain : ndarray of shape (n,)
         The grain of each.
     centers : ndarray of shape (m, d)
         Centers of the grains.
     features : ndarray of shape (m, p)
         Features of the grains.
+    chosen : ndarray of ints
+        Numbers of the rows that are references; a grain without one adds its first row.
     """
 
     def __init__(
         self,
         rows: Floats,
-        weight: Floats | None,
         grain: Ints,
         centers: Floats,
         features: Floats,
-        rng: np.random.Generator,
+        chosen: Ints,
     ) -> None:
         m = len(centers)
-        chosen = np.arange(len(rows)) if weight is None else np.flatnonzero(weight)
-        if len(chosen) > MOST:
-            chosen = np.sort(rng.choice(chosen, MOST, replace=False))
         # One row of each grain at least, so that no row is without references.
         missed = np.setdiff1d(grain, grain[chosen])
         first = np.unique(grain, return_index=True)
@@ -159,6 +155,14 @@ class References:
         far = (gap / own) * (gap / self._scale[near])
         share = np.exp(far.min(axis=1, keepdims=True) - far)  # of a row far from all, the nearest still counts
         return (share / share.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def choose_references(n: int, weight: Floats | None, rng: np.random.Generator) -> Ints:
+    """Numbers of the rows that are references; none without weight."""
+    if weight is None and n > MOST:  # without a list of all rows
+        return np.sort(rng.choice(n, MOST, replace=False))
+    chosen = np.arange(n) if weight is None else np.flatnonzero(weight)
+    return chosen if len(chosen) <= MOST else np.sort(rng.choice(chosen, MOST, replace=False))
 
 
 def has_numbers(array: Ints, count: int) -> bool:

@@ -49,6 +49,10 @@ CLEAR, BETTER = 0.5, 0.95
 """Without clues the result is the spectral one if its normalized cut is below the first share of any other's, else the
 consensus if its cut is below the second share of that of k-means, else k-means."""
 
+EVEN = 0.25
+"""Share of an even size below which the smallest cluster is small: if it also is less than half as large as that of
+k-means, a low cut only says that a few rows lie apart, and the clustering is not the default."""
+
 SMALL = 400
 """Grains up to which eigenvectors are found by a dense solver."""
 
@@ -97,9 +101,16 @@ class Starts:
     def default(self) -> str:
         """The clustering without clues to use if nothing speaks for another."""
         others = min(self._cut(name) for name in ("k-means", "Ward", "mixture"))
-        if self._cut("spectral") < CLEAR * others:
+        if self._cut("spectral") < CLEAR * others and self._is_even("spectral"):
             return "spectral"
-        return "consensus" if self._cut("consensus") < BETTER * self._cut("k-means") else "k-means"
+        if self._cut("consensus") < BETTER * self._cut("k-means") and self._is_even("consensus"):
+            return "consensus"
+        return "k-means"
+
+    def _is_even(self, name: str) -> bool:
+        """Whether the smallest cluster is no splinter of a few rows where k-means has none."""
+        least, usual = (np.bincount(self.plain(one), self._ground.sizes, self.k).min() for one in (name, "k-means"))
+        return bool(least >= min(EVEN * self._ground.sizes.sum() / self.k, usual / 2))
 
     def _cut(self, name: str) -> float:
         """Normalized cut: mean share of the edges of a cluster that leave it."""

@@ -14,7 +14,9 @@ from cluewise import tables
 from cluewise.exceptions import ClueWarning
 from cluewise.tables.folders import sync
 
-__all__ = ["Journal", "Line", "Record", "records"]
+__all__ = ["JOURNAL", "Journal", "Line", "Record", "records"]
+
+JOURNAL = "journal.jsonl"
 
 
 class Line(NamedTuple):

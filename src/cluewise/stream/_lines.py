@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,16 +49,26 @@ class Content(NamedTuple):
 
 
 class Reader:
-    """Reads lines about n rows, which go by their names or by their numbers."""
+    """Reads lines about n rows, which go by their names or by their numbers.
 
-    def __init__(self, n: int, ids: Sequence[str] | None, accepts: frozenset[str]) -> None:
+    ``check`` raises if links and groups do not fit to what a model knows already.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        ids: Sequence[str] | None,
+        accepts: frozenset[str],
+        check: Callable[[Reports, Clues | None], None],
+    ) -> None:
         self.n = n
         self.names = Names(ids, n)
         self.accepts = {"label" if kind == "labels" else kind for kind in accepts}
+        self.check = check
         self.headers: dict[str, list[str]] = {}
 
-    def read(self, lines: Sequence[Line], known: Clues | None) -> Content:
-        """What the lines add to the labels and groups that are known; lines that do not fit are set aside."""
+    def read(self, lines: Sequence[Line]) -> Content:
+        """What the lines add to what is known; lines that do not fit are set aside."""
         aside: list[Aside] = []
         rows: list[tuple[Line, list[str]]] = []
         for line in lines:
@@ -70,8 +80,8 @@ class Reader:
                 if cells is not None:
                     rows.append((line, cells))
         good: list[tuple[Line, list[str]]] = []
-        self._sort(rows, good, aside, known)
-        reports, groups = self._parse(good, known)
+        self._sort(rows, good, aside)
+        reports, groups = self._parse(good)
         counts: dict[str, int] = {}
         for _, cells in good:
             kind = split_kind(cells[2])
@@ -93,12 +103,10 @@ class Reader:
             raise ClueError(f"clues of the kind {kind[0]} cannot be used here.")
         return found
 
-    def _sort(
-        self, rows: list[tuple[Line, list[str]]], good: list[Any], aside: list[Aside], known: Clues | None
-    ) -> None:
+    def _sort(self, rows: list[tuple[Line, list[str]]], good: list[Any], aside: list[Aside]) -> None:
         """Add lines to the good ones; if they do not fit together, try each half by itself."""
         try:
-            self._parse([*good, *rows], known)
+            self.check(*self._parse([*good, *rows]))
         except ValueError as error:
             if len(rows) == 1:
                 line = rows[0][0]
@@ -106,12 +114,12 @@ class Reader:
                 aside.append(Aside(line.source, line.number, line.text, why))
                 return
             half = len(rows) // 2
-            self._sort(rows[:half], good, aside, known)
-            self._sort(rows[half:], good, aside, known)
+            self._sort(rows[:half], good, aside)
+            self._sort(rows[half:], good, aside)
             return
         good.extend(rows)
 
-    def _parse(self, rows: list[tuple[Line, list[str]]], known: Clues | None) -> tuple[Reports, Clues | None]:
+    def _parse(self, rows: list[tuple[Line, list[str]]]) -> tuple[Reports, Clues | None]:
         reports: list[Reports] = []
         groups: Clues | None = None
         for source in dict.fromkeys(line.source for line, _ in rows):
@@ -130,8 +138,6 @@ class Reader:
             if rest:
                 own = Clues(self.n, **rest)
                 groups = own if groups is None else groups | own
-        if groups is not None and known is not None:
-            known | groups  # raises when a row has another label already
         joined = _reports({}, "must")
         for some in reports:
             joined = joined.join(some)
@@ -162,8 +168,6 @@ def _reports(said: dict[str, Any], kind: str) -> Reports:
     p = len(rows)
     sure: Floats = np.asarray(said.get(f"{kind}_confidence", np.empty(0)))
     weight = np.where(np.isnan(sure), said.get(f"{kind}_weight", np.empty(0)), 2 * sure - 1)
-    if np.isinf(weight).any():
-        raise ClueError("an infinite weight is for methods that take clues as hard.")
     source: Array = np.empty(p, dtype=object)
     source[:] = said.get(f"{kind}_source", [])
     links = rows[:, 0] != rows[:, 1]  # a row is always together with itself

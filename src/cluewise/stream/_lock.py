@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["lock", "lock_if_possible"]
+__all__ = ["NAME", "lock", "lock_if_possible"]
 
 NAME = "lock"
 

@@ -10,12 +10,11 @@ from typing import Any
 from cluewise import tables
 from cluewise._typing import Array
 from cluewise.clues.files import FIELDS, split_kind, tabulate
-from cluewise.ensemble import scsc_folder
 from cluewise.exceptions import ClueError
-from cluewise.stream._journal import records
+from cluewise.stream._journal import JOURNAL, records
 from cluewise.stream._lines import cells_of
 from cluewise.stream._lock import lock_if_possible
-from cluewise.stream._stream import JOURNAL, read_ids
+from cluewise.stream._stores import find_store
 from cluewise.tables.folders import refuse_existing
 
 __all__ = ["rescue"]
@@ -30,7 +29,7 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     Parameters
     ----------
     path : str or path
-        The folder of a `StreamingClues`.
+        The folder of a `StreamingClues`, or the file of its model.
     out : str or path
         The new file (CSV, Parquet, NPZ or JSON), for ``cluewise update`` or `Clues.read`.
 
@@ -56,12 +55,14 @@ def rescue(path: str | Path, out: str | Path) -> tuple[int, int]:
     >>> (folder / "clues.csv").read_text().splitlines()[1]
     '1,2,must,,,ann:1'
     """
-    folder, out = Path(path), Path(out)
+    out = Path(out)
     refuse_existing(out)
+    store = find_store(Path(path))
+    folder = store.folder
     with lock_if_possible(folder):
         try:
-            log, kept = scsc_folder.load_log(folder)
-            applied = tabulate(log.clues(), read_ids(folder, kept)).columns
+            clues, kept = store.read_clues()
+            applied = tabulate(clues, store.ids).columns
         except ValueError:  # then all of it has to come from the journal
             kept, applied = {}, {}
         count = max(map(len, applied.values()), default=0)

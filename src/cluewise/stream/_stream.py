@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import json
-import warnings
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from copy import copy
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from cluewise import tables
+from cluewise import models, tables
 from cluewise._interrupts import deferred
 from cluewise._typing import Ints
+from cluewise.clues.files import Names
 from cluewise.ensemble import SCSC, scsc_folder
-from cluewise.exceptions import ClueWarning
-from cluewise.stream._journal import Journal, Line
-from cluewise.stream._lines import Aside, Content, Reader
+from cluewise.front import Cluewise
+from cluewise.stream._journal import JOURNAL, Journal, Line
+from cluewise.stream._lines import Aside, Reader
 from cluewise.stream._lock import lock
+from cluewise.stream._stores import IDS, MODEL, SUFFIX, find_store, has_model
 from cluewise.tables import read_bytes
 from cluewise.tables.folders import checksum
 
 __all__ = ["Batch", "StreamingClues"]
-
-JOURNAL = "journal.jsonl"
-IDS = "ids.json"
 
 
 class Batch(NamedTuple):
@@ -45,24 +41,25 @@ class Batch(NamedTuple):
 
 
 class StreamingClues:
-    """Append clues as they arrive, and apply them to a saved `SCSC` in batches.
+    """Append clues as they arrive, and apply them to a saved `Cluewise` or `SCSC` in batches.
 
-    Lines are written to a journal before anything else happens. To apply a batch, the new weights are saved in one step
+    Lines are written to a journal before anything else happens. To apply a batch, the new model is saved in one step
     with the place in the journal up to which lines are in them. So a process may be killed at any moment: the next one
     continues with the first line that is not applied yet. Lines that cannot be used are set aside with the reason.
-    Lines and files have checksums: damaged weights are rebuilt from the journal, and what cannot be rebuilt is refused
+    Lines and files have checksums: damaged weights of an `SCSC` are rebuilt from the journal; other damage is refused
     with the name of the file (`cluewise.stream.rescue` saves the clues).
 
     Parameters
     ----------
     path : str or path
-        The folder of a model, written by `SCSC.save` or `StreamingClues.begin`.
+        The folder of a model, written by `SCSC.save` or `StreamingClues.begin`, or the file of a `Cluewise`, written by
+        `cluewise.save`: its journal is in a folder beside it. A `Cluewise` needs `resume` before `apply`.
     batch_size : int, default=500
         Maximum number of lines in a batch.
 
     See Also
     --------
-    SCSC : The model.
+    Cluewise, SCSC : The models.
 
     Examples
     --------
@@ -86,15 +83,13 @@ class StreamingClues:
             raise ValueError(f"batch_size={batch_size}; a batch has at least one line.")
         self.path = Path(path)
         self.batch_size = batch_size
-        self._lock = lock(self.path)
+        self._store = store = find_store(self.path)
+        store.enter()
+        self._lock = lock(store.folder)
         try:
-            try:
-                self.model, self._kept = scsc_folder.load(self.path)
-            except scsc_folder.DamagedWeights as problem:
-                self.model, self._kept = self._rebuild(problem)
-            self._journal = Journal(self.path / JOURNAL, self._applied)
-            self.ids = read_ids(self.path, self._kept)
-            self._reader = Reader(self.model._log.n, self.ids, SCSC.card.accepts)
+            self._kept = store.load()
+            self._journal = Journal(store.folder / JOURNAL, self._applied)
+            self._reader = Reader(store.count_rows(), store.ids, store.accepts, store.check)
             self._reader.headers = dict(self._kept.get("headers", {}))
             self._positions: dict[str, list[int]] = {
                 source: list(place) for source, place in self._kept.get("positions", {}).items()
@@ -103,48 +98,70 @@ class StreamingClues:
             for line, offset in self._journal.lines:
                 self._await(line, offset)
         except BaseException:
+            store.leave()
             self.close()
             raise
 
     @classmethod
-    def begin(cls, path: str | Path, model: SCSC, ids: Any = None) -> None:
+    def begin(cls, path: str | Path, model: SCSC | Cluewise, ids: Any = None, sections: Any = None) -> None:
         """Save a fitted model, and the names of its rows if they have any, for a stream of clues.
 
         Parameters
         ----------
         path : str or path
-            The folder; it must not hold a model.
-        model : SCSC
+            The folder; it must not hold a model. For a `Cluewise` it may also be a new file with the suffix ``.cw``.
+        model : SCSC or Cluewise
             The fitted model.
         ids : sequence of str, optional
             Names of the rows in clues; by default rows go by their numbers.
+        sections : dict, optional
+            What else to save in the file of a `Cluewise`.
         """
         folder = Path(path)
-        scsc_folder.refuse_model(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        kept = {}
+        if has_model(folder):
+            raise ValueError(f"'{path}' holds a model already.")
+        names = None
         if ids is not None:
             names = tables.row_names(tables.column_of(ids, "ids"))
-            Reader(model._log.n, names, SCSC.card.accepts)  # refuses names that are missing or not unique
+            Names(
+                names, model.clues_.n if isinstance(model, Cluewise) else model._log.n
+            )  # refuses names that are missing or not unique
+        file = isinstance(model, Cluewise) and folder.suffix == SUFFIX
+        (folder.parent if file else folder).mkdir(parents=True, exist_ok=True)
+        if isinstance(model, Cluewise):
+            models.write(folder if file else folder / MODEL, model, {"row_names": names} | (sections or {}))
+            return
+        kept = {}
+        if names is not None:
             with tables.atomic(folder / IDS) as aside:
                 aside.write_text(json.dumps(names), "utf-8")
             kept["ids"] = checksum(folder / IDS)
         scsc_folder.save(model, folder, kept)
 
-    def _rebuild(self, problem: scsc_folder.DamagedWeights) -> tuple[SCSC, dict[str, Any]]:
-        """Learn all clues again, batch by batch; only if the journal holds all of them."""
-        model, kept, seen = scsc_folder.load_unlearned(self.path)
-        reader = Reader(model._log.n, read_ids(self.path, kept), SCSC.card.accepts)
-        lines = Journal(self.path / JOURNAL).lines
-        ends, first = kept.get("ends", []), 0
-        for end in ends:
-            last = bisect_right(lines, end, key=itemgetter(1))
-            _learn(model, reader, [line for line, _ in lines[first:last]])
-            first = last
-        if max(ends, default=0) != kept.get("applied", 0) or model._state.seen != seen:
-            raise problem
-        warnings.warn(f"{str(problem).split(';')[0]}; it was rebuilt from the journal.", ClueWarning, stacklevel=3)
-        return model, kept
+    @property
+    def model(self) -> Any:
+        """The model with all clues that are applied."""
+        return self._store.model
+
+    @property
+    def ids(self) -> Any:
+        """Names of the rows, or None."""
+        return self._store.ids
+
+    @property
+    def sections(self) -> dict[str, Any]:
+        """What is in the file of a `Cluewise` besides the model, such as how its columns were prepared."""
+        return self._store.sections
+
+    def resume(self, X: Any) -> None:
+        """Give a `Cluewise` the rows of its fit, which it needs to apply clues.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows, as for `Cluewise.resume`.
+        """
+        self.model.resume(X)
 
     @property
     def _applied(self) -> int:
@@ -223,8 +240,8 @@ class StreamingClues:
             some = self._pending[: self.batch_size]
             before, headers = copy(self.model), dict(self._reader.headers)
             try:
-                content = _learn(self.model, self._reader, [line for line, _ in some])
-                changed = self.model.changed_
+                content = self._reader.read([line for line, _ in some])
+                changed = self._store.learn(content)
                 kept = dict(self._kept)
                 kept["applied"] = some[-1][1]
                 kept["batches"] = self.n_batches + 1
@@ -232,10 +249,10 @@ class StreamingClues:
                     kept["ends"] = [*kept.get("ends", []), some[-1][1]]
                 kept["headers"] = self._reader.headers
                 kept["positions"] = kept.get("positions", {}) | {line.key: [line.end, line.number] for line, _ in some}
-                kept["aside"] = [*kept.get("aside", []), *content.aside]
-                scsc_folder.save(self.model, self.path, kept)
+                kept["aside"] = [*kept.get("aside", []), *map(list, content.aside)]
+                self._store.save(kept)
             except BaseException:
-                self.model, self._reader.headers = before, headers  # the batch still waits
+                self._store.model, self._reader.headers = before, headers  # the batch still waits
                 raise
             self._kept = kept
             self._pending = self._pending[len(some) :]
@@ -250,21 +267,3 @@ class StreamingClues:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def read_ids(folder: Path, kept: dict[str, Any]) -> Any:
-    """Names of the rows, or None; refused unless they are those that the stream began with."""
-    path = folder / IDS
-    if "ids" in kept and (not path.exists() or checksum(path) != kept["ids"]):
-        raise tables.FileError(
-            f"'{path}' is damaged: it is not what was saved; 'cluewise rescue' saves the clues in '{folder}'."
-        )
-    return tables.read_json(path) if path.exists() else None
-
-
-def _learn(model: SCSC, reader: Reader, lines: list[Line]) -> Content:
-    """Update a model with some lines."""
-    content = reader.read(lines, model._log.groups)
-    if content.counts:
-        model._learn(content.reports, content.groups)
-    return content
