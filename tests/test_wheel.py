@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 import zipfile
@@ -49,8 +50,20 @@ def test_wheel_is_small_pure_and_complete(wheel: Path) -> None:
     assert {"cluewise/__init__.py", "cluewise/py.typed", f"{info}/licenses/LICENSE"} <= set(names)
     assert {name.split("/")[0] for name in names} == {"cluewise", info}
     assert not [name for name in names if "/tests/" in name or "__pycache__" in name]
-    modules = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
+    offline = ROOT / "src" / "cluewise" / "workspace" / "offline"
+    parts = [*offline.glob("*.html"), *offline.glob("*.css"), *offline.glob("*.js")]
+    assert len(parts) == 3
+    modules = {str(path.relative_to(ROOT / "src")) for path in [*(ROOT / "src").rglob("*.py"), *parts]}
     assert modules <= set(names)
+
+
+def test_wheel_contains_the_page_which_is_light(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    page = {name.removeprefix("cluewise/web/static/"): name for name in archive.namelist() if "/web/static/" in name}
+    assert {"index.html", "widget.js", "widget.css"} <= page.keys()
+    assets = [name for short, name in page.items() if short.startswith("assets/")]
+    assert any(name.endswith(".js") for name in assets)
+    assert sum(len(gzip.compress(archive.read(name))) for name in assets) < 200_000
 
 
 def test_wheel_says_how_to_start_it_and_what_it_needs(wheel: Path) -> None:

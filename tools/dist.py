@@ -1,0 +1,102 @@
+"""Build what a release consists of, into dist/: wheel, source archive, their checksums, and a list of what they need.
+
+Everything is built twice, and both have to be the same, byte for byte; then the wheel is installed into an environment
+of its own and used. It needs uv.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DIST = ROOT / "dist"
+UV = str(Path(sys.executable).parent / "uv")
+
+SMOKE = """
+import cluewise as cw
+X, y = cw.datasets.make_pattern("two_spirals", n_samples=300, random_state=0)
+clues = cw.Clues.sample(y, pairs=60, random_state=0)
+assert cw.metrics.ari(y, cw.Cluewise(2, random_state=0).fit(X, clues=clues).labels_) > 0.9
+"""
+
+# What `uv pip list --format json` does not tell.
+PARTS = """
+import json, sys
+from importlib.metadata import distributions
+parts = {}
+for one in distributions():
+    text = one.metadata.get("License-Expression") or one.metadata.get("License") or ""
+    parts[one.metadata["Name"].lower()] = {"version": one.version, "license": text.splitlines()[0] if text else ""}
+json.dump(parts, sys.stdout)
+"""
+
+
+def main() -> None:
+    """Build, compare, check and try."""
+    files = _build(DIST)
+    with tempfile.TemporaryDirectory() as folder:
+        again = _build(Path(folder))
+    if files != again:
+        sys.exit(f"two builds differ: {files} and {again}.")
+    subprocess.run([UV, "tool", "run", "--quiet", "twine", "check", "--strict", *sorted(DIST.iterdir())], check=True)
+    (wheel,) = DIST.glob("*.whl")
+    with tempfile.TemporaryDirectory() as folder:
+        python = _install(wheel, Path(folder))
+        subprocess.run([python, "-I", "-c", SMOKE], cwd=folder, check=True)
+        parts = json.loads(subprocess.run([python, "-c", PARTS], check=True, capture_output=True, text=True).stdout)
+    bill = DIST / f"{wheel.name.split('-py3')[0]}.cdx.json"
+    bill.write_text(json.dumps(_bill(parts), indent=2) + "\n")
+    sums = "".join(f"{digest}  {name}\n" for name, digest in sorted(files.items()))
+    (DIST / "SHA256SUMS").write_text(sums)
+    print(f"{sums}cluewise: dist/ is complete; both builds are the same.")
+
+
+def _build(folder: Path) -> dict[str, str]:
+    """Wheel and source archive in an empty folder, and the checksum of each."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    # Files carry the time of the last commit, not of the build.
+    when = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, check=True, capture_output=True, text=True)
+    environment = os.environ | {"SOURCE_DATE_EPOCH": when.stdout.strip()}
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", folder], cwd=ROOT, env=environment, check=True,
+        stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def _install(wheel: Path, folder: Path) -> Path:
+    python = folder / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    subprocess.run([UV, "pip", "install", "--quiet", "--python", python, wheel], check=True)
+    return python
+
+
+def _bill(parts: dict[str, dict[str, str]]) -> dict[str, object]:
+    """A software bill of materials, as CycloneDX has it."""
+    own = parts.pop("cluewise")
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {"component": _component("cluewise", own, "application")},
+        "components": [_component(name, part, "library") for name, part in sorted(parts.items())],
+    }
+
+
+def _component(name: str, part: dict[str, str], kind: str) -> dict[str, object]:
+    found: dict[str, object] = {"type": kind, "name": name, "version": part["version"]}
+    if part["license"]:
+        found["licenses"] = [{"license": {"name": part["license"]}}]
+    return found | {"purl": f"pkg:pypi/{name}@{part['version']}"}
+
+
+if __name__ == "__main__":
+    main()
