@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 FLOORS = $(VENV)-floors
 BIN = $(VENV)/bin
-PROSE = README.md CONTRIBUTING.md CHANGELOG.md docs examples src tests
+PROSE = README.md CONTRIBUTING.md CHANGELOG.md docs examples paper src tests
 LAWS = tests/test_common.py tests/test_laws.py tests/test_cards.py
 
 # Hundreds of processes start in a run; each of them would compile what it imports anew if it could not keep it.
@@ -17,7 +17,7 @@ PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocess
 COVER = --cov=cluewise --cov-branch --cov-report=
 
 .DEFAULT_GOAL = help
-.PHONY: help demo test check test-nojit test-floors laws bench reproduce reproduce-quick docs constraints clean
+.PHONY: help demo web page test check test-nojit test-floors laws bench dist surface adapters reproduce reproduce-quick docs constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name words; do \
@@ -26,7 +26,15 @@ help: ## list the targets
 demo: $(VENV)/.ready-demo ## set everything up and show a real result
 	@$(BIN)/cluewise demo
 
-test: check ## set everything up, then check, test and measure coverage
+web: page ## build the page and answer questions about wines on it, or about DATA=rows.csv
+	@mkdir -p demo
+	@test -n "$(DATA)" -o -f demo/wine.csv || $(BIN)/cluewise datasets wine --out demo/wine.csv
+	@$(BIN)/cluewise web $(or $(DATA),demo/wine.csv --ignore class) $(ARGS)
+
+page: $(VENV)/.ready-web ## build the page of `cluewise web`, if it has changed
+	@$(BIN)/python tools/page.py
+
+test: check page ## set everything up, then check, test and measure coverage
 	@rm -f .coverage .coverage.*
 	@echo "cluewise: tests, compiled"
 	@COVERAGE_FILE=.coverage.compiled $(PYTEST) $(COVER)
@@ -57,6 +65,15 @@ laws: $(VENV)/.ready-test ## the laws for one clusterer: make laws NAME=PCKMeans
 bench: $(VENV)/.ready-test ## speed and memory as ratios to an anchor in the same run
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
+dist: $(VENV)/.ready-test ## wheel and source archive in dist/, built twice, checked and tried in a fresh environment
+	@$(BIN)/python tools/dist.py
+
+surface: $(VENV)/.ready-test ## write docs/surface.txt: all public names and their parameters
+	@$(BIN)/python tools/surface.py
+
+adapters: $(VENV)/.ready-test ## the guide's scripts for other programs, each in an environment of its own
+	@$(BIN)/python tools/adapters.py $(ARGS)
+
 reproduce: $(VENV)/.ready-test ## the papers' tables and figures beside ours, in experiments/report (hours; goes on where it was)
 	@$(BIN)/python experiments/reproduce --jobs 2 $(ARGS)
 
@@ -74,7 +91,7 @@ constraints: $(VENV)/.ready-test ## renew constraints.txt (newest versions, no a
 		pyproject.toml --output-file constraints.txt
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) $(FLOORS) docs/_build docs/auto_examples docs/api build dist demo htmlcov
+	rm -rf $(VENV) $(FLOORS) .venv-adapters frontend/node_modules src/cluewise/web/static docs/_build docs/auto_examples docs/api build dist demo htmlcov
 	rm -rf .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache .coverage .coverage.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

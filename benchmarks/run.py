@@ -43,6 +43,8 @@ NAMES = (
     "metric_growth",
     "ask",
     "columns",
+    "chunks",
+    "correlation",
 )
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")

@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "cluewise"
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt"]  # for language models: what there is, and where
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "cluewise"},

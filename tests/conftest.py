@@ -31,7 +31,7 @@ COUNT: Counter[tuple[str, str]] = Counter()  # for each mark below: how many tes
 # What tests may need, and how to know whether it is there. These are the only reasons to skip a test.
 NEEDS = {
     "needs_data": (lambda: "CLUEWISE_DATA" in os.environ, "set CLUEWISE_DATA to a folder of data sets"),
-    "needs_chromium": (lambda: shutil.which("chromium") is not None, "install chromium"),
+    "needs_chromium": (lambda: shutil.which(os.environ.get("CHROMIUM", "chromium")) is not None, "install chromium"),
 }
 
 

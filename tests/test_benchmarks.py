@@ -40,6 +40,8 @@ NAMES = (
     "metric_growth",
     "ask",
     "columns",
+    "chunks",
+    "correlation",
 )
 
 

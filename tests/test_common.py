@@ -58,6 +58,7 @@ MODELS = [*(model_of(name) for name in NAMES), cw.Cluewise()]
 WEIGHTS = "a random start of the repeated rows is another start"
 FINDS = "it finds the number of clusters and need not stop at n_clusters"
 COUNTS = "the rows of this check are no counts"
+UNREAD = "the rows of this check come without clues, and clues are all that it looks at"
 PROBABLE = "the check takes whoever has predict_proba for a classifier"
 
 
@@ -68,6 +69,8 @@ def expected(model):
         reasons["check_clustering"] = FINDS
     if type(model).__name__ in FOR_COUNTS:
         reasons["check_clustering"] = COUNTS
+    if not model.card.reads:
+        reasons["check_clustering"] = UNREAD
     if model.card.weights and not model.card.finds and "init" in model.get_params():
         reasons |= {f"check_sample_weight_equivalence_on_{kind}_data": WEIGHTS for kind in ("dense", "sparse")}
     if type(model).__name__ == "ApproxKernelKMeans":  # from landmarks, which are drawn from the distinct rows

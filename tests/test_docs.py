@@ -456,7 +456,7 @@ def test_every_example_is_tried() -> None:
 
 def test_picture_is_there_and_small() -> None:
     shown = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
-    assert shown == ["docs/_static/why_clues.png"]
+    assert shown == ["docs/_static/why_clues.png", "docs/_static/web_answering.png"]
     assert 10_000 < (ROOT / shown[0]).stat().st_size < 150_000
 
 

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, note, settings
 
-from cluewise import Card, Clues, Cluewise, COPKMeans, PCKMeans, RDPMeans, SeededKMeans, clusterers
+from cluewise import (
+    Card,
+    Clues,
+    Cluewise,
+    COPKMeans,
+    CorrelationClusterer,
+    PCKMeans,
+    RDPMeans,
+    SeededKMeans,
+    clusterers,
+)
 from cluewise.base import as_clues
 from cluewise.checks import _laws_conduct, check_clusterer, laws_for, sample_clues
 from cluewise.checks._examples import adapt_rows, blobs, move_clues
@@ -220,9 +230,19 @@ class Mixer(PCKMeans):
         return Clues(n, must=known.must, cannot=known.cannot, must_weight=1e-9)
 
 
+class Peeper(CorrelationClusterer):
+    """A method that says that it does not look at X, and does."""
+
+    def fit(self, X=None, y=None, *, clues=None):
+        super().fit(X, y, clues=clues)
+        self.labels_ = self.labels_[::-1] if X is not None else self.labels_
+        return self
+
+
 @pytest.mark.parametrize(
     ("cls", "law"),
     [
+        (Peeper, "law_clues_are_enough"),
         (Pretender, "law_hard_is_hard"),
         (Pretender, "law_contradiction_raises_first"),
         (Pretender, "law_infeasible_raises_first"),
@@ -319,6 +339,7 @@ PROMISES = {
     "law_seed_is_irrelevant": {"deterministic": True},
     "law_doubts_are_probabilities": {"judges": True},
     "law_no_clues_is_kmeans": {"plain": "k-means"},
+    "law_clues_are_enough": {"reads": False},
     "law_centers_are_means": {"means": True},
 }
 
@@ -326,7 +347,7 @@ PROMISES = {
 @pytest.mark.parametrize(("law", "promise"), PROMISES.items())
 def test_cards_choose_the_laws(law, promise):
     promises = {name: value for given in PROMISES.values() for name, value in given.items()}
-    none = {name: {"plain": "", "invariant": frozenset()}.get(name, False) for name in promises}
+    none = {name: {"plain": "", "invariant": frozenset(), "reads": True}.get(name, False) for name in promises}
     links = Card("Basu2004", "a method of links", frozenset({"must", "cannot"}), **none)
     for card, holds in ((links, False), (replace(links, **promise), True)):
         laws = {found.__name__ for found in laws_for(type("Method", (), {"card": card}))}

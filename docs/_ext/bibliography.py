@@ -11,7 +11,7 @@ from sphinx.util.docutils import SphinxDirective
 
 BIB = Path(__file__).resolve().parents[2] / "references.bib"
 TEX = {r"\&": "&", r"{\u{a}}": "ă", r"{\"o}": "ö", "--": "–"}
-TEX |= {r"{\`o}": "ò", r"{\'a}": "á", r"{\v{c}}": "č", r"{\'c}": "ć"}
+TEX |= {r"{\"e}": "ë", r"{\'e}": "é", r"{\`o}": "ò", r"{\'a}": "á", r"{\v{c}}": "č", r"{\'c}": "ć"}
 
 
 def entries(text: str) -> dict[str, dict[str, str]]:

@@ -20,7 +20,9 @@ AFTER = (
     "explain",
     "active",
     "store",
+    "web",
     "models",
+    "adapters",
     "plots",
     "checks",
 )

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from cluewise import active as active
+    from cluewise import adapters as adapters
     from cluewise import checks as checks
     from cluewise import datasets as datasets
     from cluewise import exceptions as exceptions
     from cluewise import metrics as metrics
     from cluewise import plots as plots
     from cluewise import store as store
+    from cluewise import web as web
     from cluewise.advice import ClueSearchCV as ClueSearchCV
     from cluewise.advice import check as check
     from cluewise.advice import compare as compare
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from cluewise.explain import stability as stability
     from cluewise.front import Cluewise as Cluewise
     from cluewise.front import keep_ids as keep_ids
+    from cluewise.graph import *
     from cluewise.hierarchy import *
     from cluewise.margin import *
     from cluewise.metric_learning import *

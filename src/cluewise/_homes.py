@@ -16,6 +16,7 @@ FAMILIES = (
     "ensemble",
     "hierarchy",
     "density",
+    "graph",
     "spectral",
     "margin",
     "boosting",
@@ -24,7 +25,7 @@ FAMILIES = (
 )
 """Packages of methods: each public name of theirs is one of cluewise, too."""
 
-ROOMS = ("active", "checks", "datasets", "exceptions", "metrics", "plots", "store")
+ROOMS = ("active", "adapters", "checks", "datasets", "exceptions", "metrics", "plots", "store", "web")
 """Packages that are attributes of cluewise."""
 
 _OTHERS = {

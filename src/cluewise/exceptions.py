@@ -14,6 +14,7 @@ __all__ = [
     "Contradiction",
     "Infeasible",
     "NotDescending",
+    "OtherRows",
     "SoftClueWarning",
     "Undecided",
     "UnusedClueWarning",
@@ -74,6 +75,29 @@ class Infeasible(ClueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.args[0], self.witness)
+
+
+class OtherRows(ValueError):
+    """Rows that are not those of a saved model; ``columns`` has the numbers of those that differ, if known.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import cluewise as cw
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.cw"
+    >>> cw.save(cw.Cluewise(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]]), path)
+    >>> cw.load(path).resume([[0.0], [1.0], [9.0], [8.0]])
+    Traceback (most recent call last):
+    ...
+    cluewise.exceptions.OtherRows: column 0 of X differs from that of the fit.
+    """
+
+    def __init__(self, message: str, columns: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.columns = list(columns)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.columns)
 
 
 class Undecided(ClueError):

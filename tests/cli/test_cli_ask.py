@@ -15,9 +15,10 @@ import pytest
 from cluewise import Clues
 from cluewise.active import Answer, PairsAtStake, Project, Question, RandomPairs
 from cluewise.cli import _rows
-from cluewise.cli._files import open_data
 from cluewise.rows.balance import standardize
 from cluewise.store import Store
+from cluewise.workspace import items
+from cluewise.workspace.data import open_data
 
 ASK = ("ask", "data.csv", "--ignore", "color", "--strategy", "RandomPairs")
 
@@ -59,6 +60,23 @@ def test_what_differs_stands_beside_the_rows(folder, typed):
     assert rows["width"][:2] == ["0", "9.1"]
     assert rows["width"][2:4] == ["2.0", "sd"]
     assert "id" not in rows
+
+
+def test_a_group_is_sorted_into_piles(folder, typed, monkeypatch):
+    groups = [Question("group", rows) for rows in ((0, 1, 2, 3, 4), (5, 0, 3), (2, 4, 5))]
+    monkeypatch.setattr(Project, "ask", lambda self: groups[self.state.asked :][:1])
+    wrong = ["1 3 / 3 4", "1 / 6", "y", "/"]
+    result = typed([*wrong, "1 3 / 2 4 5", "n", "u", "2,3", "?"], *ASK, "--budget", "3", "--out", "mine.csv")
+    assert (result.code, result.err) == (0, "")
+    assert "Which of rose, lily, iris, oak and elm belong together?" in result.out
+    assert "[3] iris" in result.out
+    assert [word for word in wrong if f"{word!r} is not an answer to this question." in result.out] == wrong
+    assert "Taken back: Which of fir, rose and oak belong together? " in result.out
+    assert "3 of 3 questions answered (1 don't know, 2 sorted)." in result.out
+    assert [answer for _, answer in standing(folder)] == [[[0, 2], [1, 3, 4]], [[0, 3]], None]
+    clues = Clues.read(folder / "mine.csv", ids=["rose", "lily", "iris", "oak", "elm", "fir"])
+    assert clues.must.tolist() == [[0, 2], [0, 3], [1, 3], [3, 4]]
+    assert clues.cannot.tolist() == [[0, 1]]
 
 
 def test_nothing_has_to_be_said_again(folder, typed):
@@ -315,7 +333,7 @@ def test_undo_takes_back_ones_own_answers(folder, typed):
     ],
 )
 def test_answers_in_words(folder, question, value, words):
-    assert _rows.words(Answer(question, value), open_data(folder / "data.csv", None, ignore=["color"])) == words
+    assert items.words(Answer(question, value), open_data(folder / "data.csv", None, ignore=["color"])) == words
 
 
 def test_the_clues_of_the_beginning_are_never_written_over(folder, typed, monkeypatch):
@@ -376,14 +394,14 @@ def test_numbers_are_never_wrapped(folder, capsys):
     lines = [",".join([f"row{i:02}", "word " * 9, *(f"{-1e6 * i - x:.6f}" for x in rng.random(4))]) for i in range(14)]
     (folder / "many.csv").write_text("\n".join([header, *lines]) + "\n", "utf-8")
     data = open_data(folder / "many.csv", None, id_column="id", ignore=["text"])
-    spread = _rows.spreads(data)
+    spread = items.spreads(data)
     for count in range(2, 15):
         rows = range(14 - count, 14)
         _rows.show_rows(data, rows, [f"[{i}] row{i:02}" for i in rows], spread)
         shown = capsys.readouterr().out
         for j in range(4):
             numbers = data.numbers()[f"column_with_a_long_name_{j}"]
-            assert set(_rows._numbers(numbers[rows])) <= set(shown.split())
+            assert set(items._numbers(numbers[rows])) <= set(shown.split())
         first = f"row{rows[0]:02}"
         assert shown.count(first) == shown.count("apart by")
         assert (shown.count(first) > 1) == (count > 4)  # a hundred and twenty letters
@@ -396,10 +414,10 @@ def test_cells_are_shown_as_people_write_them(folder, typed):
     out = typed(["q"], "ask", "kinds.csv", "--label-column", "kind", "--strategy", "RandomPairs", "--seed", "0").out
     kind = next(line.split() for line in out.splitlines() if line.strip().startswith("kind"))
     assert set(kind[1:3]) <= {"1", "2", "–"}
-    assert [_rows._same(texts) for texts in (["a", "a"], ["a", "b"], ["a", "–"])] == ["=", "differs", "–"]
-    assert _rows._numbers(np.array([1.00000001, 1.00000002])) == ["1.00000001", "1.00000002"]
-    assert _rows._numbers(np.array([0.1, 0.1 + 2**-56, 0.1])) == ["0.1", "0.10000000000000002", "0.1"]
-    assert _rows._numbers(np.array([1.23456789, 9.0])) == ["1.23457", "9"]
+    assert [items._same(texts) for texts in (["a", "a"], ["a", "b"], ["a", "–"])] == ["=", "differs", "–"]
+    assert items._numbers(np.array([1.00000001, 1.00000002])) == ["1.00000001", "1.00000002"]
+    assert items._numbers(np.array([0.1, 0.1 + 2**-56, 0.1])) == ["0.1", "0.10000000000000002", "0.1"]
+    assert items._numbers(np.array([1.23456789, 9.0])) == ["1.23457", "9"]
 
 
 def test_a_choice_is_typed_as_a_number(folder, typed):

@@ -12,9 +12,10 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from cluewise import Clues, Cluewise, __version__, tables
-from cluewise.cli import _progress, _report, _show
+from cluewise.cli import _progress, _show
 from cluewise.core.probability import doubt
 from cluewise.rows.balance import standardize
+from cluewise.workspace import report
 
 FIT = ("fit", "data.csv", "--ignore", "color")
 
@@ -223,13 +224,13 @@ def test_trust_is_told_by_source_the_lines_of_a_file_being_one():
         "a.csv:3": {"must": 0.9, "all": 0.9},
         "Ann": {"must": 0.7, "all": 0.7},
     }
-    found = _report._trust(SimpleNamespace(clues_=clues, trust_=trust))
+    found = report._trust(SimpleNamespace(clues_=clues, trust_=trust))
     assert found == {
         "a.csv": {"labels": 0.75, "must": 0.9, "all": pytest.approx(0.8)},
         "Ann": {"must": 0.7, "all": 0.7},
     }
     merged = {"a.csv": {"labels": 0.75, "all": 0.8}}  # where the model itself takes a file for one source
-    assert _report._trust(SimpleNamespace(clues_=clues, trust_=merged)) == merged
+    assert report._trust(SimpleNamespace(clues_=clues, trust_=merged)) == merged
 
 
 def test_labels_are_suspects_as_well(run, groups, monkeypatch):

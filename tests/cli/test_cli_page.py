@@ -15,14 +15,14 @@ import pytest
 
 import cluewise as cw
 from cluewise import tables
-from cluewise.cli import _again, _clusters, _page, _svg
+from cluewise.workspace import _svg, again, clusters, page
 
 EVIL = "<script>alert(1)</script>&\"'"
 
 
 @pytest.fixture(autouse=True)
 def few_resamples(monkeypatch):
-    monkeypatch.setattr(_again, "RESAMPLES", 4)
+    monkeypatch.setattr(again, "RESAMPLES", 4)
 
 
 @pytest.fixture
@@ -157,20 +157,20 @@ def test_words_samples_and_the_plan_of_columns_are_shown():
     notes = [f"please send invoice {i}" if i < 9 else f"order {i} came in time" for i in range(18)]
     table = tables.Table({"note": notes, "x": np.arange(18.0)})
     found = cw.describe(np.repeat([0, 1], 9), table)
-    said = "".join(_page._show_profile(found[0], SimpleNamespace(table=table), {"0": "<i>"}))
+    said = "".join(page._show_profile(found[0], SimpleNamespace(table=table), {"0": "<i>"}))
     assert "&lt;i&gt; (" in said
     assert "Words in note: invoice, please, send" in said
     facts = {"standardized": True, "parameters": {}, "choice": None, "cluewise": "1", "method": "M", "seed": 0}
     facts |= {"columns": ["x"], "seconds": 1.0, "command": "cluewise fit <x>"}
     plan = [{"name": "<age>", "kind": "number", "width": 1, "notes": ["3 missing.", "filled."]}]
-    said = "".join(_page._show_making(facts | {"column_plan": plan}))
+    said = "".join(page._show_making(facts | {"column_plan": plan}))
     assert "<td>&lt;age&gt;</td><td>number</td><td>1</td><td>3 missing. filled.</td>" in said
     suspect = {"kind": "must", "rows": ["a<", "b"], "source": "ann.csv:3", "doubt": 0.999}
-    said = "".join(_page._show_suspects({"suspects": [suspect] * 31}))
+    said = "".join(page._show_suspects({"suspects": [suspect] * 31}))
     assert "<li>99.0 %: must-link a&lt; – b (ann.csv:3)</li>" in said
     assert "… and 1 more." in said
     failed = {"resamples": 2, "rows": 9, "failed": 1, "clusters": []}
-    assert "1 part could not be clustered." in "".join(_page._show_stability({"stability": failed, "unsure": []}))
+    assert "1 part could not be clustered." in "".join(page._show_stability({"stability": failed, "unsure": []}))
 
 
 def test_stability_is_not_measured_where_no_part_can_be_clustered(run, folder, write):
@@ -258,7 +258,7 @@ def test_names_are_in_the_summary_and_on_the_page(run, folder, write):
 
 def test_rows_that_moved_are_told_by_ids():
     found = cw.describe([0, 0, 0, 1, 1], {"x": [1, 2, 3, 8, 9]}, clues=cw.Clues(5), without=[0, 0, 2, 1, 1])
-    told = _clusters._renumber(found, np.array([7, 4]))
+    told = clusters._renumber(found, np.array([7, 4]))
     assert [profile.cluster for profile in told] == [7, 4]
     assert (told.changes.before.tolist(), told.changes.after.tolist()) == ([8], [7])
     assert {other for profile in told for other in profile.neighbors} == {4, 7}

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from cluewise import Clues
-from cluewise.cli import _project
+from cluewise.workspace import projects
 
 ASK = ("ask", "data.csv", "--ignore", "color", "--strategy", "RandomPairs")
 
@@ -23,7 +23,7 @@ def project(folder, run, monkeypatch):
 
 @pytest.fixture
 def state(folder, run):
-    run("update", "state", "--data", "data.csv", "-k", 2, "--ignore", "color", "--partitions", 10)
+    run("update", "state", "--data", "data.csv", "-k", 2, "--ignore", "color", "--partitions", 10, "--method", "SCSC")
     run("update", "state", "--clues", "clues.csv")
     return folder / "state"
 
@@ -81,13 +81,13 @@ def test_lost_lines_are_counted(state, run, folder):
 
 
 def test_who_begins_a_moment_too_late_hears_how_it_began(project, run, monkeypatch):
-    real, looks = _project.is_begun, []
+    real, looks = projects.is_begun, []
 
     def is_begun(path):
         looks.append(path)
         return len(looks) > 1 and real(path)  # at the first look nobody had begun
 
-    monkeypatch.setattr(_project, "is_begun", is_begun)
+    monkeypatch.setattr(projects, "is_begun", is_begun)
     late = run(*ASK, "--budget", 9)
     assert (late.code, late.out) == (2, "")
     assert late.err == (

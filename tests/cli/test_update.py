@@ -19,9 +19,7 @@ DATA = ("--data", "data.csv", "--id", "id", "--ignore", "color")
 
 @pytest.fixture
 def state(folder, run):
-    answer = run(
-        "update", "state", "--data", "data.csv", "-k", 2, "--id", "id", "--ignore", "color", "--partitions", 20
-    )
+    answer = run("update", "state", *DATA, "-k", 2, "--partitions", 20, "--method", "scsc")
     assert (answer.code, answer.out, answer.err) == (0, "", "")
     return folder / "state"
 
@@ -99,7 +97,9 @@ def test_mistakes_are_one_sentence(folder, run, state):
         (("update", "nowhere", "--clues", "clues.csv"), "there is no folder 'nowhere'"),
         (("update", "state", "--clues", "no.csv"), "there is no file 'no.csv'"),
         (("update", "state", "--clues", "/dev/zero"), "'/dev/zero' is a pipe, a socket or a device"),
-        (("update", "new", "--data", "data.csv"), "a new model needs the number of clusters: -k"),
+        (("update", "new", *DATA, "--method", "SCSC"), "a new SCSC needs the number of clusters: -k"),
+        (("update", "new", *DATA, "--method", "PCKMeans"), "PCKMeans takes no further clues after its fit"),
+        (("update", "new", *DATA, "--partitions", 9), "--partitions is for --method SCSC"),
         (
             ("update", "state", "--data", "data.csv", "-k", 2, "--id", "id", "--ignore", "color"),
             "holds a model already",
@@ -117,7 +117,20 @@ def test_rows_without_names(folder, run, monkeypatch):
     (folder / "plain.csv").write_text("x,y\n0,0\n0,1\n9,9\n9,8\n")
     feed(monkeypatch, "0,1,must\n1,2,cannot\n")
     answer = run(
-        "update", "s", "--data", "plain.csv", "-k", 2, "--partitions", 10, "--raw", "--clues", "-", "--out", "l.csv"
+        "update",
+        "s",
+        "plain.csv",
+        "--method",
+        "SCSC",
+        "-k",
+        2,
+        "--partitions",
+        10,
+        "--raw",
+        "--clues",
+        "-",
+        "--out",
+        "l.csv",
     )
     assert answer.out.startswith("batch 1: 1 must, 1 cannot")
     assert (folder / "l.csv").read_text().splitlines()[0] == "id,cluster"
@@ -136,3 +149,61 @@ def test_answers_come_while_the_input_is_open(state):
     process.communicate()
     done = subprocess.run(command, input="oak,elm,must\n", capture_output=True, text=True, check=True)
     assert done.stdout == "batch 2: 1 must; 0 rows changed\n"
+
+
+@pytest.fixture
+def saved(folder, run):
+    fit = run("fit", "data.csv", "--ignore", "color", "-k", 2, "--clues", "clues.csv", "--save", "model.cw", "--quiet")
+    assert (fit.code, fit.err) == (0, "")
+    (folder / "data-clusters.csv").unlink()
+    return folder / "model.cw"
+
+
+def test_a_model_of_fit_takes_new_clues(saved, run, folder):
+    before = run("predict", "model.cw", "data.csv", "--json").out
+    (folder / "new.csv").write_text("a,b,kind\noak,elm,must\nrose,flower,label\niris,flower,label\n")
+    answer = run("update", "model.cw", "data.csv", "--clues", "new.csv")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == "batch 1: 1 must, 2 label; 0 rows changed\nWritten: data-clusters.csv, model.cw.\n"
+    head, *lines = (folder / "data-clusters.csv").read_text().splitlines()
+    assert head == "id,length,width,color,cluster,name,margin"
+    assert [line.split(",")[5] for line in lines] == ["flower"] * 3 + [""] * 3
+    after = json.loads(run("predict", "model.cw", "data.csv", "--json").out)
+    assert after["sizes"] == json.loads(before)["sizes"]
+    assert list(after["names"].values()) == ["flower"]
+    again = run("update", "model.cw", "data.csv", "--clues", "new.csv", "--quiet", "--out", "labels.csv")
+    assert (again.code, again.out) == (0, "")  # nothing new
+    assert (folder / "labels.csv").read_text() == (folder / "data-clusters.csv").read_text()
+    assert run("rescue", "model.cw", "saved.csv").out == "5 clues saved in saved.csv, 0 lost.\n"
+
+
+def test_other_data_are_refused_with_what_differs(saved, run, write):
+    flowers = (saved.parent / "data.csv").read_text()
+    for text, words in (
+        (flowers.rsplit("fir", 1)[0], "other.csv has 5 rows, but 'model.cw' was fitted to 6."),
+        (flowers.replace("elm", "ash"), "other.csv line 6 is 'ash', but 'model.cw' has 'elm' there."),
+        (
+            flowers.replace("9.1,9.2", "9.1,9.4"),
+            "is not what 'model.cw' was fitted to: column 'width' differs",
+        ),
+        (flowers.replace("width", "depth"), "other.csv has no column 'width'"),
+    ):
+        write("other.csv", text)
+        answer = run("update", "model.cw", "other.csv", "--clues", "clues.csv")
+        assert answer.code == 2, words
+        assert words in answer.err
+    without = run("update", "model.cw", "--clues", "clues.csv")
+    assert without.code == 2
+    assert without.err == (
+        "cluewise: the model in 'model.cw' does not hold its rows; give them too: cluewise update model.cw DATA.\n"
+    )
+    assert "holds a model already; leave -k out" in run("update", "model.cw", "data.csv", "-k", 3).err
+
+
+def test_a_new_model_is_a_cluewise(folder, run):
+    started = run("update", "state", "data.csv", "--ignore", "color", "-k", 2, "--clues", "clues.csv", "--batch", 1)
+    assert (started.code, started.err) == (0, "")
+    assert started.out.splitlines()[2] == "batch 3: 1 cannot; 0 rows changed"  # the first line is the header
+    (folder / "clues.csv").write_text("a,b,kind\nrose,lily,must\niris,oak,cannot\noak,elm,must\n")
+    again = run("update", "state", "data.csv", "--clues", "clues.csv")
+    assert again.out == "batch 4: 1 must; 0 rows changed\nWritten: data-clusters.csv, state.\n"

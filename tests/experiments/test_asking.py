@@ -81,3 +81,36 @@ def test_wrong_answers_go_on_where_they_stopped(tmp_path, monkeypatch, script):
     assert table.read_text() == first
     assert "| PairsAtStake | *itself* |" in first
     assert first.rstrip().endswith("| 3 |")
+
+
+@pytest.mark.needs_data
+def test_group_questions_go_on_where_they_stopped(tmp_path, monkeypatch, script):
+    calls = script("experiments", "group_questions")
+    monkeypatch.setattr(calls, "CONVERSATIONS", {"groups": (calls.CONVERSATIONS["groups"][0], (12, 14))})
+    monkeypatch.setattr(calls, "SHOWN", (12, 14))
+    table = tmp_path / "table.md"
+    some = ["--only", "iris", "--errors", "0.1", "--csv", str(tmp_path / "a.csv"), "--table", str(table)]
+    calls.main(some)
+    first = table.read_text()
+    monkeypatch.setattr(calls, "talk", None)  # nothing is left to run
+    calls.main(some)
+    assert table.read_text() == first
+    assert first.count("| groups | 14 | 0.") == 1  # of three error rates one was run
+    assert first.count("| groups | 12 | ") == 3
+
+
+@pytest.mark.needs_data
+def test_a_person_last_goes_on_where_it_stopped(tmp_path, monkeypatch, script):
+    last = script("experiments", "person_last")
+    make, _ = last.STRATEGIES["groups"]
+    monkeypatch.setattr(last, "STRATEGIES", {"groups": (make, 30)})
+    monkeypatch.setattr(last, "SETS", ["iris"])
+    table = tmp_path / "table.md"
+    some = ["--strategy", "groups", "--csv", str(tmp_path / "a.csv"), "--table", str(table)]
+    last.main(some)
+    first = table.read_text()
+    monkeypatch.setattr(last, "talk", None)  # nothing is left to run
+    last.main(some)
+    assert table.read_text() == first
+    assert "| groups | model and person | 30 | 3 |" in first
+    assert "| groups | person, half | 15 | 15 |" in first

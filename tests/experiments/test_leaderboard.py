@@ -68,7 +68,7 @@ def many_pairs(found, folder):
 
 def test_every_clusterer_is_in_the_race():
     raced = {cell.method for experiment in leaderboard.EXPERIMENTS for cell in experiment.cells()}
-    assert raced | set(runs.TWINS) >= set(cluewise.clusterers())
+    assert raced | set(runs.TWINS) >= {name for name, cls in cluewise.clusterers().items() if cls.card.reads}
     assert len(runs.BOARD.data) == 20
     assert sorted(name for names in summaries.GROUPS.values() for name in names) == sorted(runs.BOARD.data)
     assert all(experiment.limit == 60 for experiment in leaderboard.EXPERIMENTS)

@@ -171,11 +171,39 @@ def test_a_cluewise_is_saved_with_no_rows_but_its_references_and_keeps_its_ids(t
     again = cw.load(tmp_path / "model.cw")
     assert again.cluster_ids_.tolist() == [7, 2, 9]
     assert str(again.choice_) == str(model.choice_)
-    with pytest.raises(ValueError, match="a loaded model has not all rows and cannot be updated; fit it again"):
+    with pytest.raises(ValueError, match=r"a loaded model does not hold its rows; pass them to resume\(X\)"):
         again.update(cw.Clues(2000, must=[(0, 1)]))
-    model.update(cw.Clues(2000, must=[(0, 1)]))  # saving has taken nothing from it
     cw.save(again, tmp_path / "again.cw")
     assert (tmp_path / "again.cw").read_bytes() == (tmp_path / "model.cw").read_bytes()
+    again.resume(X)
+    more = cw.Clues.sample(y, pairs=40, random_state=1)
+    model.update(more)  # saving has taken nothing from it
+    assert same(again.update(more).margin_, model.margin_)
+    assert same(again.cluster_ids_, model.cluster_ids_)
+
+
+def test_a_loaded_cluewise_is_resumed_with_its_own_rows_only(tmp_path):
+    rng = np.random.default_rng(0)
+    X, weight = rng.normal(size=(60, 3)), rng.uniform(1, 2, 60)
+    cw.save(cw.Cluewise(2, random_state=0).fit(X), tmp_path / "model.cw")
+    cw.save(cw.Cluewise(2, random_state=0).fit(X, sample_weight=weight), tmp_path / "weighted.cw")
+    plain, weighted = cw.load(tmp_path / "model.cw"), cw.load(tmp_path / "weighted.cw")
+    changed, swapped = X.copy(), X.copy()
+    changed[7, 1] += 0.01
+    swapped[[3, 4], 2] = X[[4, 3], 2]
+    for model, taken, words in (
+        (plain, {"X": X[:59]}, "X has 59 rows, but the model was fitted to 60"),
+        (plain, {"X": changed}, "column 1 of X differs from that of the fit"),
+        (plain, {"X": swapped}, "column 2 of X differs from that of the fit"),
+        (plain, {"X": X, "sample_weight": weight}, "fitted without sample_weight"),
+        (weighted, {"X": X}, "fitted with another sample_weight"),
+        (weighted, {"X": X, "sample_weight": weight[::-1]}, "fitted with another sample_weight"),
+    ):
+        with pytest.raises(cw.exceptions.OtherRows, match=words):
+            model.resume(**taken)
+    clues = cw.Clues(60, must=[(0, 1)])
+    assert plain.resume(X.astype(np.float32)).update(clues).clues_ == clues
+    assert weighted.resume(X, sample_weight=weight).update(clues).clues_ == clues
 
 
 def test_parameters_of_every_type_come_back(tmp_path):

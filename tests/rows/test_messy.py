@@ -50,4 +50,4 @@ def test_a_messy_table_goes_through_every_command(run, tmp_path, seed):
     project = f"project{seed}.cluewise"
     run("ask", path.name, *sheet, "--budget", 2, "--project", project, "--strategy", "RandomPairs", typed="y\nn\n")
     state = ["update", f"state{seed}", "--clues", "clues.csv"]
-    run(*state, "--data", path.name, *sheet, "-k", 3, "--partitions", 5, "--quiet")
+    run(*state, "--data", path.name, *sheet, "-k", 3, "--method", "SCSC", "--partitions", 5, "--quiet")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_array
 
+from cluewise._dask import is_dask
 from cluewise._docs import documented
 from cluewise._squares import largest, require_squares
 from cluewise._typing import ArrayLike, Bools, Floats, Ints
@@ -135,6 +136,8 @@ def propagate(
     >>> more.cannot.tolist()
     [[0, 4], [1, 4]]
     """
+    if is_dask(X):
+        raise TypeError("propagate does not take dask arrays; pass a sample of the rows with their clues.")
     data: Floats = check_array(X, dtype=[np.float64, np.float32])
     require_squares(largest(data), data.dtype, "X")
     known = as_clues(clues, len(data))

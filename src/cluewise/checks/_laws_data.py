@@ -15,6 +15,7 @@ from cluewise.checks._fits import Rng, assert_same, copy_with, fit, fix_start, s
 from cluewise.clues import Clues
 
 __all__ = [
+    "law_clues_are_enough",
     "law_moved_and_scaled_rows",
     "law_no_clues_is_kmeans",
     "law_permuted_rows",
@@ -30,6 +31,13 @@ def law_no_clues_is_kmeans(estimator: Any, X: Floats, clues: Clues, rng: Rng) ->
     plain = KMeans(model.n_clusters, init=model.init, n_init=1, tol=0, max_iter=1000, algorithm="lloyd").fit(X)
     for nothing in (None, Clues(len(X)), np.full(len(X), -1)):
         assert_same(plain, fit(clone(model), X, nothing), f"clues={nothing!r} instead of k-means")
+
+
+def law_clues_are_enough(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A method that does not look at X gives the same result without it."""
+    known = select_clues(estimator, clues)
+    model = fix_start(estimator, X, rng)
+    assert_same(fit(model, X, known), fit(clone(model), None, known), "leaving X out")
 
 
 def law_permuted_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:

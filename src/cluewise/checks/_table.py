@@ -38,6 +38,7 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_clues.law_entailed_clues_change_nothing, lambda card: card.closes and card.accepts >= LINKS),
     (of_clues.law_order_of_clues_is_irrelevant, always),
     (of_clues.law_groups_are_their_pairs, _expands),
+    (of_data.law_clues_are_enough, lambda card: not card.reads),
     (of_data.law_permuted_rows, always),
     (of_clues.law_contradiction_raises_first, lambda card: (card.hard or card.joins) and card.accepts >= LINKS),
     (of_clues.law_infeasible_raises_first, lambda card: card.hard and not card.finds),

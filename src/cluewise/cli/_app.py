@@ -27,6 +27,7 @@ from cluewise.cli._rescue import rescue
 from cluewise.cli._show import standard_output
 from cluewise.cli._update import update
 from cluewise.cli._warmup import warmup
+from cluewise.cli._web import web
 
 __all__ = ["app", "run"]
 
@@ -104,6 +105,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "fit": fit,
     "predict": predict,
     "ask": ask,
+    "web": web,
     "check": check,
     "compare": compare,
     "update": update,

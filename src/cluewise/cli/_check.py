@@ -10,7 +10,7 @@ from cluewise.cli import _options as opt
 
 if TYPE_CHECKING:
     from cluewise.advice import Diagnosis
-    from cluewise.cli._files import Data
+    from cluewise.workspace.data import Data
 
 __all__ = ["check"]
 
@@ -19,7 +19,8 @@ _AT_ONCE = 10  # rows that are named together
 
 
 def check(
-    data: opt.DataFile,
+    data: opt.ProjectOrDataFile = None,
+    project: opt.ProjectFile = None,
     clues: opt.ClueFile = None,
     clusters: opt.Clusters = None,
     method: opt.Method = None,
@@ -38,7 +39,8 @@ def check(
     """Say whether the clues make sense, and whether they will help.
 
     Reports the clues, contradictions among them and how well they fit the data; with -k also whether that many clusters
-    can satisfy them, and how likely the method does worse with the clues than without.
+    can satisfy them, and how likely the method does worse with the clues than without. With --project, the clues are
+    the answers of `cluewise ask`.
 
     Exit code 0: the clues can be satisfied, as far as is known; 1: they cannot; 2: bad input.
 
@@ -46,18 +48,21 @@ def check(
     """
     from cluewise.advice import check as examine
     from cluewise.cli import _columns, _method, _show
-    from cluewise.cli._files import open_data
+    from cluewise.cli._source import open_source
+    from cluewise.workspace.report import list_plan
 
-    opened = open_data(
-        data,
-        clues,
-        id_column=id_column,
-        columns=columns,
-        ignore=opt.split_names(ignore),
-        label_column=label_column,
-        kinds=kinds,
-        sheet=sheet,
-    )
+    options = {
+        "clues": clues,
+        "id": id_column,
+        "columns": columns,
+        "ignore": ignore,
+        "as": kinds,
+        "sheet": sheet,
+        "label_column": label_column,
+        "raw": raw,
+    }
+    source = open_source("check", data, project, clusters, options)
+    opened, clusters, raw = source.data, source.clusters, source.raw
     classes = len({*opened.clues.labels[opened.clues.labels >= 0].tolist()})
     known = classes > 1 or clusters is not None or method is not None
     count = classes if clusters is None and method is None and classes > 1 else clusters
@@ -69,7 +74,7 @@ def check(
     found = examine(opened.clues, X, estimator=model, n_clusters=k, random_state=seed)
     rows = _rows_of_trouble(found)
     if json:
-        facts = _as_data(found, opened, rows) | {"column_plan": _columns.as_data(columns_used)}
+        facts = _as_data(found, opened, rows) | {"column_plan": list_plan(columns_used)}
         _show.say(_show.as_json(facts))
     else:
         _show.say(str(found))
@@ -84,8 +89,8 @@ def check(
 
 def _rows_of_trouble(found: Diagnosis) -> list[int]:
     """Rows of the first contradictions, of the impossibility, and of the clashes and repairs that the page shows."""
-    from cluewise.cli._files import rows_of
     from cluewise.exceptions import Contradiction, Infeasible
+    from cluewise.workspace.data import rows_of
 
     rows = found.shown_rows
     for conflict in found.contradictions[:5]:

@@ -1,9 +1,8 @@
-"""What became of the columns of a table: as data, as a table, and as a few words."""
+"""What became of the columns of a table: as a table, and as a few words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from cluewise.cli import _show
@@ -11,14 +10,9 @@ from cluewise.cli import _show
 if TYPE_CHECKING:
     from cluewise.rows import Rows
 
-__all__ = ["as_data", "show_plan", "summarize"]
+__all__ = ["show_plan", "summarize"]
 
 _NAMED = 5  # columns that a sentence names
-
-
-def as_data(rows: Rows) -> list[dict[str, Any]]:
-    """The plan for other programs."""
-    return [asdict(plan) for plan in rows.plan_]
 
 
 def show_plan(rows: Rows, notes: Sequence[str]) -> None:

@@ -47,9 +47,11 @@ def compare(
     """
     from cluewise import advice
     from cluewise.cli import _columns, _method, _show
-    from cluewise.cli._files import name_rows, open_data
+    from cluewise.workspace.data import name_rows, open_data
+    from cluewise.workspace.names import split_names
+    from cluewise.workspace.report import list_plan
 
-    left_out = [*opt.split_names(ignore), *([] if truth is None else [truth])]
+    left_out = [*split_names(ignore), *([] if truth is None else [truth])]
     opened = open_data(
         data,
         clues,
@@ -74,7 +76,7 @@ def compare(
             random_state=seed,
         )
     if json:
-        _show.say(_show.as_json(_as_data(result) | {"column_plan": _columns.as_data(rows)}))
+        _show.say(_show.as_json(_as_data(result) | {"column_plan": list_plan(rows)}))
     else:
         _show.say(str(result))
 

@@ -56,6 +56,7 @@ def _write(wine: Wine, out: Path) -> None:
 def _tell(wine: Wine, out: Path) -> None:
     from cluewise.cli import _show, _wine
     from cluewise.metrics import ari
+    from cluewise.workspace.report import percent
 
     known = repr(wine.clues).split(": ")[1].removesuffix(")")
     _show.say(f"{len(wine.truth)} wines of 3 kinds. Known: {known}; one link in ten is wrong.")
@@ -65,7 +66,7 @@ def _tell(wine: Wine, out: Path) -> None:
         kind: (wine.trust[kind], 1 - wine.wrong(wine.clues.only([kind])) / len(getattr(wine.clues, kind)))
         for kind in ("must", "cannot")
     }
-    found = ", ".join(f"{kind}-links {_show.percent(a)} (truth {_show.percent(b)})" for kind, (a, b) in shares.items())
+    found = ", ".join(f"{kind}-links {percent(a)} (truth {percent(b)})" for kind, (a, b) in shares.items())
     _show.say(f"Trust found, the share of clues that seem right: {found}.")
     others, plain = _wine.other_draws(wine), ari(wine.truth, wine.before)
     _show.say(

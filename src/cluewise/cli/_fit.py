@@ -12,7 +12,7 @@ from cluewise.cli import _options as opt
 
 if TYPE_CHECKING:
     from cluewise._typing import Floats
-    from cluewise.cli._files import Data
+    from cluewise.workspace.data import Data
 
 __all__ = ["fit"]
 
@@ -82,7 +82,8 @@ TimeLimit = Annotated[
 
 def fit(
     context: typer.Context,
-    data: opt.DataFile,
+    data: opt.ProjectOrDataFile = None,
+    project: opt.ProjectFile = None,
     clues: opt.ClueFile = None,
     clusters: opt.Clusters = None,
     method: opt.Method = None,
@@ -110,14 +111,19 @@ def fit(
 ) -> None:
     """Cluster the rows of a file, and write each row with its cluster.
 
+    With --project, cluster by the answers of `cluewise ask`; the project knows the data and how to read them.
+
     Example: cluewise fit wine.csv --clues clues.csv --map wine.png
     """
     from time import perf_counter
 
     from cluewise import tables
-    from cluewise.cli import _clusters, _columns, _files, _method, _show
-    from cluewise.cli._report import report as make_report
-    from cluewise.cli._report import summarize
+    from cluewise.cli import _columns, _files, _method, _show
+    from cluewise.cli._source import open_source
+    from cluewise.cli._summary import summarize
+    from cluewise.workspace.clusters import describe_clusters
+    from cluewise.workspace.data import add_columns, name_rows, stem_of
+    from cluewise.workspace.report import report as make_report
 
     _files.check_suffix(out, _files.TABLES)
     if picture is not None:
@@ -125,16 +131,18 @@ def fit(
 
         _files.check_suffix(picture, _files.PICTURES)
         require_matplotlib()
-    opened = _files.open_data(
-        data,
-        clues,
-        id_column=id_column,
-        columns=columns,
-        ignore=opt.split_names(ignore),
-        label_column=label_column,
-        kinds=kinds,
-        sheet=sheet,
-    )
+    options = {
+        "clues": clues,
+        "id": id_column,
+        "columns": columns,
+        "ignore": ignore,
+        "as": kinds,
+        "sheet": sheet,
+        "label_column": label_column,
+        "raw": raw,
+    }
+    source = open_source("fit", data, project, clusters, options)
+    opened, clusters, raw = source.data, source.clusters, source.raw
     earlier = None
     if save is not None or keep_ids is not None:
         from cluewise.cli import _saved
@@ -148,14 +156,14 @@ def fit(
         model = _auto.probe(candidates, penalty)
     else:
         model = _method.build(opened.clues, method, clusters, seed, penalty, time_limit)
-    target = data.with_name(f"{_files.stem_of(data)}-clusters.csv") if out is None else out
+    target = source.path.with_name(f"{stem_of(source.path)}-clusters.csv") if out is None else out
     targets = {"--out": target, "--report": report, "--map": picture, "--save": save}
-    with _files.open_outputs(targets, (data, clues)) as asides:
+    with _files.open_outputs(targets, (source.path, project, clues)) as asides:
         X, rows = _method.prepare(opened, model, raw)
         if explain and not json:
             _columns.show_plan(rows, opened.table.notes)
         began = perf_counter()
-        with _files.name_rows(opened):
+        with name_rows(opened):
             if candidates is not None:
                 found = _auto.choose(X, opened.clues, clusters, candidates, seed, time_limit, quiet=quiet)
                 model = found.best
@@ -174,20 +182,24 @@ def fit(
         page = report is not None and report.suffix.lower() in (".html", ".htm")
         described = None
         if page:
-            from cluewise.cli import _again, _page
+            from cluewise.workspace.again import look_twice
+            from cluewise.workspace.page import write_page
         if json or report is not None or not quiet:
-            without = _again.look_twice(facts, model, X, opened.clues, quiet) if page else None
-            described = _clusters.describe_clusters(model, opened, facts["ids"], without)
+            without = None
+            if page:
+                with _wait("Clustering parts of the rows again …", quiet):
+                    without = look_twice(facts, model, X, opened.clues)
+            described = describe_clusters(model, opened, facts["ids"], without)
             facts["profiles"] = [] if described is None else described.to_dict()["profiles"]
         facts["output"] = {option: str(path) for option, path in targets.items() if path is not None}
         if hasattr(model, "margin_"):
             new["margin"] = model.margin_
         with tables.writing(target):
-            tables.write(asides["--out"], _files.add_columns(opened.table, new), raw_cells=raw_cells)
+            tables.write(asides["--out"], add_columns(opened.table, new), raw_cells=raw_cells)
         if report is not None:
             with tables.writing(report):
                 text = (
-                    _page.write_page(facts, opened, X, shown, model.broken_, described)
+                    write_page(facts, opened, X, shown, model.broken_, described)
                     if page
                     else _show.as_json(facts) + "\n"
                 )
@@ -197,7 +209,7 @@ def fit(
                 _draw(X if axes is None else axes, opened, shown, asides["--map"])
         if save is not None:
             with tables.writing(save):
-                _saved.save(asides["--save"], model, opened, rows, id_column, named.names)
+                _saved.save(asides["--save"], model, opened, rows, source.id_column, named.names)
     if json:
         _show.say(_show.as_json(facts))
     elif not quiet:
@@ -222,11 +234,21 @@ def _watch(model: Any, quiet: bool) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
+def _wait(words: str, quiet: bool) -> AbstractContextManager[Any]:
+    """Say on a terminal what takes long."""
+    from cluewise.cli import _show
+    from cluewise.cli._progress import show_status
+
+    return nullcontext() if quiet or not _show.is_watched() else show_status(words)
+
+
 def _axes(opened: Data, value: str) -> dict[str, Floats]:
     """The two columns that the map shows; missing numbers at the median."""
     import numpy as np
 
-    names, numbers = opt.split_names(value), opened.numbers()
+    from cluewise.workspace.names import split_names
+
+    names, numbers = split_names(value), opened.numbers()
     for name in names:
         if name not in numbers:
             what = "a column of numbers" if name in opened.columns else "one of the columns that are clustered"

@@ -37,7 +37,9 @@ def methods(
             raise ValueError("--accepts, --hard and --soft choose among methods; use them without --strategies.")
         _list_strategies(json)
         return
-    kinds = opt.split_names(accepts)
+    from cluewise.workspace.names import split_names
+
+    kinds = split_names(accepts)
     if kinds:
         _check_kinds(kinds)
     if json:

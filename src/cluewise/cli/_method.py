@@ -12,8 +12,8 @@ from cluewise.cli._cards import DEFAULT
 from cluewise.clues import Clues
 
 if TYPE_CHECKING:
-    from cluewise.cli._files import Data
     from cluewise.rows import Rows
+    from cluewise.workspace.data import Data
 
 __all__ = ["build", "check_seconds", "count_clusters", "prepare"]
 

@@ -1,9 +1,7 @@
-"""Options that several commands share, and lists of columns in them."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -11,7 +9,7 @@ import typer
 
 __all__ = [
     "As", "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "Explain", "IdColumn", "Ignore", "LabelColumn",
-    "Method", "Penalty", "Quiet", "Raw", "RawCells", "Seed", "Sheet", "repeat", "split_kinds", "split_names",
+    "Method", "Penalty", "ProjectFile", "ProjectOrDataFile", "Quiet", "Raw", "RawCells", "Seed", "Sheet", "repeat",
 ]  # fmt: skip
 
 _DATA, _RESULT = "Data", "Output"
@@ -19,6 +17,24 @@ _DATA, _RESULT = "Data", "Output"
 DataFile: TypeAlias = Annotated[
     Path,
     typer.Argument(metavar="DATA", help="Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip."),
+]
+ProjectOrDataFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DATA]",
+        show_default=False,
+        help="Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip. With --project only if the "
+        "file has moved.",
+    ),
+]
+ProjectFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--project",
+        metavar="FILE",
+        help="A project of `cluewise ask`: its data, the options it was begun with, and all answers as clues.",
+        rich_help_panel=_DATA,
+    ),
 ]
 ClueFile: TypeAlias = Annotated[
     Path | None,
@@ -110,22 +126,6 @@ Quiet: TypeAlias = Annotated[
 ]
 
 
-def split_names(value: str | None) -> list[str]:
-    """Names separated by commas, none for None; a name that holds a comma is quoted."""
-    if value is None:
-        return []
-    try:
-        names = [name.strip() for name in next(csv.reader([value], skipinitialspace=True), [])]
-    except csv.Error:  # a line break
-        names = []
-    if not all(names) or not names:
-        raise ValueError(f"'{value}' is not a list of columns; separate their names by commas.")
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise ValueError(f"'{value}' names column '{twice}' more than once.")
-    return names
-
-
 def repeat(context: typer.Context) -> str:
     """The command that repeats this one: its arguments, and options that are not at their defaults."""
     import shlex
@@ -138,15 +138,3 @@ def repeat(context: typer.Context) -> str:
         words += [parameter.opts[0]] if parameter.param_type_name == "option" else []
         words += [] if value is True else [str(value)]
     return shlex.join(words)
-
-
-def split_kinds(value: str | None) -> dict[str, str | list[str]]:
-    """The kinds of columns in ``age:number,size:S<M<L``; an order is a list."""
-    kinds: dict[str, str | list[str]] = {}
-    for entry in split_names(value):
-        name, colon, kind = (part.strip() for part in entry.rpartition(":"))
-        if not (name and colon and kind):
-            raise ValueError(f"--as '{entry}' names no kind; write it as age:number.")
-        levels = [level.strip() for level in kind.split("<")]
-        kinds[name] = levels if len(levels) > 1 else kind
-    return kinds

@@ -43,19 +43,20 @@ def predict(
     from cluewise import tables
     from cluewise.cli import _files, _saved, _show
     from cluewise.core.assign import find_margin
+    from cluewise.workspace.data import add_columns, stem_of
 
     _files.check_suffix(out, _files.TABLES)
     saved = _saved.open_model(model)
     if not hasattr(saved.model, "predict"):
         raise ValueError(f"{type(saved.model).__name__} in '{model}' does not predict; `cluewise list` shows who does.")
     table, X = _saved.read_rows(saved, data, id_column, sheet)
-    target = data.with_name(f"{_files.stem_of(data)}-clusters.csv") if out is None else out
+    target = data.with_name(f"{stem_of(data)}-clusters.csv") if out is None else out
     with _files.open_outputs({"--out": target}, (model, data)) as asides:
         columns = saved.clusters.columns(saved.model.predict(X))
         if hasattr(saved.model, "margin_") and hasattr(saved.model, "predict_proba"):
             columns["margin"] = find_margin(saved.model.predict_proba(X))
         with tables.writing(target):
-            tables.write(asides["--out"], _files.add_columns(table, columns), raw_cells=raw_cells)
+            tables.write(asides["--out"], add_columns(table, columns), raw_cells=raw_cells)
     facts = _describe(saved, table, columns["cluster"]) | {"output": {"--out": str(target)}}
     if json:
         _show.say(_show.as_json(facts))
@@ -80,11 +81,12 @@ def _describe(saved: Any, table: Any, numbers: Any) -> dict[str, Any]:
 
 def _summarize(facts: dict[str, Any]) -> None:
     from cluewise.cli import _show
+    from cluewise.workspace.report import percent
 
     rows, names = facts["rows"], facts["names"]
     _show.say(f"{facts['method']} of {facts['model']}: {rows} {'row' if rows == 1 else 'rows'} of {facts['data']}.")
     sizes = facts["sizes"] | ({"noise": facts["noise"]} if facts["noise"] else {})
-    lines = [[number, names.get(number, ""), str(size), _show.percent(size / rows)] for number, size in sizes.items()]
+    lines = [[number, names.get(number, ""), str(size), percent(size / rows)] for number, size in sizes.items()]
     header = ["cluster", "name", "rows", "share"]
     if not names:
         header, lines = [header[0], *header[2:]], [[line[0], *line[2:]] for line in lines]

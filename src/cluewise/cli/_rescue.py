@@ -12,25 +12,26 @@ from cluewise.cli import _options as opt
 
 __all__ = ["rescue"]
 
-Damaged = Annotated[Path, typer.Argument(metavar="PATH", help="Project file of ask, or folder of update.")]
+Damaged = Annotated[Path, typer.Argument(metavar="PATH", help="Project file of ask, or model of update.")]
 Out = Annotated[
-    Path, typer.Argument(metavar="OUT", help="New file: a project, or for a folder of update a file of clues (CSV).")
+    Path, typer.Argument(metavar="OUT", help="New file: a project, or for a model of update a file of clues (CSV).")
 ]
 
 
 def rescue(path: Damaged, out: Out, json: opt.AsJson = False) -> None:
-    """Save what is intact in a damaged project or a damaged folder of update.
+    """Save what is intact in a damaged project or a damaged model of update.
 
-    A project becomes a new project with all intact answers. The clues of a folder become a file of clues, for --clues
+    A project becomes a new project with all intact answers. The clues of a model become a file of clues, for --clues
     of update or fit. The damaged original is left as it is.
 
     Examples: cluewise rescue wine.cluewise new.cluewise; cluewise rescue state/ clues.csv
     """
+    from cluewise import stream
     from cluewise.cli import _show
 
-    what = "clues" if path.is_dir() else "entries"
-    if path.is_dir():
-        from cluewise import stream
+    streamed = path.is_dir() or stream.has_journal(path)
+    what = "clues" if streamed else "entries"
+    if streamed:
         from cluewise.cli._files import TABLES, check_suffix
 
         check_suffix(out, TABLES)

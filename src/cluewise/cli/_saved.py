@@ -14,13 +14,17 @@ import numpy as np
 
 from cluewise import models, tables
 from cluewise._typing import Array, Floats, Ints
-from cluewise.exceptions import ColumnWarning
+from cluewise.exceptions import ColumnWarning, OtherRows
+from cluewise.front import keep_ids, list_ids, name_clusters
 
 if TYPE_CHECKING:
-    from cluewise.cli._files import Data
     from cluewise.rows import Rows
+    from cluewise.workspace.data import Data
 
-__all__ = ["Clusters", "Earlier", "find_clusters", "open_model", "read_rows", "save"]
+__all__ = [
+    "Clusters", "Earlier", "as_earlier", "find_clusters", "list_sections", "name_difference", "open_model", "read_rows",
+    "read_same_rows", "save",
+]  # fmt: skip
 
 
 class Clusters(NamedTuple):
@@ -54,15 +58,12 @@ class Earlier(NamedTuple):
     @property
     def clusters(self) -> Clusters:
         """Ids and names of its clusters."""
-        return Clusters(_list_ids(self.model), self.names)
+        return Clusters(list_ids(self.model), self.names)
 
 
 def save(path: Path, model: Any, data: Data, rows: Rows, id_column: str | None, names: dict[int, str]) -> None:
     """Save a fit with everything that a prediction or a later fit needs."""
-    plan, arrays = rows.to_state()
-    columns = {"id_column": id_column, "table": list(data.table.columns), "plan": plan, "arrays": arrays}
-    row_names = None if data.ids is None else data.ids.tolist()
-    models.write(path, model, {"rows": columns, "row_names": row_names, "clusters": names})
+    models.write(path, model, list_sections(data, rows, id_column, names))
     if not hasattr(model, "predict"):
         warnings.warn(
             f"{type(model).__name__} does not predict: the saved model serves --keep-ids, but not `cluewise predict`.",
@@ -70,11 +71,24 @@ def save(path: Path, model: Any, data: Data, rows: Rows, id_column: str | None, 
         )
 
 
+def list_sections(data: Data, rows: Rows, id_column: str | None, names: dict[int, str]) -> dict[str, Any]:
+    """What is saved with a model."""
+    plan, arrays = rows.to_state()
+    columns = {"id_column": id_column, "table": list(data.table.columns), "plan": plan, "arrays": arrays}
+    row_names = None if data.ids is None else data.ids.tolist()
+    return {"rows": columns, "row_names": row_names, "clusters": names}
+
+
 def open_model(path: Path) -> Earlier:
     """Open a saved model; one that was saved in Python has no sections."""
     model, sections = models.read(path)
     if not hasattr(model, "labels_"):
         raise tables.FileError(f"'{path}' holds a {type(model).__name__}, which has no clusters.")
+    return as_earlier(path, model, sections)
+
+
+def as_earlier(path: Path, model: Any, sections: dict[str, Any]) -> Earlier:
+    """A model with its sections, which are refused if they are not those of the command line."""
     found = Earlier(path, model, sections.get("rows"), sections.get("row_names"), sections.get("clusters", {}))
     if not (
         isinstance(found.rows, (dict, type(None)))
@@ -100,6 +114,34 @@ def read_rows(saved: Earlier, path: Path, id_column: str | None, sheet: str | No
     return table, tables.features(table, id_column=id_column, columns=columns)[0]
 
 
+def read_same_rows(saved: Earlier, path: Path, id_column: str | None, sheet: str | None) -> tuple[tables.Table, Floats]:
+    """The table that a model was fitted to, and its rows; refused if rows came, went or have other names."""
+    table, X = read_rows(saved, path, id_column, sheet)
+    n, names = len(saved.model.labels_), saved.row_names
+    if len(table) != n:
+        raise tables.TableError(f"{table.name} has {len(table)} rows, but '{saved.path}' was fitted to {n}.")
+    if names is not None:
+        known = (saved.rows or {}).get("id_column")
+        found, _ = tables.choose_columns(table, id_column=known if id_column is None else id_column)
+        for row, (now, then) in enumerate(zip([""] * n if found is None else found, names)):
+            if now != then:
+                raise tables.TableError(
+                    f"{table.name} {table.where(row)} is '{now}', but '{saved.path}' has '{then}' there."
+                )
+    return table, X
+
+
+def name_difference(saved: Earlier, table: tables.Table, error: OtherRows) -> tables.TableError:
+    """The error for rows that are not those of the model, with the column that differs."""
+    from cluewise.rows import Rows
+
+    kept, what = saved.rows or {}, str(error).removesuffix(".")
+    if error.columns and "plan" in kept:
+        columns = Rows.from_state(kept["plan"], kept["arrays"]).get_feature_names_out()
+        what = f"column '{columns[error.columns[0]]}' differs from that of the fit"
+    return tables.TableError(f"{table.name} is not what '{saved.path}' was fitted to: {what}.")
+
+
 def _encode(table: tables.Table, kept: dict[str, Any]) -> Floats:
     """The rows of a table by the plan of the fit; columns that the fit has not seen are named."""
     from cluewise.rows import Rows
@@ -121,38 +163,11 @@ def _encode(table: tables.Table, kept: dict[str, Any]) -> Floats:
 def find_clusters(model: Any, data: Data, earlier: Earlier | None) -> Clusters:
     """Ids and names of the clusters of a new fit; those of an earlier model are kept by overlap."""
     if earlier is not None:
-        from cluewise.front import keep_ids
-
         if data.ids is None or earlier.row_names is None:
             keep_ids(model, earlier.model)
         else:
             if set(data.ids).isdisjoint(earlier.row_names):
                 warnings.warn(f"no row is in '{earlier.path}' by name, so every cluster is new.", stacklevel=2)
             keep_ids(model, earlier.model, names=data.ids, previous_names=earlier.row_names)
-    ids = _list_ids(model)
-    names = {} if earlier is None else {i: earlier.names[i] for i in ids.tolist() if i in earlier.names}
-    for cluster, name in _name_by_labels(model.labels_, data).items():
-        names = {i: other for i, other in names.items() if other != name} | {int(ids[cluster]): name}
-    return Clusters(ids, dict(sorted(names.items())))
-
-
-def _list_ids(model: Any) -> Ints:
-    """Ids of the clusters of a fit; their numbers if it has none."""
-    ids = np.asarray(getattr(model, "cluster_ids_", np.arange(int(np.max(model.labels_, initial=-1)) + 1)))
-    # A cluster without rows has no id yet, but new rows may be in it.
-    more = max(0, (getattr(model, "n_clusters", 0) or 0) - len(ids))
-    fresh = getattr(model, "_next_id", int(ids.max(initial=-1)) + 1)
-    return np.append(ids, fresh + np.arange(more))
-
-
-def _name_by_labels(labels: Ints, data: Data) -> dict[int, str]:
-    """Name a cluster after a class if most labels in it are of that class, and most of these are in it."""
-    clues = data.clues
-    known = (clues.labels >= 0) & (labels >= 0)
-    if not known.any():
-        return {}
-    counts = np.zeros((int(labels.max()) + 1, len(clues.classes_)), dtype=np.intp)
-    np.add.at(counts, (labels[known], clues.labels[known]), 1)
-    own, home = counts.argmax(axis=1), counts.argmax(axis=0)
-    named = [j for j in range(len(counts)) if counts[j].any() and home[own[j]] == j]
-    return {j: str(clues.classes_[own[j]]) for j in named}
+    names = name_clusters(model, data.clues, {} if earlier is None else earlier.names)
+    return Clusters(list_ids(model), names)

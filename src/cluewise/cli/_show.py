@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["as_json", "is_watched", "percent", "say", "standard_output", "table"]
+__all__ = ["as_json", "is_watched", "say", "standard_output", "table"]
 
 
 @contextmanager
@@ -56,11 +56,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 def is_watched() -> bool:
     """Whether standard error is a terminal, so that somebody can see a progress bar."""
     return sys.stderr.isatty()
-
-
-def percent(share: float) -> str:
-    """A share as text."""
-    return f"{100 * share:.1f} %"
 
 
 def _is_number(cell: str) -> bool:

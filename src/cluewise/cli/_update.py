@@ -13,40 +13,61 @@ from cluewise.cli._interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from cluewise.stream import Batch, StreamingClues
+    from cluewise.tables import Table
 
 __all__ = ["update"]
 
 PAUSE = 0.2  # seconds without a line after which the lines that are there are applied
 
-Folder = Annotated[Path, typer.Argument(metavar="STATE", help="Folder of the model; --data starts a new one.")]
+NEW = "New model"
+
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A Cluewise saved by `cluewise fit --save`, or the folder of a model.")
+]
+Data = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DATA]", help="Rows of the model; an SCSC holds them. If there is no model yet, of a new one."
+    ),
+]
 NewClues = Annotated[
     str | None,
     typer.Option("--clues", metavar="FILE", help="New clues, one per line, such as a17,b3,must; - for standard input."),
 ]
-Data = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="FILE", help="Start a new model: rows to cluster.", rich_help_panel="New model"),
+DataOption = Annotated[Path | None, typer.Option("--data", metavar="FILE", help="The same as DATA.", hidden=True)]
+Method = Annotated[
+    str | None,
+    typer.Option("--method", metavar="NAME", help="Cluewise (default), or SCSC.", rich_help_panel=NEW),
 ]
 Partitions = Annotated[
-    int,
-    typer.Option("--partitions", metavar="M", min=1, help="Partitions of a new model.", rich_help_panel="New model"),
+    int | None,
+    typer.Option(
+        "--partitions", metavar="M", min=1, help="Partitions of an SCSC; by default 300.", rich_help_panel=NEW
+    ),
 ]
 BatchSize = Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Most lines to apply at once.")]
 Follow = Annotated[bool, typer.Option("--follow", help="Keep waiting for new lines in FILE, until Ctrl-C.")]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Write each row with its cluster.", rich_help_panel="Output"),
+    typer.Option(
+        "--out",
+        metavar="FILE",
+        help="Rows with their clusters; by default DATA-clusters.csv for a Cluewise.",
+        rich_help_panel="Output",
+    ),
 ]
 
 
 def update(
-    state: Folder,
+    model: Model,
+    data: Data = None,
     clues: NewClues = None,
     batch: BatchSize = 500,
     follow: Follow = False,
-    data: Data = None,
+    data_option: DataOption = None,
+    method: Method = None,
     clusters: opt.Clusters = None,
-    partitions: Partitions = 300,
+    partitions: Partitions = None,
     seed: opt.Seed = 0,
     id_column: opt.IdColumn = None,
     columns: opt.Columns = None,
@@ -62,34 +83,50 @@ def update(
 ) -> None:
     """Apply new clues to a saved model in batches, and report what changed.
 
-    Each line is applied exactly once, even if the command is killed and started again. Lines that make no sense are
-    reported and set aside.
+    Clusters keep their ids. Each line is applied exactly once, even if the command is killed and started again. Lines
+    that make no sense are reported and set aside.
 
-    Examples: cluewise update state/ --data wine.csv -k 3; cluewise update state/ --clues answers.csv
+    Examples: cluewise update wine.cw wine.csv --clues answers.csv; cluewise update state/ wine.csv -k 3 --method SCSC
     """
-    from cluewise.cli._files import TABLES, check_suffix
-    from cluewise.stream import StreamingClues
+    from cluewise.cli import _show
+    from cluewise.cli._files import check_targets
+    from cluewise.stream import StreamingClues, has_model
+    from cluewise.workspace.data import stem_of
 
-    check_suffix(out, TABLES)
-    if data is not None:
+    data = data_option if data is None else data
+    check_targets({"--out": out}, (data,))
+    if has_model(model):
+        new = {"-k": clusters, "--method": method, "--partitions": partitions, "--columns": columns}
+        new |= {"--ignore": ignore, "--as": kinds, "--raw": raw or None}
+        for option, value in new.items():
+            if value is not None:
+                raise ValueError(f"'{model}' holds a model already; leave {option} out, or choose another name.")
+    elif data is not None:
         given = {"id_column": id_column, "columns": columns, "kinds": kinds, "sheet": sheet}
-        _begin(state, data, clusters, partitions, seed, given, ignore, raw=raw, explain=explain and not json)
-    with StreamingClues(state, batch_size=batch) as stream:
+        _begin(model, data, method, clusters, partitions, seed, given, ignore, raw=raw, explain=explain and not json)
+        data = None if _names_scsc(method) else data
+    with StreamingClues(model, batch_size=batch) as stream:
+        table = _resume(stream, model, data, id_column, sheet)
         try:
             for found in _batches(stream, clues, follow):
                 _report(found, json, quiet)
         except KeyboardInterrupt:
             typer.echo(f"cluewise: stopped; {stream.n_batches} batches are applied and saved.", err=True)
             raise typer.Exit(INTERRUPTED) from None
+        if data is not None and out is None:
+            out = data.with_name(f"{stem_of(data)}-clusters.csv")
         if out is not None:
-            _write(stream, out, raw_cells)
+            _write(stream, table, out, raw_cells)
+            if table is not None and not (json or quiet):
+                _show.say(f"Written: {out}, {model}.")
 
 
 def _begin(
-    state: Path,
+    path: Path,
     data: Path,
+    method: str | None,
     clusters: int | None,
-    partitions: int,
+    partitions: int | None,
     seed: int,
     given: dict[str, str | None],
     ignore: str | None,
@@ -98,21 +135,66 @@ def _begin(
     explain: bool,
 ) -> None:
     """Cluster the rows of a file into a new model."""
+    from cluewise.cli import _saved
     from cluewise.cli._columns import show_plan
-    from cluewise.cli._files import open_data
     from cluewise.ensemble import SCSC
-    from cluewise.ensemble.scsc_folder import refuse_model
+    from cluewise.front import Cluewise
     from cluewise.stream import StreamingClues
+    from cluewise.workspace.data import open_data
+    from cluewise.workspace.names import split_names
 
-    if clusters is None:
-        raise ValueError("a new model needs the number of clusters: -k.")
-    refuse_model(state)  # before the work, not after it
-    opened = open_data(data, None, ignore=opt.split_names(ignore), **given)
+    scsc = _names_scsc(method)
+    if partitions is not None and not scsc:
+        raise ValueError("--partitions is for --method SCSC; leave it out.")
+    if scsc and clusters is None:
+        raise ValueError("a new SCSC needs the number of clusters: -k.")
+    opened = open_data(data, None, ignore=split_names(ignore), **given)
     X, rows = opened.encode(raw=raw)
     if explain:
         show_plan(rows, opened.table.notes)
-    model = SCSC(clusters, n_partitions=partitions, random_state=seed).fit(X)
-    StreamingClues.begin(state, model, opened.ids)
+    if scsc and clusters is not None:
+        model = SCSC(clusters, n_partitions=partitions or 300, random_state=seed).fit(X)
+        StreamingClues.begin(path, model, opened.ids)
+    else:
+        found = Cluewise(clusters, random_state=seed).fit(X)
+        StreamingClues.begin(path, found, opened.ids, _saved.list_sections(opened, rows, given["id_column"], {}))
+
+
+def _names_scsc(method: str | None) -> bool:
+    """Whether a new model is an SCSC; a method that is not updated is refused."""
+    if method is None:
+        return False
+    from cluewise import catalogue
+
+    name = catalogue.get(method).__name__
+    if name not in ("Cluewise", "SCSC"):
+        raise ValueError(f"{name} takes no further clues after its fit; --method is Cluewise or SCSC here.")
+    return name == "SCSC"
+
+
+def _resume(
+    stream: StreamingClues, path: Path, data: Path | None, id_column: str | None, sheet: str | None
+) -> Table | None:
+    """Give the model its rows, if it needs them; their table."""
+    from cluewise.cli import _saved
+    from cluewise.exceptions import OtherRows
+    from cluewise.front import Cluewise
+
+    if not isinstance(stream.model, Cluewise):
+        if data is not None:
+            raise ValueError(
+                f"'{path}' holds a model already, with its rows; leave DATA out, or choose another folder."
+            )
+        return None
+    if data is None:
+        raise ValueError(f"the model in '{path}' does not hold its rows; give them too: cluewise update {path} DATA.")
+    saved = _saved.as_earlier(path, stream.model, stream.sections)
+    table, X = _saved.read_same_rows(saved, data, id_column, sheet)
+    try:
+        stream.resume(X)
+    except OtherRows as error:
+        raise _saved.name_difference(saved, table, error) from None
+    return table
 
 
 def _batches(stream: StreamingClues, clues: str | None, follow: bool) -> Iterator[Batch]:
@@ -179,9 +261,16 @@ def _report(batch: Batch, json: bool, quiet: bool) -> None:
         _show.say(f"batch {batch.number}: {said}; {rows} changed")
 
 
-def _write(stream: StreamingClues, out: Path, raw_cells: bool) -> None:
+def _write(stream: StreamingClues, table: Table | None, out: Path, raw_cells: bool) -> None:
     from cluewise import tables
+    from cluewise.cli import _saved
+    from cluewise.workspace.data import add_columns
 
-    labels = stream.model.labels_
-    names = list(range(len(labels))) if stream.ids is None else stream.ids
-    tables.write(out, {"id": names, "cluster": labels}, raw_cells=raw_cells)
+    model = stream.model
+    if table is None:
+        names = list(range(len(model.labels_))) if stream.ids is None else stream.ids
+        tables.write(out, {"id": names, "cluster": model.labels_}, raw_cells=raw_cells)
+    else:
+        saved = _saved.as_earlier(out, model, stream.sections)
+        columns = saved.clusters.columns(model.labels_) | {"margin": model.margin_}
+        tables.write(out, add_columns(table, columns), raw_cells=raw_cells)

@@ -15,6 +15,7 @@ __all__ = ["warmup"]
 
 _BESIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "ConstrainedAgglomerative": ({"linkage": "single"}, {"linkage": "centroid"}),
+    "CorrelationClusterer": ({"max_exact": 1},),
     "CVQE": ({"profile": "published"},),
     "LCVQE": ({"profile": "published"},),
     "MPCKMeans": ({"per_cluster": True},),

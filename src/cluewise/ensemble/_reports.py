@@ -34,6 +34,16 @@ class Reports(NamedTuple):
         columns: list[Any] = [np.concatenate(both) for both in zip(self, other)]
         return Reports(*columns)
 
+    def clues(self, n: int) -> Clues:
+        """The links as clues about n rows."""
+        links: dict[str, Any] = {}
+        for kind, mask in (("must", self.must), ("cannot", ~self.must)):
+            links[kind] = self.rows[mask]
+            links[f"{kind}_weight"] = self.weight[mask]
+            links[f"{kind}_confidence"] = self.confidence[mask]
+            links[f"{kind}_source"] = self.source[mask]
+        return Clues(n, **links)
+
     def pairs(self, weight: Floats) -> Pairs:
         """The links with other weights, without those of weight 0."""
         must, cannot = self.must & (weight > 0), ~self.must & (weight > 0)
@@ -126,14 +136,7 @@ class ReportLog:
 
     def clues(self) -> Clues:
         """All of it as clues."""
-        r = self.reports
-        links: dict[str, Any] = {}
-        for kind, mask in (("must", r.must), ("cannot", ~r.must)):
-            links[kind] = r.rows[mask]
-            links[f"{kind}_weight"] = r.weight[mask]
-            links[f"{kind}_confidence"] = r.confidence[mask]
-            links[f"{kind}_source"] = r.source[mask]
-        clues = Clues(self.n, **links)
+        clues = self.reports.clues(self.n)
         return clues if self.groups is None else clues | self.groups
 
     def _number_reporters(self, sources: Array) -> Ints:

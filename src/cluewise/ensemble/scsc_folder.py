@@ -15,12 +15,12 @@ from cluewise.ensemble._election import Election
 from cluewise.ensemble._reports import ReportLog, Reports
 from cluewise.ensemble._sequence import State
 from cluewise.ensemble._votes import Standing
-from cluewise.tables.folders import INDEX, Folder, StateError
+from cluewise.tables.folders import Folder, StateError
 
 if TYPE_CHECKING:
     from cluewise.ensemble._scsc import SCSC
 
-__all__ = ["DamagedWeights", "Reports", "load", "load_log", "load_unlearned", "refuse_model", "save"]
+__all__ = ["DamagedWeights", "Reports", "load", "load_log", "load_unlearned", "save"]
 
 _PARAMETERS = ("n_clusters", "n_partitions", "update_rule", "memory", "trust", "inertia", "hard")
 
@@ -46,12 +46,6 @@ def _open(path: str | Path) -> Folder:
         fields=("parameters", "extra", "seen", "dtype", "n_features_in"),
         unchecked=1,
     )
-
-
-def refuse_model(path: str | Path) -> None:
-    """Refuse a folder that holds a model already."""
-    if (Path(path) / INDEX).exists():
-        raise ValueError(f"'{path}' holds a model already.")
 
 
 def save(model: SCSC, path: str | Path, extra: dict[str, Any] | None = None) -> None:

@@ -91,7 +91,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     estimator
         A model with the same parameters and fitted attributes, which predicts as before, bit for bit. A `Cluewise` has
-        only the rows that it predicts from, up to about 60,000, and no graph, so ``update`` needs a new fit.
+        only the rows that it predicts from, up to about 60,000, and no graph: ``resume(X)`` before an update.
 
     Examples
     --------

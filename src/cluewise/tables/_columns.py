@@ -62,6 +62,10 @@ class FileError(TableError, OSError):
         super().__init__(message)
         self.reason = reason  # what the system said
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Of two built-in bases; tblib, with which dask sends errors from a worker, would make it by the wrong one.
+        return type(self), (str(self), self.reason)
+
 
 def columns_of(given: Mapping[str, Any], name: str) -> dict[str, Array]:
     """Columns in the types that `Table` promises, or an error when their lengths differ."""

@@ -29,6 +29,7 @@ _RISKY = re.compile(r"'*[=+\-@\t\r]")  # a formula, after any apostrophes
 _MARK = re.compile(rb"'[=+\-@\t\r]")
 _LINE_END = re.compile(rb"\r\n?|\n")
 _SEPARATORS = {";": "Fields are separated by semicolons.", "\t": "Fields are separated by tabs."}
+_WIDEST = 200_000  # columns that are looked at one by one; more take minutes
 _LONGEST = 2**31 - 1  # what the csv module takes as a limit on every system
 
 
@@ -150,6 +151,8 @@ def _records(text: str, name: str, delimiter: str) -> tuple[list[list[str]], Int
 
 def _header(first: list[str], name: str, line: int, given: Sequence[str] | None) -> tuple[list[str], int]:
     """Names of the columns and the number of records (0 or 1) that they take."""
+    if len(first) > _WIDEST:
+        raise TableError(f"{name} has {len(first)} columns, more than {_WIDEST}; are its rows and columns exchanged?")
     if given is not None:
         return list(given), 0
     fields = [field.strip() for field in first]

@@ -17,10 +17,10 @@ from cluewise.tables._columns import TableError, column_of, columns_of, is_numbe
 __all__ = ["ID_NAMES", "MISSING", "Table", "choose_columns", "features", "from_frame", "names_of", "row_names"]
 
 ID_NAMES = ("id", "name", "key", "row", "index", "row_id", "rowid", "sample_id")
+"""Columns that are taken for the names of the rows unless a column is given."""
 
 MISSING = frozenset({"", "-", "?", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null"})
 """Texts that stand for a missing value, in lower case; "none" is a word, as in "allergy: none"."""
-"""Columns that are taken for the names of the rows unless a column is given."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,7 @@ OTHERS = "rows without a label"  # the stage that is judged where labels were gi
 KNOWN = "known"  # the stage that tells how much of a clustering to avoid is still there
 COUNTS = {"ConditionalIB", "CoordinatedConditionalIB", "FeedbackNaiveBayes", "InformationBottleneck"}
 TWINS = {"HMRFKMeans": "MPCKMeans"}  # the same method, as long as both have their defaults
-OURS = {name: cls for name, cls in cluewise.clusterers().items() if name not in TWINS}
+OURS = {name: cls for name, cls in cluewise.clusterers().items() if name not in TWINS and cls.card.reads}
 CLASSIFIERS = ("1-NN", "LabelSpreading", "LabelSpreading, wide", "LabelSpreading, knn")
 SIZED = "k-means-constrained"
 
