@@ -34,6 +34,8 @@ def test_every_row_comes_back_with_its_cluster_and_margin(run, folder):
     assert table.columns["cluster"].tolist() == [first] * 3 + [last] * 3
     assert {first, last} == {0, 1}
     assert (table.columns["margin"] > 0).all()
+    cells = [line.rpartition(",")[2] for line in Path("data-clusters.csv").read_text().splitlines()[1:]]
+    assert max(map(len, cells)) <= 8  # six digits
 
 
 def test_summary_names_method_sizes_clues_and_files(run, folder):

@@ -20,6 +20,7 @@ from fastapi import HTTPException, Response
 from cluewise import tables
 from cluewise.active import Act, Answer
 from cluewise.workspace import items
+from cluewise.workspace.data import as_written
 
 if TYPE_CHECKING:
     from cluewise.web._session import Session
@@ -107,7 +108,7 @@ def _clusters(session: Session) -> dict[str, Any]:
         "row" if data.ids is None else "id": ids,
         "cluster": labels,
         "name": [names.get(cluster) or "" for cluster in labels.tolist()],
-        "margin": np.asarray(session.margins(), dtype=np.float64),
+        "margin": as_written(session.margins()),
     }
 
 

@@ -18,7 +18,7 @@ from cluewise.workspace.names import split_kinds, split_names
 if TYPE_CHECKING:
     from cluewise.rows import Rows
 
-__all__ = ["Data", "add_columns", "name_rows", "open_data", "rows_of", "stem_of"]
+__all__ = ["Data", "add_columns", "as_written", "name_rows", "open_data", "rows_of", "stem_of"]
 
 _NAMED = 10  # rows that a message names
 
@@ -123,8 +123,14 @@ def add_columns(table: tables.Table, new: Mapping[str, Any]) -> dict[str, Any]:
         free, number = name, 2
         while free in columns:
             free, number = f"{name}_{number}", number + 1
-        columns[free] = values
+        columns[free] = as_written(values)
     return columns
+
+
+def as_written(values: Any) -> Any:
+    """Results with six digits, as people would write them: .9, and not .8999999761581421."""
+    real = getattr(values, "dtype", None) in (np.float32, np.float64)
+    return np.char.mod("%.6g", values).astype(float) if real else values
 
 
 @contextmanager
