@@ -7,7 +7,7 @@ import tempfile
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -170,10 +170,10 @@ def law_within_budget(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None
     known = sample_clues(y, estimator.card.accepts, rng)
     model = copy_with(estimator, random_state=0)
     fit(clone(model), X, select_clues(estimator, clues))  # loads compiled code, which does not count
-    began = perf_counter()
+    began = process_time()
     fit(clone(model), rows, known)
-    seconds = perf_counter() - began
-    assert seconds < 10, f"2,000 rows took {seconds:.1f} s."
+    seconds = process_time() - began
+    assert seconds < 10, f"2,000 rows took {seconds:.1f} s of processor time."
     known = sample_clues(y, estimator.card.accepts, rng)
     tracemalloc.start()
     try:
