@@ -12,6 +12,8 @@ const REMEMBERED = 20;
 export class Asking {
   private outbox: Outbox | null = null;
   private shown = performance.now();
+  /** How many answers the server has acknowledged. */
+  private acknowledged = 0;
   /** Questions of the last answers, to show them again after an undo. */
   private readonly answered: Asked[] = [];
 
@@ -42,8 +44,12 @@ export class Asking {
   async refill(): Promise<void> {
     if (!this.outbox) return;
     void this.outbox.send();
+    const before = this.acknowledged;
     try {
-      this.take(await this.transport.ask<Question[]>("GET", `questions?count=${AHEAD}`));
+      const fresh = await this.transport.ask<Question[]>("GET", `questions?count=${AHEAD}`);
+      // The server may have chosen these before it heard an answer that is acknowledged by now, and ask the same again.
+      if (this.acknowledged === before) this.take(fresh);
+      else await this.refill();
     } catch (error) {
       // A lost connection is told once, by the banner.
       if (!(error instanceof Failure && error.passes)) this.say(sentence(error), "bad");
@@ -62,7 +68,7 @@ export class Asking {
   }
 
   async undo(): Promise<void> {
-    const unsent = this.outbox?.takeBack();
+    const unsent = await this.outbox?.takeBack();
     if (unsent) {
       this.again(unsent.said);
       this.say("Taken back before it was sent.", "calm");
@@ -151,6 +157,7 @@ export class Asking {
   }
 
   private heard(kept: Kept, heard: Heard): void {
+    this.acknowledged += 1;
     const { told } = this.store.get();
     if (told && questionKey(told.question) === questionKey(kept.said)) this.store.set({ told: { ...told, guess: heard.guess } });
     this.take(heard.questions);

@@ -5,7 +5,7 @@ import { decodeFrame } from "./frames";
 import { Failure, type Listener, type Method, type Transport } from "./transport";
 
 const SHORTEST_WAIT = 500;
-const LONGEST_WAIT = 15_000;
+const LONGEST_WAIT = 5_000;
 const LASTING = 5_000;
 /** Longer than a page in the background waits for its timers. */
 const SLEPT = 90_000;
@@ -53,6 +53,7 @@ export class HttpTransport implements Transport {
         listener.online(false);
         // A server that hangs up at once is not asked again and again.
         if (Date.now() - opened > LASTING) wait = SHORTEST_WAIT;
+        opened = Infinity;
         // Many pages that lost the same server do not come back in the same moment.
         timer = window.setTimeout(connect, wait * (0.75 + Math.random() / 2));
         wait = Math.min(2 * wait, LONGEST_WAIT);

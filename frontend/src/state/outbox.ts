@@ -26,6 +26,7 @@ const RETRY = 2_000;
 export class Outbox {
   private readonly list: Kept[] = [];
   private busy = false;
+  private turn: Promise<string | null> = Promise.resolve(null);
   private timer = 0;
   private readonly mine: string;
 
@@ -60,8 +61,10 @@ export class Outbox {
     void this.send();
   }
 
-  /** Take back the last answer, unless it is being sent. */
-  takeBack(): Kept | null {
+  /** Take back the last answer, unless the server has it or is getting it. */
+  async takeBack(): Promise<Kept | null> {
+    // An undo on the server must not overtake the answer.
+    if (this.busy && this.list.length === 1) await this.turn;
     if (this.list.length === 0 || (this.busy && this.list.length === 1)) return null;
     const kept = this.list.pop()!;
     storage.remove(this.mine + kept.said.nonce);
@@ -69,31 +72,39 @@ export class Outbox {
     return kept;
   }
 
-  /** Resolves when nothing is being sent. */
+  /** Send what is here, one answer after the other, unless that is going on. */
   async send(): Promise<void> {
     if (this.busy) return;
     this.busy = true;
     clearTimeout(this.timer);
     let stuck: string | null = null;
     this.events.waiting(this.list.length, stuck);
-    while (this.list.length > 0 && stuck === null) {
-      const kept = this.list[0]!;
-      try {
-        const heard = await this.post(kept);
-        this.done();
-        this.events.heard(kept, heard);
-      } catch (error) {
-        if (!(error instanceof Failure)) throw error;
-        if (error.passes || error.barred) stuck = error.status === 0 ? "" : error.message;
-        else {
-          this.done();
-          this.events.refused(kept, error);
-        }
+    try {
+      while (this.list.length > 0 && stuck === null) {
+        this.turn = this.sendFirst();
+        stuck = await this.turn;
+        this.events.waiting(this.list.length, stuck);
       }
-      this.events.waiting(this.list.length, stuck);
+    } finally {
+      this.busy = false;
     }
-    this.busy = false;
     if (stuck !== null) this.timer = window.setTimeout(() => void this.send(), RETRY);
+  }
+
+  /** Why the first answer has to wait, if it does; an empty text if the server was not reached. */
+  private async sendFirst(): Promise<string | null> {
+    const kept = this.list[0]!;
+    try {
+      const heard = await this.post(kept);
+      this.done();
+      this.events.heard(kept, heard);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (error.passes || error.barred) return error.status === 0 ? "" : error.message;
+      this.done();
+      this.events.refused(kept, error);
+    }
+    return null;
   }
 
   private post({ said, replaces }: Kept): Promise<Heard> {

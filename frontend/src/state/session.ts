@@ -197,11 +197,8 @@ export class Session {
     const before = this.store.get().online;
     this.store.set({ online });
     if (!online || before) return;
-    void this.try(async () => {
-      this.store.set({ state: await this.transport.ask<State>("GET", "state") });
-      await this.loadLabels();
-      if (this.store.get().points === null) await this.loadPoints();
-    });
+    // The server begins with the state and the labels; asked for here, they could overtake what it says next.
+    if (this.store.get().points === null) void this.try(() => this.loadPoints());
     void this.asking.refill();
     this.refreshSoon();
   }
@@ -214,7 +211,11 @@ export class Session {
   }
 
   private async loadLabels(): Promise<void> {
-    this.framed(await frameOf(this.transport, "labels"));
+    const before = this.store.get().labels;
+    const frame = await frameOf(this.transport, "labels");
+    // Labels that the server pushed meanwhile may be newer than these.
+    if (this.store.get().labels === before) this.framed(frame);
+    else await this.loadLabels();
   }
 
   /** Soon, and once for several changes in a row. */
