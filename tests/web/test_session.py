@@ -179,6 +179,48 @@ def test_closing_does_not_wait_for_a_fit_and_keeps_what_was_said(session, monkey
     assert session.fit is before  # nobody hears of it
 
 
+def fail_once(monkeypatch, session, name):
+    """Let a method of a session fail the first time."""
+    works, calls = getattr(session, name), []
+
+    def method(*given):
+        calls.append(given)
+        if len(calls) == 1:
+            raise OSError("the disk is full")
+        return works(*given)
+
+    monkeypatch.setattr(session, name, method)
+    return calls
+
+
+def test_a_state_that_cannot_be_pushed_is_pushed_later(session, monkeypatch):
+    pushed = threading.Event()
+    fail_once(monkeypatch, session, "state")
+    session.hub.listen(lambda message, who: pushed.set() if '"type": "state"' in str(message) else None)
+    say(session, 0, 1, True)
+    assert pushed.wait(30)
+
+
+def test_labels_that_cannot_be_pushed_do_not_end_the_fits(session, monkeypatch):
+    fail_once(monkeypatch, session, "_push_labels")
+    say(session, 0, 1, True)
+    session.wait(30)
+    assert "the disk is full" in session.state()["error"]
+    say(session, 0, 2, True)
+    session.wait(30)
+    assert session.state()["error"] is None
+    assert session.fit.count == 2
+
+
+def test_closing_writes_what_waits_even_if_the_clusters_cannot_be_saved(session, monkeypatch):
+    calls = fail_once(monkeypatch, session, "_save_clusters")
+    stored = session.tell(Answer(Question("pair", (0, 1)), True, who="ann"))[1]
+    session.close()
+    assert calls
+    assert stored.result(1)
+    assert session.project.state.asked == 1
+
+
 def test_rows_that_belong_elsewhere_move_and_stay_through_refits_until_undo(session):
     own, other = cluster_of(session, 0), cluster_of(session, 59)
     number = act(session, act="belongs", rows=[0, 1], cluster=other)

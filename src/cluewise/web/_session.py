@@ -377,8 +377,9 @@ class Session:
         end = monotonic() + _PATIENCE
         for thread in self._threads:
             thread.join(max(0.0, end - monotonic()))
+        # By the writer, so that a full disk or a locked file does not keep it from storing the answers that wait.
         if self.fit.revision:
-            self._save_clusters()
+            self._writer.do(self._save_clusters, quiet=True)
         self._writer.do(self._save_handed, quiet=True)
         self._writer.close()
 
@@ -419,12 +420,11 @@ class Session:
                         if self._closed:
                             return
                         self.fit = found
+                    self._push_labels(before, found)
                 self._error = None
             except Exception as error:  # whatever it is, the page goes on with the clusters that it has
                 words = " ".join(str(error).split()) or type(error).__name__
                 self._error = f"The last fit failed, and the clusters are those before: {words}"
-            if self.fit is not before:
-                self._push_labels(before, self.fit)
             with self._news:
                 self._fitted = target
                 self._news.notify_all()
@@ -507,7 +507,13 @@ class Session:
         while not self._closed:
             if self._stale.wait(_READ):
                 self._stale.clear()
-                self.hub.push({"type": "state", "state": self.state()})
+                try:
+                    self.hub.push({"type": "state", "state": self.state()})
+                except Exception as error:  # such as a file that is locked for a moment
+                    if self._closed:
+                        return
+                    warnings.warn(f"the state was not pushed: {error}", stacklevel=2)
+                    self._stale.set()
             if self._unsaved.is_set():
                 self._unsaved.clear()
                 self._writer.do(self._save_handed, quiet=True)
