@@ -96,7 +96,7 @@ def find_address(lab: subprocess.Popen[str]) -> str:
 def answer_in(page: Page) -> float:
     """Run the cell and answer the first questions; seconds until the first one was there."""
     page.locator(".jp-CodeCell .cm-content").first.click(timeout=PATIENCE)
-    page.wait_for_function("document.body.innerText.includes('Idle')", timeout=PATIENCE)
+    page.wait_for_function("() => document.body.innerText.includes('Idle')", timeout=PATIENCE)
     begun = monotonic()
     page.keyboard.press("Shift+Enter")
     same = page.get_by_test_id("answer-same")

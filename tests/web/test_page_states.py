@@ -315,7 +315,7 @@ def test_a_killed_server_comes_back_and_gets_what_was_answered_meanwhile(tmp_pat
 
     answer("a")
     page.get_by_label("Where the project stands").get_by_text("1 answer").wait_for()
-    page.wait_for_function("!document.querySelector('[data-testid=banner]')")
+    page.get_by_test_id("banner").wait_for(state="detached")
     server.end(signal.SIGKILL)
     page.get_by_test_id("banner").get_by_text("No connection to cluewise.").wait_for()
     answer("x")
@@ -446,7 +446,7 @@ def test_the_address_holds_the_state_and_never_the_token(site, new_page):
     assert token not in page.url
     page.get_by_test_id("cluster-1").locator(".about").click()
     page.get_by_test_id("color-mode").select_option("confidence")
-    page.wait_for_function("location.hash === '#clusters=1&color=confidence'")
+    page.wait_for_function("() => location.hash === '#clusters=1&color=confidence'")
     page.reload()
     page.wait_for_selector("html[data-ready]")
     assert page.get_by_test_id("color-mode").input_value() == "confidence"
