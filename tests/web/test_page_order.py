@@ -6,9 +6,11 @@ import re
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from cluewise.web import _frames
+from cluewise.web._fits import Fit
 from web_site import Site
 
 pytestmark = pytest.mark.needs_chromium
@@ -113,8 +115,50 @@ def test_labels_that_come_late_do_not_replace_newer_ones(site, page):
     page.get_by_test_id("rows").get_by_role("row", name="row00").wait_for()
 
 
+def test_a_server_without_clusters_yet_takes_none_from_the_page(site, page):
+    site.visit(page)
+    second = page.get_by_test_id("cluster-1")
+    second.locator(".about").click()
+    session, fit = site.session, site.session.fit
+    session.fit = Fit.nothing(fit.state, session.n)  # as after a restart, until the first fit ends
+    page.context.set_offline(True)
+    banner = page.get_by_test_id("banner")
+    banner.get_by_text("No connection to cluewise.").wait_for()
+    page.context.set_offline(False)
+    banner.wait_for(state="detached")
+    page.wait_for_timeout(800)  # all that the page asks for is there
+    stands = page.get_by_label("Where the project stands")
+    stands.get_by_text("3 clusters").wait_for()
+    assert second.get_attribute("data-selected") == "true"
+    session.fit = replace(fit, labels=np.minimum(fit.labels, 1))
+    session.hub.push(_frames.labels_frame(1, session.fit.labels))
+    session.hub.push({"type": "state", "state": session.state()})
+    stands.get_by_text("2 clusters").wait_for()
+
+
 def test_a_server_that_stays_away_is_asked_less_and_less_often(site, page):
     site.visit(page)
     page.evaluate(NO_SERVER)
     page.wait_for_timeout(3000)
     assert 2 <= page.evaluate("window.tries") <= 4
+
+
+def test_without_a_connection_the_page_says_that_an_act_was_not_done(site, page):
+    site.visit(page)
+    page.context.set_offline(True)
+    banner = page.get_by_test_id("banner")
+    banner.get_by_text("No connection to cluewise.").wait_for()
+    page.get_by_test_id("cluster-0").locator(".about").click()
+    page.keyboard.press("k")
+    banner.get_by_text("This was not done").wait_for()
+
+
+def test_no_button_moves_when_the_page_says_what_was_done(site, page):
+    site.visit(page)
+    page.keyboard.press("a")
+    wait_until(page, lambda: site.standing())
+    undo = page.get_by_test_id("answer-undo")
+    before = undo.bounding_box()
+    undo.click()
+    page.get_by_test_id("banner").get_by_text("Taken back").wait_for()
+    assert undo.bounding_box() == before

@@ -15,7 +15,9 @@ export function Banner() {
     const answers = kept === 0 ? "Go on: answers are kept in this browser" : `${count(kept, "answer")} kept in this browser`;
     if (online && stuck) return <p class="banner warn" data-testid="banner" role="status"><bdi>{stuck}</bdi> {answers} and sent again.</p>;
     const rest = reads ? "The page shows what it had." : `${answers} and sent when it is back.`;
-    return <p class="banner warn" data-testid="banner" role="status">No connection to cluewise. {rest}</p>;
+    // Only answers are kept: a person who does something else has to know that it was not done.
+    const failed = notice?.tone === "bad" ? ` ${notice.words}` : "";
+    return <p class="banner warn" data-testid="banner" role="status">No connection to cluewise. {rest}{failed}</p>;
   }
   if (error !== null) {
     return (

@@ -162,9 +162,11 @@ export class Session {
 
   private pushed(push: Push): void {
     if (push.type === "state") {
-      const before = this.store.get().state?.revision;
-      this.store.set({ state: push.state });
-      if (push.state.revision !== before) this.refreshSoon();
+      const before = this.store.get().state;
+      const { state } = push;
+      // A server that was started again has no clusters before its first fit: the page shows those that it had.
+      this.store.set({ state: before && state.revision === 0 ? { ...state, clusters: before.clusters, noise: before.noise } : state });
+      if (state.revision !== before?.revision) this.refreshSoon();
     } else if (push.type === "questions") void this.asking.refill();
     else if (push.type === "profiles") void this.try(() => this.refreshClusters());
     else if (push.type === "layout") {
@@ -181,6 +183,7 @@ export class Session {
 
   private framed(frame: Frame): void {
     if (frame.header.type === "labels" && "values" in frame) {
+      if (frame.header.revision === 0 && this.store.get().labels !== null) return;
       this.store.set({ labels: { values: frame.values, revision: frame.header.revision, changed: null } });
     } else if (frame.header.type === "changes" && "rows" in frame) {
       const { labels } = this.store.get();
@@ -235,7 +238,8 @@ export class Session {
 
   private async refreshClusters(): Promise<void> {
     const clusters = await this.transport.ask<Cluster[]>("GET", "clusters");
-    const { selected } = this.store.get();
+    const { selected, state, clusters: before } = this.store.get();
+    if (state?.revision === 0 && before.length > 0) return;
     const left = selected.filter((id) => clusters.some((cluster) => cluster.id === id));
     this.store.set({ clusters, selected: left.length < selected.length ? left : selected });
   }
