@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 __all__ = ["lazy"]
 
@@ -17,6 +17,12 @@ class lazy(cached_property[T]):  # noqa: N801, it is used as `cached_property` i
     another thread holds it, for ever. Here two threads that ask at once may compute the same value twice; both are
     given the one that was ready first.
     """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
 
     def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
         if instance is None:

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cluewise._docs import documented
 from cluewise._sklearn import Interval, StrOptions, fit_context
+from cluewise._typing import Ints
 from cluewise.advice._candidates import choose_counts, describe_demands, list_candidates, name_estimators
 from cluewise.advice._runner import Runner, describe_error, get_labels
-from cluewise.advice._trials import Trial, pick, warn_of_chance
+from cluewise.advice._trials import Trial, Trials, pick, warn_of_chance
 from cluewise.base import ClueEstimator, as_clues, generator
 from cluewise.clues import Clues
 from cluewise.core.loop import Progress
@@ -140,6 +141,16 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, ClueEstimator):
         "time_limit": [None, Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state", np.random.Generator],
     }
+
+    best_estimator_: Any
+    best_name_: str
+    best_params_: dict[str, Any]
+    best_score_: float
+    uses_clues_: bool
+    results_: Trials
+    labels_: Ints
+    n_clusters_: int
+    broken_: Clues
 
     def __init__(
         self,

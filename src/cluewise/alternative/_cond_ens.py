@@ -168,6 +168,11 @@ class CondEns(Clusterer):
         "difference": [Interval(Real, 0, 1, closed="both")],
     }
 
+    estimators_: list[Any]
+    local_labels_: Ints
+    variation_: Floats
+    inertia_: float
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -191,7 +196,7 @@ class CondEns(Clusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Cluster the rows of X within the groups to avoid, and combine the results.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from cluewise.base._card import Card
 from cluewise.base._centroid import CentroidClusterer, new_rows
-from cluewise.base._clusterer import Attributes, ClueEstimator, Clusterer, Problem, fit_predict
+from cluewise.base._clusterer import Attributes, ClueEstimator, Clusterer, FitPredictMixin, Problem
 from cluewise.base._input import (
     as_clues,
     checked_chunks,
@@ -24,6 +24,7 @@ __all__ = [
     "CentroidClusterer",
     "Clusterer",
     "ClueEstimator",
+    "FitPredictMixin",
     "MetricLearner",
     "MetricThen",
     "Problem",
@@ -33,7 +34,6 @@ __all__ = [
     "checked_weight",
     "class_clusters",
     "count_rows",
-    "fit_predict",
     "from_components",
     "generator",
     "map_new_chunks",

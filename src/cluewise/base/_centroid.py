@@ -26,6 +26,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     """
 
     cluster_centers_: Floats
+    margin_: Floats
 
     def __init__(
         self,

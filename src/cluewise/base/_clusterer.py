@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cluewise._docs import documented
 from cluewise._sklearn import Interval, fit_context
 from cluewise._squares import largest
-from cluewise._typing import Ints
+from cluewise._typing import Array, Floats, Ints
 from cluewise.base._card import Card
 from cluewise.base._input import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
 from cluewise.clues import Clues
@@ -24,7 +24,7 @@ from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError, SoftClueWarning, Undecided, UnusedClueWarning
 from cluewise.metrics import broken
 
-__all__ = ["Attributes", "Clusterer", "ClueEstimator", "Problem", "fit_predict"]
+__all__ = ["Attributes", "Clusterer", "ClueEstimator", "FitPredictMixin", "Problem"]
 
 Attributes = dict[str, Any]
 """What a fit publishes: attributes, whose names end in an underscore, and their values."""
@@ -39,6 +39,8 @@ class ClueEstimator(BaseEstimator):
     """Base of all estimators that accept clues; a subclass has a ``card``, and its ``fit`` begins with these checks."""
 
     card: ClassVar[Card]
+    n_features_in_: int
+    feature_names_in_: Array
     __metadata_request__fit = {"clues": True}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -163,27 +165,31 @@ class Problem(NamedTuple):
     first: Any = None  # final state of the first start
 
 
-def fit_predict(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Ints:
-    """Cluster the rows of X and return their labels.
+@documented
+class FitPredictMixin(ClusterMixin):
+    """What makes an estimator a clusterer: scikit-learn's mixin, except that ``y`` reaches ``fit``."""
 
-    Parameters
-    ----------
-    X : array-like
-        The data, as for ``fit``.
-    {y}
-    **kwargs : dict
-        Arguments of ``fit``, such as ``clues``.
+    def fit_predict(self: Any, X: Any, y: Any = None, **kwargs: Any) -> Ints:
+        """Cluster the rows of X and return their labels.
 
-    Returns
-    -------
-    ndarray of shape (n,)
-        Cluster of each row.
-    """
-    # Unlike scikit-learn's, this passes y on: `fit` warns if it looks like partial labels.
-    return self.fit(X, y, **kwargs).labels_
+        Parameters
+        ----------
+        X : array-like
+            The data, as for ``fit``.
+        {y}
+        **kwargs : dict
+            Arguments of ``fit``, such as ``clues``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Cluster of each row.
+        """
+        # Unlike scikit-learn's, this passes y on: `fit` warns if it looks like partial labels.
+        return self.fit(X, y, **kwargs).labels_
 
 
-class Clusterer(ClusterMixin, ClueEstimator):
+class Clusterer(FitPredictMixin, ClueEstimator):
     """Base of all clusterers.
 
     An iterative method has a ``card`` and implements ``_solve(problem)``, which runs one start. It may prepare what all
@@ -207,8 +213,12 @@ class Clusterer(ClusterMixin, ClueEstimator):
     max_iter: int
     tol: float
     random_state: Any
-
-    fit_predict = fit_predict
+    labels_: Ints
+    n_clusters_: int
+    n_iter_: int
+    trace_: Floats
+    objective_: float
+    broken_: Clues
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:

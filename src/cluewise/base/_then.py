@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from cluewise._docs import documented
-from cluewise.base._clusterer import fit_predict
+from cluewise.base._clusterer import FitPredictMixin
 from cluewise.base._input import as_clues, warn_of_partial
 from cluewise.clues import Clues
 from cluewise.exceptions import UnusedClueWarning
@@ -30,7 +30,7 @@ def _clusterer_has(name: str) -> Any:
 
 
 @documented
-class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     """Learn a metric from the clues, then cluster the transformed rows.
 
     Made by ``metric.then(clusterer)``. Each step gets the clues of the kinds it uses; a warning names the kinds that
@@ -76,7 +76,6 @@ class MetricThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """
 
     __metadata_request__fit = {"clues": True}
-    fit_predict = fit_predict
 
     def __init__(self, metric: Any, clusterer: Any) -> None:
         self.metric = metric

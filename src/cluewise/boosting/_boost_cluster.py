@@ -204,6 +204,9 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    partitions_: Ints
+    weights_: Floats
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -224,7 +227,7 @@ class BoostCluster(MetaEstimatorMixin, Clusterer):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Cluster the rows of X in rounds, each of which concentrates on the links that earlier rounds broke.
 
         Parameters

@@ -213,6 +213,13 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         "random_state": ["random_state", np.random.Generator],
     }
 
+    mixtures_: list[EquivalenceGMM]
+    weights_: Floats
+    pair_weights_: Floats
+    n_iter_: int
+    trace_: Floats
+    objective_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -201,6 +201,8 @@ class ClosurePCKMeans(CentroidClusterer):
         "order": [StrOptions({"extended-degree", "index", "random"}), "array-like"],
     }
 
+    broken_cost_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

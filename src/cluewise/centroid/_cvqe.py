@@ -171,6 +171,8 @@ class CVQE(CentroidClusterer):
         "order": [StrOptions({"index", "random"}), "array-like"],
     }
 
+    broken_cost_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

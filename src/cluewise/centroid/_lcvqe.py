@@ -202,6 +202,8 @@ class LCVQE(CentroidClusterer):
         "order": [StrOptions({"index", "random"}), "array-like"],
     }
 
+    broken_cost_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cluewise._sklearn import Interval
-from cluewise._typing import Bools, Floats, Ints
+from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem, checked_data
 from cluewise.centroid._columns import Categories, categories_of, chosen_columns, numbers_of
 from cluewise.centroid._sides import Side, label_cost, nearest_with, shares_of, shares_of_starts, side_of
@@ -148,6 +148,10 @@ class PartitionKMeans(CentroidClusterer):
         "categorical_features": [None, "array-like"],
         "categorical_weight": [Interval(Real, 0, None, closed="left")],
     }
+
+    label_shares_: list[Floats]
+    categories_: list[Array]
+    side_cost_: float
 
     def __init__(
         self,

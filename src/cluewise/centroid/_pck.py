@@ -117,6 +117,9 @@ class PCKMeans(CentroidClusterer):
         "order": [StrOptions({"index", "random"}), "array-like"],
     }
 
+    penalty_: float
+    broken_cost_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

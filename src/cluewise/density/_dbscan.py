@@ -140,6 +140,8 @@ class ConstrainedDBSCAN(Clusterer):
         "memory_limit": [Interval(Real, 0, None, closed="neither")],
     }
 
+    core_sample_indices_: Ints
+
     def __init__(
         self,
         eps: float = 0.5,

@@ -134,6 +134,8 @@ class ConstrainedHDBSCAN(Clusterer):
         "allow_single_cluster": ["boolean"],
     }
 
+    stability_: Floats
+
     def __init__(
         self,
         min_cluster_size: int = 5,
@@ -148,7 +150,7 @@ class ConstrainedHDBSCAN(Clusterer):
         self.allow_single_cluster = allow_single_cluster
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Cluster the rows of X with what is known about them.
 
         Parameters

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from cluewise._sklearn import Interval
-from cluewise._typing import Array, Floats
+from cluewise._typing import Array, Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, Problem
 from cluewise.clues import Clues
 from cluewise.core import loop
@@ -162,6 +162,11 @@ class KCC(Clusterer):
         "trust": [Interval(Real, 0, None, closed="left"), "array-like"],
     }
 
+    label_shares_: list[Floats]
+    utilities_: Floats
+    margin_: Floats
+    uncovered_: Ints
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -189,7 +194,7 @@ class KCC(Clusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Make partitions of the rows of X, if none are given, and combine them with those among the clues.
 
         Parameters

@@ -150,6 +150,11 @@ class ApproxKernelKMeans(Clusterer):
         "landmarks": [Interval(Integral, 1, None, closed="left"), "array-like", "sparse matrix"],
     }
 
+    coefficients_: Floats
+    landmarks_: Any
+    gamma_: float
+    margin_: Floats
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -158,9 +158,6 @@ class SCSC(Clusterer):
     }
 
     gamma_: Floats
-    trace_: Floats
-    n_iter_: int
-    objective_: float
     _log: ReportLog
     _state: _sequence.State
     _election: Election
@@ -189,7 +186,7 @@ class SCSC(Clusterer):
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Make the ensemble with equal weights, and apply the first clues.
 
         Parameters
@@ -352,7 +349,7 @@ class SCSC(Clusterer):
         return election.memberships(np.arange(n) if rows is None else row_numbers(rows, n))
 
     @property
-    def labels_(self) -> Ints:
+    def labels_(self) -> Ints:  # type: ignore[override]  # computed when asked for
         """Cluster of each row."""
         return self._current_election.labels
 
@@ -362,7 +359,7 @@ class SCSC(Clusterer):
         return self._current_election.changed
 
     @property
-    def n_clusters_(self) -> int:
+    def n_clusters_(self) -> int:  # type: ignore[override]  # computed when asked for
         """Number of clusters that have rows."""
         return len(np.unique(self.labels_))
 
@@ -372,7 +369,7 @@ class SCSC(Clusterer):
         return self._current_election.margin()
 
     @property
-    def broken_(self) -> Clues:
+    def broken_(self) -> Clues:  # type: ignore[override]  # computed when asked for
         """The clues since the fit that the labels break."""
         return broken(self.labels_, self._log.clues())
 

@@ -167,6 +167,10 @@ class Cluewise(Clusterer):
     margin_: Floats
     clues_: Clues
     choice_: Choice
+    doubt_: Floats
+    label_doubt_: Floats
+    trust_: dict[str, Any]
+    harm_: float
     _data: Data
 
     def __init__(

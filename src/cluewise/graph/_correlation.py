@@ -150,7 +150,7 @@ class CorrelationClusterer(Clusterer):
         self.order = order
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any = None, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any = None, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Cluster rows by the clues about them.
 
         Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, checked_data
 from cluewise.clues import Clues
 from cluewise.core.distances.distance_matrix import require_distances, require_memory, warn_of_time
@@ -185,6 +185,14 @@ class ConstrainedAgglomerative(Clusterer):
         "time_limit": [Interval(Real, 0, None, closed="neither")],
     }
 
+    children_: Ints
+    distances_: Floats
+    linkage_: Floats
+    forbidden_: Bools
+    k_min_: int
+    k_max_: int
+    n_detours_: int
+
     def __init__(
         self,
         n_clusters: int | None = 2,
@@ -205,7 +213,7 @@ class ConstrainedAgglomerative(Clusterer):
         self.time_limit = time_limit
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Build the tree and cut it.
 
         Parameters

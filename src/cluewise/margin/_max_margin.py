@@ -163,6 +163,10 @@ class MaxMarginClusterer(Clusterer):
         "balance": [Interval(Real, 0, 1, closed="left")],
     }
 
+    coef_: Floats
+    intercept_: Floats
+    margin_: Floats
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -193,6 +193,12 @@ class ITML(MetricLearner):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    bounds_: tuple[float, float]
+    n_pairs_: int
+    n_iter_: int
+    trace_: Floats
+    objective_: float
+
     def __init__(
         self,
         *,

@@ -131,6 +131,11 @@ class LMNN(MetricLearner):
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
+    n_targets_: int
+    n_iter_: int
+    trace_: Floats
+    objective_: float
+
     def __init__(
         self,
         *,

@@ -127,6 +127,10 @@ class PropagatedDistances(TransformerMixin, ClueEstimator):
         "memory_limit": [Interval(Real, 0, None, closed="neither")],
     }
 
+    radius_: float
+    radii_: Floats
+    agreement_: Floats
+
     def __init__(
         self,
         *,

@@ -152,6 +152,10 @@ class XingMetric(MetricLearner):
         "tol": [Interval(Real, 0, None, closed="left")],
     }
 
+    n_iter_: int
+    trace_: Floats
+    objective_: float
+
     def __init__(
         self,
         n_components: int | None = None,

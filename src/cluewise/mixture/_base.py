@@ -26,6 +26,9 @@ class MixtureClusterer(Clusterer):
     bound on it; ``lower_bound_`` is minus the objective, as in scikit-learn's mixtures.
     """
 
+    lower_bound_: float
+    weights_: Floats
+
     def _log_joint(self, rows: Rows, block: Any) -> Floats:
         """(k, rows) log of weight times density of each cluster, by the published distributions."""
         raise TypeError(f"{type(self).__name__} does not implement _log_joint.")

@@ -124,6 +124,10 @@ class EquivalenceGMM(MixtureClusterer):
     )
     _parameter_constraints = em.CONSTRAINTS | {"prior": [StrOptions({"chunklet", "point"})]}
 
+    means_: Floats
+    covariances_: Floats
+    inference_: dict[str, int]
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -169,6 +169,11 @@ class FeedbackNaiveBayes(MixtureClusterer):
         "profile": [StrOptions({"library", "published"})],
     }
 
+    word_probability_: Floats
+    word_weight_: Floats
+    margin_: Floats
+    n_rounds_: int
+
     def __init__(
         self,
         n_clusters: int = 8,

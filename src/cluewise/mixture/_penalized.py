@@ -160,6 +160,11 @@ class PenalizedGMM(MixtureClusterer):
         "penalty": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")]
     }
 
+    means_: Floats
+    covariances_: Floats
+    inference_: dict[str, int]
+    penalty_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -143,6 +143,10 @@ class Rows(TransformerMixin, BaseEstimator):
     country  left out  0  it is constant
     """
 
+    plan_: list[ColumnPlan]
+    n_features_in_: int
+    feature_names_in_: Array
+
     def __init__(
         self,
         *,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from cluewise._dask import is_dask
 from cluewise._docs import documented
 from cluewise._sklearn import Interval, StrOptions, fit_context
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Array, Floats, Ints
 from cluewise.base import (
     checked_chunks,
     checked_data,
@@ -118,6 +118,8 @@ class Grains(TransformerMixin, BaseEstimator):
     codebook_: Floats
     labels_: Ints
     n_samples_seen_: int
+    n_features_in_: int
+    feature_names_in_: Array
 
     def __init__(self, n_grains: int | str = "auto", *, random_state: Any = None) -> None:
         self.n_grains = n_grains

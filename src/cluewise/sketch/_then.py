@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from cluewise._dask import is_dask
@@ -16,12 +16,12 @@ from cluewise._docs import documented
 from cluewise._typing import Floats, Ints
 from cluewise.base import (
     ClueEstimator,
+    FitPredictMixin,
     as_clues,
     checked_chunks,
     checked_data,
     checked_weight,
     class_clusters,
-    fit_predict,
     map_new_chunks,
     refuse_weight,
     warn_of_partial,
@@ -41,7 +41,7 @@ __all__ = ["GrainsThen"]
 
 
 @documented
-class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
+class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     """Cluster the grains of a sketch instead of the rows, with clues about rows.
 
     Made by ``grains.then(clusterer)``. The clusterer gets the centers of the grains, their sizes as ``sample_weight``
@@ -118,7 +118,6 @@ class GrainsThen(MetaEstimatorMixin, ClusterMixin, BaseEstimator):
     """
 
     __metadata_request__fit = {"clues": True}
-    fit_predict = fit_predict
 
     labels_: Ints
     parts_: Ints

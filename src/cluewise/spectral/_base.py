@@ -46,9 +46,10 @@ class SpectralClusterer(Clusterer):
     affinity: str
     n_neighbors: int
     gamma: float | None
+    embedding_: Floats
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Cluster the rows of X with what is known about them.
 
         Parameters

@@ -126,6 +126,9 @@ class E2CP(SpectralClusterer):
         "profile": [StrOptions({"library", "published"})],
     }
 
+    affinity_matrix_: Any
+    spread_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

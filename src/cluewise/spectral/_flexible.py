@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._sklearn import Interval
+from cluewise._typing import Floats
 from cluewise.base import Card
 from cluewise.clues import Clues
 from cluewise.core.graphs.laplacian import leading
@@ -117,6 +118,9 @@ class FlexibleSpectral(SpectralClusterer):
         "level": [Interval(Real, None, None, closed="neither")],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
+
+    costs_: Floats
+    threshold_: float
 
     def __init__(
         self,

@@ -135,6 +135,11 @@ class RelationalSpectral(SpectralClusterer):
         "random_state": ["random_state", np.random.Generator],
     }
 
+    eigenvalues_: Floats
+    association_: float
+    cluster_cost_: float
+    link_gain_: float
+
     def __init__(
         self,
         n_clusters: int = 3,

@@ -162,6 +162,10 @@ class SpectralKernelKMeans(SpectralClusterer):
         "profile": [StrOptions({"library", "published"})],
     }
 
+    eigenvalues_: Floats
+    eigenvector_weights_: Floats
+    kernel_loss_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

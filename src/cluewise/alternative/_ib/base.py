@@ -40,6 +40,16 @@ class Bottleneck(Clusterer):
         "cooling": [Interval(Real, 0, 1, closed="neither")],
     }
 
+    memberships_: Floats
+    profiles_: Floats
+    weights_: Floats
+    margin_: Floats
+    information_: float
+    conditional_information_: float
+    compression_: float
+    temperature_: float
+    variation_: Floats
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -116,6 +116,8 @@ class CoordinatedConditionalIB(Bottleneck):
         "least_information": [Interval(Real, 0, None, closed="left"), None],
     }
 
+    coordination_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

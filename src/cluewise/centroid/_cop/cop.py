@@ -147,6 +147,8 @@ class COPKMeans(CentroidClusterer):
         "time_limit": [Interval(Real, 0, None, closed="neither")],
     }
 
+    gap_: float
+
     def __init__(
         self,
         n_clusters: int = 8,

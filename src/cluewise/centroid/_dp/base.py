@@ -49,6 +49,8 @@ class OpeningClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     divergence: Any
     smoothing: float | None
     cluster_centers_: Floats
+    margin_: Floats
+    cluster_cost_: float
 
     def _check_count(self, n: int) -> None:
         if self._automatic:

@@ -202,6 +202,10 @@ class RDPMeans(OpeningClusterer):
         "profile": [StrOptions({"library", "published"})],
     }
 
+    clues_: Clues
+    doubt_: Floats
+    link_gain_: float
+
     def __init__(
         self,
         n_clusters: int = 3,

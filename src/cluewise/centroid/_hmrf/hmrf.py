@@ -207,6 +207,10 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     }
 
     cluster_centers_: Floats
+    margin_: Floats
+    metric_: Floats
+    penalty_: Floats
+    broken_cost_: float
     _metric: Metric
 
     def __init__(

@@ -196,6 +196,12 @@ class PCCC(CentroidClusterer):
         "time_limit": [Interval(Real, 0, None, closed="neither")],
     }
 
+    penalty_: float
+    broken_cost_: float
+    gap_: float
+    clues_: Clues
+    doubt_: Floats
+
     def __init__(
         self,
         n_clusters: int = 8,

@@ -133,6 +133,8 @@ class SizedKMeans(CentroidClusterer):
         aliases=("Size-constrained K-means",),
     )
 
+    gap_: float
+
     def _check_clues(self, clues: Any, n: int) -> Clues:
         known = super()._check_clues(clues, n)
         known.require(self.n_clusters)

@@ -212,6 +212,15 @@ class TVClust(MixtureClusterer):
         "profile": [StrOptions({"library", "published"})],
     }
 
+    membership_: Floats
+    means_: Floats
+    n_clusters_probability_: Floats
+    must_reliability_: float
+    cannot_reliability_: float
+    report_rates_: tuple[float, float]
+    clues_: Clues
+    doubt_: Floats
+
     def __init__(
         self,
         n_clusters: int = 15,
@@ -255,7 +264,7 @@ class TVClust(MixtureClusterer):
         self.profile = profile
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, clues: Any = None) -> Self:  # type: ignore[override]  # no weights
         """Cluster the rows of X and judge the clues about them.
 
         Parameters
