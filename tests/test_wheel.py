@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cluewise import __version__
+from cluewise import __version__, _docs
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -64,6 +65,26 @@ def test_wheel_contains_the_page_which_is_light(wheel: Path) -> None:
     assets = [name for short, name in page.items() if short.startswith("assets/")]
     assert any(name.endswith(".js") for name in assets)
     assert sum(len(gzip.compress(archive.read(name))) for name in assets) < 200_000
+
+
+def test_editors_find_complete_docstrings_in_the_wheel(wheel: Path) -> None:
+    """They read the source text, in which the repository has placeholders for shared entries."""
+    archive = zipfile.ZipFile(wheel)
+    written = 0
+    for path in (ROOT / "src").rglob("*.py"):
+        given = read_docstrings(path.read_text("utf-8"))
+        shipped = read_docstrings(archive.read(str(path.relative_to(ROOT / "src"))).decode())
+        assert shipped == [_docs.fill(text) for text in given], path
+        written += shipped != given
+    assert written > 50
+    assert len(archive.namelist()) == len(set(archive.namelist()))
+
+
+def read_docstrings(text: str) -> list[str]:
+    nodes = [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+    ]
+    return [ast.get_docstring(node, clean=False) or "" for node in nodes]
 
 
 def test_wheel_says_how_to_start_it_and_what_it_needs(wheel: Path) -> None:

@@ -3,6 +3,7 @@
 A docstring asks for an entry by a line of its own: ``{labels_}``, or ``{max_iter 100}`` where the entry has a default.
 Lines that follow with a deeper indent continue the entry.
 `ClueEstimator` and `Strategy` fill in the docstrings of their subclasses; other classes and functions use `documented`.
+In the wheel the entries are written out (`tools/wheel.py`), because editors read docstrings without importing anything.
 """
 
 from __future__ import annotations
