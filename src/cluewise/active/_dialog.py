@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, ClassVar
 
+from cluewise._notebook import as_html
+
 __all__ = ["KINDS", "Answer", "Question", "row_numbers"]
 
 KINDS = ("pair", "label", "which", "group")
@@ -80,6 +82,9 @@ class Question:
         *others, last = (str(row) for row in self.rows[1:])
         choices = f"row {', '.join(others)} or {last}, or to none of them" if others else f"row {last}"
         return f"Row {self.rows[0]}: does it belong to {choices}?"
+
+    def _repr_html_(self) -> str:
+        return as_html(f"{self}\n{self.why}" if self.why else str(self))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; empty ones are left out."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cluewise._notebook import Report
 from cluewise._typing import ArrayLike, Bools, Floats, Ints
 from cluewise.active._dialog import Answer
 from cluewise.active._state import Link, arguments_of
@@ -55,8 +56,8 @@ class Source:
     wrong_no: float
 
 
-@dataclass(frozen=True)
-class Reliability:
+@dataclass(frozen=True, repr=False)
+class Reliability(Report):
     """Error rates of sources, and what is likely about each pair of rows that they decided.
 
     Attributes

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._docs import documented
+from cluewise._notebook import Report
 from cluewise.advice import _page
 from cluewise.advice._clashes import Clash, find_clashes, find_repairs
 from cluewise.advice.harm import Tryout, judge_harm, try_out
@@ -28,8 +29,8 @@ _CLASHES = 5
 _CLIQUE = 64  # members of an `apart` group that count for the degeneracy: beyond, time would be quadratic
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Report):
     """Results of `check`; print it to read them. Unknown numbers are nan.
 
     Attributes

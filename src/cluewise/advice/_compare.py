@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._docs import documented
+from cluewise._notebook import Report
 from cluewise._typing import ArrayLike, Ints
 from cluewise.base import as_clues, generator
 from cluewise.clues import Clues
@@ -61,8 +62,8 @@ class Outcome:
         return float(getattr(self.model, "objective_", np.nan))
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Report):
     """A method with clues compared with the same method without; print it to read it.
 
     Attributes

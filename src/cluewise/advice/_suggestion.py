@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cluewise._notebook import Report
 from cluewise.advice._search import ClueSearchCV
 from cluewise.advice._shortlist import KINDS
 from cluewise.advice._trials import Trial, is_tied, warn_of_chance
@@ -17,8 +18,8 @@ CAUTION = 1.5
 """Standard errors by which a classifier has to be better; chosen by ``experiments/classify.py``."""
 
 
-@dataclass(frozen=True, eq=False)
-class Suggestion:
+@dataclass(frozen=True, eq=False, repr=False)
+class Suggestion(Report):
     """Methods ranked by how well they predict held-out clues; print it to read it.
 
     Attributes

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._notebook import Report
 from cluewise._typing import Bools
 from cluewise.catalogue import clusterers
 from cluewise.clues import Clues
@@ -51,8 +52,8 @@ class Suspect:
         return f"{self.kind}-link {self.rows[0]} – {self.rows[1]} ({self.source})"
 
 
-@dataclass(frozen=True)
-class Suspects(Sequence[Suspect]):
+@dataclass(frozen=True, repr=False)
+class Suspects(Report, Sequence[Suspect]):
     """Clues that are probably wrong, the most doubtful first; print it to read it, index it to use it.
 
     Attributes

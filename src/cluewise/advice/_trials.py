@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._notebook import Report
 from cluewise._typing import Floats
 from cluewise.metrics.held_out import jackknife_error
 
@@ -73,8 +74,8 @@ class Trial:
         return ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
 
 
-@dataclass(frozen=True, eq=False)
-class Trials(Sequence[Trial]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Trials(Report, Sequence[Trial]):
     """All candidates of a search: the chosen one first, the others by score; print it to read it.
 
     Attributes

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cluewise._lazy import lazy
+from cluewise._notebook import Report
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues._groups import Groups
 from cluewise.clues.links import GIVEN, Links
@@ -120,7 +121,7 @@ def lift_cliques(apart: tuple[Groups, ...], labels: Ints, component: Ints) -> Cl
 
 
 @dataclass(frozen=True, eq=False)
-class Conflict:
+class Conflict(Report):
     """Rows ``first`` and ``second`` must be apart (``kind`` says why) although must-links join them.
 
     Examples

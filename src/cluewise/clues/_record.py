@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from cluewise.clues._merge import (
 )
 from cluewise.clues.check import row_numbers
 from cluewise.clues.links import Links
-from cluewise.clues.words import KINDS, inventory
+from cluewise.clues.words import KINDS, inventory, list_clues, plural
 from cluewise.exceptions import ClueError
 
 __all__ = ["Record"]
@@ -133,6 +134,10 @@ class Record:
 
     def __repr__(self) -> str:
         return f"Clues({inventory(self)})"
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<li>{escape(line)}</li>" for line in list_clues(self))
+        return f"<div>Clues about {plural(self.n, 'row')}<ul>{lines}</ul></div>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):

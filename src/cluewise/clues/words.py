@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from cluewise.clues._record import Record
 
-__all__ = ["KINDS", "in_words", "inventory", "plural", "tell_clues"]
+__all__ = ["KINDS", "in_words", "inventory", "list_clues", "plural", "tell_clues"]
 
 KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
 
@@ -20,6 +20,11 @@ def inventory(clues: Record) -> str:
 
 
 def tell_clues(clues: Record) -> str:
+    """Numbers of clues by kind, in one line."""
+    return ", ".join(list_clues(clues))
+
+
+def list_clues(clues: Record) -> list[str]:
     """Numbers of clues by kind, in words."""
     parts = []
     labelled = int((clues.labels >= 0).sum())
@@ -43,7 +48,7 @@ def tell_clues(clues: Record) -> str:
     )
     if len(np.unique(weights)) > 1:
         parts.append(f"weights {weights.min():g} to {weights.max():g}")
-    return ", ".join(parts) or "no clues"
+    return parts or ["no clues"]
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

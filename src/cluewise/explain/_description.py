@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cluewise._notebook import Report
 from cluewise.clues.words import plural, tell_clues
 from cluewise.explain._changes import Changes
 from cluewise.explain._difference import Difference
@@ -16,8 +17,8 @@ __all__ = ["Description", "Profile", "choose_names"]
 _LISTED = 5  # rows and clues that the text lists
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Report):
     """What makes one cluster; print it to read it.
 
     Attributes
@@ -116,8 +117,8 @@ class Profile:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Description:
+@dataclass(frozen=True, eq=False, repr=False)
+class Description(Report):
     """What makes the clusters of a fit; print it to read it, index it by the number of a cluster.
 
     Attributes

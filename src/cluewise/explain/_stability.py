@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._docs import documented
+from cluewise._notebook import Report
 from cluewise._typing import Floats, Ints
 from cluewise.base import as_clues, generator
 from cluewise.clues.words import plural
@@ -25,8 +26,8 @@ RECOVERED = 0.75
 """Jaccard similarity from which on a cluster has come back (Hennig, 2007)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Report):
     """Which clusters come back when parts of the rows are clustered again; print it to read it.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from cluewise._notebook import Report
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import VIEWS
@@ -73,8 +74,8 @@ class Fold(NamedTuple):
     fair: Bools
 
 
-@dataclass(frozen=True)
-class Choice:
+@dataclass(frozen=True, repr=False)
+class Choice(Report):
     """What was tried, how well it predicted held-out clues, and what was taken.
 
     Attributes
