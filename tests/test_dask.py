@@ -118,10 +118,19 @@ def test_dask_is_not_imported_without_need():
 
 # --- who takes them ---------------------------------------------------------------------------------------------
 
-TAKERS = {"Cluewise"}
+
+def test_cards_say_who_takes_dask_arrays():
+    takers = {name: method for name, method in clusterers().items() if method.card.chunks}
+    assert takers.keys() == {"ConstrainedKMeans", "PCKMeans", "PartitionKMeans", "SeededKMeans"}
+    for method in (*takers.values(), cw.Cluewise):
+        assert method.card.chunks
+        X = np.random.default_rng(0).normal(size=(20, 2))
+        model = method(2, random_state=0).fit(da.from_array(X, 6))
+        assert model.labels_.chunks == ((6, 6, 6, 2),)
+        assert model.fit_predict(da.from_array(X, 6)).compute().shape == (20,)
 
 
-@pytest.mark.parametrize("name", sorted(clusterers().keys() - TAKERS))
+@pytest.mark.parametrize("name", sorted(name for name, method in clusterers().items() if not method.card.chunks))
 def test_who_does_not_take_dask_arrays_says_so(name):
     model = clusterers()[name]()
     with pytest.raises(TypeError, match=rf"^{name} does not take dask arrays; cluster .* Grains\(\)\.then\({name}"):

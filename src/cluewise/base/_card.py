@@ -48,6 +48,8 @@ class Card:
         Whether the method looks at X. Otherwise the clues are all that it needs, and X may be None.
     predicts, sparse, weights : bool
         Whether the method has ``predict``, accepts sparse X, uses ``sample_weight``.
+    chunks : bool
+        Whether X may be a dask array, whose rows are read chunk by chunk.
     deterministic : bool
         Whether the result is independent of ``random_state``.
     single : bool
@@ -94,6 +96,7 @@ class Card:
     predicts: bool = True
     sparse: bool = True
     weights: bool = True
+    chunks: bool = False
     deterministic: bool = False
     single: bool = True
     judges: bool = False

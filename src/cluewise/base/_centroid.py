@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cluewise._dask import is_dask
 from cluewise._typing import Floats, Ints
 from cluewise.base._clusterer import Attributes, Clusterer, Problem
-from cluewise.base._input import checked_data
+from cluewise.base._input import checked_data, map_new_chunks
 from cluewise.core import assign, centers, loop
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
@@ -56,7 +57,10 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
         found = super()._attributes(problem, result) | self._evaluate(problem, result.state)
-        return found | {"margin_": assign.lead(problem.rows, result.state.centers, found["labels_"])}
+        rows, state = problem.rows, result.state
+        if rows.crowd is None:
+            return found | {"margin_": assign.lead(rows, state.centers, found["labels_"])}
+        return found | {"margin_": rows.crowd.spread_lead(state.centers, state.labels)}
 
     def predict(self, X: Any) -> Ints:
         """Assign new rows to the cluster with the nearest center; clues play no part.
@@ -69,9 +73,9 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         -------
         {labels}
         """
-        rows = self._new_rows(X)
-        with one_blas_thread():
-            return assign.find_nearest(rows, self.cluster_centers_.astype(np.float64) - rows.shift)
+        if self.card.chunks and is_dask(X):
+            return self._map_new_chunks(X, _label_chunk, dtype=np.int32)
+        return _find_labels(self._new_rows(X), self.cluster_centers_)
 
     def transform(self, X: Any) -> Floats:
         """Compute the distance of each row to each center.
@@ -85,20 +89,16 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         ndarray of shape (m, n_clusters)
             Euclidean distances.
         """
-        rows = self._new_rows(X)
-        table = rows.table(self.cluster_centers_.astype(np.float64) - rows.shift)
-        out = np.empty((rows.n, len(table.centers)), dtype=rows.dtype)
-
-        def work(block: slice) -> None:
-            out[block] = np.sqrt(rows.squared(rows.take(block), table)).T
-
-        with one_blas_thread():
-            for _ in map_blocks(work, rows.blocks(len(table.centers))):
-                continue
-        return out
+        if self.card.chunks and is_dask(X):
+            return self._map_new_chunks(X, _measure_chunk, width=self.n_clusters)
+        return _find_distances(self._new_rows(X), self.cluster_centers_)
 
     def _new_rows(self, X: Any) -> Rows:
         return new_rows(self, X)
+
+    def _map_new_chunks(self, X: Any, function: Any, dtype: Any = None, width: int | None = None) -> Any:
+        check_is_fitted(self)
+        return map_new_chunks(self, X, function, self.cluster_centers_, dtype=dtype, width=width)
 
     @property
     def _n_features_out(self) -> int:
@@ -109,3 +109,29 @@ def new_rows(estimator: Any, X: Any) -> Rows:
     """Check new rows for a fitted estimator."""
     check_is_fitted(estimator)
     return rows_of(checked_data(estimator, X, reset=False))
+
+
+def _find_labels(rows: Rows, at: Floats) -> Ints:
+    with one_blas_thread():
+        return assign.find_nearest(rows, at.astype(np.float64) - rows.shift)
+
+
+def _find_distances(rows: Rows, at: Floats) -> Floats:
+    table = rows.table(at.astype(np.float64) - rows.shift)
+    out = np.empty((rows.n, len(at)), dtype=rows.dtype)
+
+    def work(block: slice) -> None:
+        out[block] = np.sqrt(rows.squared(rows.take(block), table)).T
+
+    with one_blas_thread():
+        for _ in map_blocks(work, rows.blocks(len(at))):
+            continue
+    return out
+
+
+def _label_chunk(chunk: Floats, at: Floats) -> Ints:
+    return _find_labels(rows_of(chunk), at) if len(chunk) else np.empty(0, dtype=np.int32)
+
+
+def _measure_chunk(chunk: Floats, at: Floats) -> Floats:
+    return _find_distances(rows_of(chunk), at) if len(chunk) else np.empty((0, len(at)), dtype=chunk.dtype)

@@ -10,14 +10,25 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from cluewise._dask import is_dask
 from cluewise._docs import documented
 from cluewise._sklearn import Interval, fit_context
 from cluewise._squares import largest
 from cluewise._typing import Array, Floats, Ints
 from cluewise.base._card import Card
-from cluewise.base._input import as_clues, checked_data, checked_weight, class_clusters, generator, warn_of_partial
+from cluewise.base._input import (
+    as_clues,
+    checked_chunks,
+    checked_data,
+    checked_weight,
+    class_clusters,
+    generator,
+    refuse_weight,
+    warn_of_partial,
+)
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
+from cluewise.core.crowd import split_rows
 from cluewise.core.loop import Progress
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import one_blas_thread
@@ -163,6 +174,7 @@ class Problem(NamedTuple):
     start: int = 0  # number of this start
     shared: Any = None  # what `_prepare` made for all starts
     first: Any = None  # final state of the first start
+    every: Clues | None = None  # clues about all rows, if only those with clues are in memory
 
 
 @documented
@@ -236,7 +248,12 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         {self}
         """
         self._reset(y, clues)
-        X = checked_data(self, X, reset=True, sparse=self.card.sparse)
+        in_chunks = self.card.chunks and is_dask(X)
+        if in_chunks:
+            refuse_weight(self, sample_weight)
+            X = checked_chunks(self, X)
+        else:
+            X = checked_data(self, X, reset=True, sparse=self.card.sparse)
         n = X.shape[0]
         self._check_count(n)
         known = self._check_clues(clues, n)
@@ -244,9 +261,11 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
-            rows = rows_of(X, weight)
+            rows = split_rows(X, known.tied) if in_chunks else rows_of(X, weight)
             limits = loop.Limits(self.max_iter, getattr(self, "tol", 0.0), progress)
             problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), limits, rng)
+            if in_chunks:
+                problem = problem._replace(clues=known[known.tied], every=known)
             try:
                 problem = problem._replace(shared=self._prepare(problem))
                 best = self._finish(problem, self._best_start(problem, progress))
@@ -306,9 +325,14 @@ class Clusterer(FitPredictMixin, ClueEstimator):
 
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
         """Results that an interrupted fit publishes, too."""
+        crowd, labels = problem.rows.crowd, state.labels
+        if crowd is not None:
+            crowd.placed = state.placed
         return {
-            "labels_": state.labels,
-            "n_clusters_": int(np.count_nonzero(np.bincount(state.labels))),
+            "labels_": labels if crowd is None else crowd.spread_labels(labels),
+            "n_clusters_": int(np.count_nonzero(np.bincount(labels)))
+            if crowd is None
+            else crowd.count_clusters(labels),
             "n_iter_": len(trace),
             "trace_": np.array(trace),
             "objective_": trace[-1],
@@ -317,9 +341,11 @@ class Clusterer(FitPredictMixin, ClueEstimator):
     def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
         """All results of a complete fit."""
         found = self._state_attributes(problem, result.state, result.trace)
-        clues, k = problem.clues, self.n_clusters
+        labels, clues, k = found["labels_"], problem.clues, self.n_clusters
+        if problem.rows.crowd is not None and problem.every is not None:
+            labels, clues = problem.rows.crowd.fill_up(result.state.labels), problem.every
         found["broken_"] = broken(
-            found["labels_"],
+            labels,
             clues,
             clusters_of_classes=class_clusters(clues, k) if self.card.named else None,
             n_clusters=None if self.card.finds else k,

@@ -86,9 +86,15 @@ def checked_chunks(estimator: Any, X: Any) -> Chunks:
     return chunks
 
 
-def map_new_chunks(estimator: Any, X: Any, function: Any, *shared: Any, dtype: Any, width: int | None = None) -> Any:
-    """A dask array of what ``function(chunk, *shared)`` returns for new rows, which are checked when it is computed."""
+def map_new_chunks(
+    estimator: Any, X: Any, function: Any, *shared: Any, dtype: Any = None, width: int | None = None
+) -> Any:
+    """A dask array of what ``function(chunk, *shared)`` returns for new rows, which are checked when it is computed.
+
+    ``dtype`` None: that of X.
+    """
     chunks = _read_columns(estimator, X, reset=False)
+    dtype = chunks.dtype if dtype is None else dtype
     starts: list[int | None] = chunks.starts[:-1].tolist() if chunks.n >= 0 else [None] * len(chunks.sizes)
     each = [(start, number) for number, start in enumerate(starts)]
     return chunks.map(_check_and_call, function, shared, dtype=dtype, width=width, each=each)

@@ -51,6 +51,8 @@ class ConstrainedKMeans(CentroidClusterer):
 
     *Deviations.* Those of `SeededKMeans`; an empty cluster takes the unlabeled row farthest from its center.
 
+    {in_chunks}
+
     References
     ----------
     .. [Basu2002] S. Basu, A. Banerjee and R. Mooney, "Semi-supervised clustering by seeding", ICML 2002.
@@ -71,6 +73,7 @@ class ConstrainedKMeans(CentroidClusterer):
         hard=True,
         closes=True,
         named=True,
+        chunks=True,
         equation="Constrained-KMeans, Fig. 2",
         aliases=("Constrained-KMeans", "C-KMeans"),
     )

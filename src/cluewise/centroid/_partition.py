@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from cluewise._dask import is_dask
 from cluewise._sklearn import Interval
 from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem, checked_data
@@ -17,6 +18,7 @@ from cluewise.centroid._columns import Categories, categories_of, chosen_columns
 from cluewise.centroid._sides import Side, label_cost, nearest_with, shares_of, shares_of_starts, side_of
 from cluewise.clues import Clues
 from cluewise.core import assign, centers, loop, seeding
+from cluewise.core.crowd import Placed
 from cluewise.core.rows import Rows, rows_of
 
 __all__ = ["PartitionKMeans"]
@@ -28,6 +30,7 @@ class State(NamedTuple):
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the rows
     shares: list[Floats]  # per labeling, (k, codes): label frequencies of the clusters
+    placed: Placed | None = None  # where rows are that are not in memory
 
 
 def step(state: State, *, rows: Rows, sides: list[Side], free: Ints, total: float) -> tuple[State, loop.Info]:
@@ -42,7 +45,7 @@ def step(state: State, *, rows: Rows, sides: list[Side], free: Ints, total: floa
         share, impure = shares_of(rows, side, labels, previous)
         shares.append(share)
         value += side.weight * impure
-    return State(labels, means, shares), loop.Info(value, found.moved + refilled)
+    return State(labels, means, shares, rows.placed), loop.Info(value, found.moved + refilled)
 
 
 class PartitionKMeans(CentroidClusterer):
@@ -118,6 +121,8 @@ class PartitionKMeans(CentroidClusterer):
     random start, which does not reach the published figures. An empty cluster takes the worst row without clues and
     stays empty if there is none. ``predict`` and ``transform`` use the numeric columns only.
 
+    {in_chunks}
+
     References
     ----------
     .. [Liu2015] H. Liu and Y. Fu, "Clustering with partition level side information", ICDM 2015.
@@ -139,6 +144,7 @@ class PartitionKMeans(CentroidClusterer):
         title="K-means with partial labelings",
         accepts=frozenset({"labels", "partitions"}),
         invariant=frozenset({"shift", "rotation"}),
+        chunks=True,
         equation="Eq. (1), Algorithm 1",
         cost="O(nk(d + labelings))",
         aliases=("Partition-level K-means",),
@@ -186,6 +192,8 @@ class PartitionKMeans(CentroidClusterer):
         -------
         {self}
         """
+        if self.categorical_features is not None:
+            _refuse_dask(X)
         self._columns: list[Categories] = []
         self._categorical: Bools | None = None
         if self.categorical_features is None:
@@ -249,9 +257,20 @@ class PartitionKMeans(CentroidClusterer):
             "categories_": [column.values for column in self._columns],
         }
 
+    def _map_new_chunks(self, X: Any, function: Any, dtype: Any = None, width: int | None = None) -> Any:
+        check_is_fitted(self)
+        if self._categorical is not None:
+            _refuse_dask(X)
+        return super()._map_new_chunks(X, function, dtype, width)
+
     def _new_rows(self, X: Any) -> Rows:
         check_is_fitted(self)
         if self._categorical is None:
             return super()._new_rows(X)
         validate_data(self, X, reset=False, skip_check_array=True)
         return rows_of(checked_data(BaseEstimator(), numbers_of(X, self._categorical), reset=True))
+
+
+def _refuse_dask(X: Any) -> None:
+    if is_dask(X):
+        raise TypeError("categorical_features must be None if X is a dask array; encode such columns with Rows.")

@@ -12,6 +12,7 @@ from cluewise.base import Attributes, Card, CentroidClusterer, Problem
 from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.assign import visiting_order
 from cluewise.core.centers import typical_price
+from cluewise.core.crowd import Placed
 from cluewise.core.rows import Rows
 from cluewise.core.views import Forces, broken_weight, build_forces, count_members
 
@@ -26,6 +27,7 @@ class State(NamedTuple):
     counts: Ints  # members per cluster of the large groups
     broken: float  # summed weight of the broken links
     penalty: float  # price of a broken link of weight 1
+    placed: Placed | None = None  # where rows are that are not in memory
 
 
 def step(state: State, *, rows: Rows, free: Bools, pulls: Forces, order: Ints, total: float) -> tuple[State, loop.Info]:
@@ -36,7 +38,7 @@ def step(state: State, *, rows: Rows, free: Bools, pulls: Forces, order: Ints, t
     means = centers.means(tally, state.centers)
     broken = state.broken + swept.broken
     value = 0.5 * centers.within(total, tally) + penalty * broken
-    return State(labels, means, counts, broken, penalty), loop.Info(value, swept.moved + refilled)
+    return State(labels, means, counts, broken, penalty, rows.placed), loop.Info(value, swept.moved + refilled)
 
 
 class PCKMeans(CentroidClusterer):
@@ -87,6 +89,8 @@ class PCKMeans(CentroidClusterer):
     without a neighborhood are initialized by k-means++ instead of random perturbations of the global mean. A row keeps
     its cluster on ties. An empty cluster takes the worst row without clues.
 
+    {in_chunks}
+
     References
     ----------
     .. [Basu2004] S. Basu, A. Banerjee and R. Mooney, "Active semi-supervision for pairwise constrained
@@ -108,6 +112,7 @@ class PCKMeans(CentroidClusterer):
         paper="Basu2004",
         title="K-means with priced links",
         accepts=frozenset({"labels", "must", "cannot", "together", "apart"}),
+        chunks=True,
         equation="PCKMeans, Eq. (1)",
         cost="O(nkd + pairs k)",
         aliases=("PCK-Means", "Pairwise Constrained K-Means"),
@@ -157,7 +162,7 @@ class PCKMeans(CentroidClusterer):
             rows=rows,
             free=pulls.free,
             pulls=pulls,
-            order=visiting_order(self.order, pulls.rows, rows.n, problem.rng),
+            order=visiting_order(self.order, rows.number(pulls.rows), rows.n_all, problem.rng),
             total=problem.total,
         )
         slack = centers.rounding(rows, problem.total)

@@ -53,6 +53,8 @@ class SeededKMeans(CentroidClusterer):
     data; ``init="perturbed"`` perturbs by 0.35 standard deviations instead. An empty cluster takes the row farthest
     from its center.
 
+    {in_chunks}
+
     References
     ----------
     .. [Basu2002] S. Basu, A. Banerjee and R. Mooney, "Semi-supervised clustering by seeding", ICML 2002.
@@ -73,6 +75,7 @@ class SeededKMeans(CentroidClusterer):
         title="K-means started from labels",
         accepts=frozenset({"labels"}),
         named=True,
+        chunks=True,
         equation="Seeded-KMeans, Fig. 1",
         aliases=("Seeded-KMeans", "S-KMeans"),
     )

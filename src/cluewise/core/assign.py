@@ -17,6 +17,7 @@ from cluewise.kernels import assignment
 
 __all__ = [
     "Assigned",
+    "Scored",
     "Swept",
     "clamped",
     "costs",
@@ -29,6 +30,7 @@ __all__ = [
     "others",
     "penalized",
     "permutation",
+    "score_block",
     "sweep",
     "visiting_order",
 ]
@@ -65,19 +67,28 @@ def nearest(
     def work(block: Any) -> Assigned:
         if mask is not None:
             block = block.start + np.flatnonzero(mask[block])
-        x, _, new = _score(rows, table, block, surcharge)
+        x, _, new = score_block(rows, table, block, surcharge)
         moved = int(np.count_nonzero(labels[block] != new))
         labels[block] = new
         part = empty_tally(k, rows.d)
         rows.add(x, block, new, part.sums, part.mass)
         return Assigned(part, moved)
 
-    (sums, mass), moved = empty_tally(k, rows.d), 0
+    (sums, mass), moved = _place_crowd(rows, centers) if which is None or mask is not None else _nobody(k, rows.d)
     for part in map_blocks(work, rows.blocks(k, which if mask is None else None)):
         sums += part.tally.sums
         mass += part.tally.mass
         moved += part.moved
     return Assigned(Tally(sums, mass), moved)
+
+
+def _place_crowd(rows: Rows, centers: Floats) -> Assigned:
+    """What the rows that are not in memory add; no clue mentions them, so all are free."""
+    return _nobody(len(centers), rows.d) if rows.crowd is None else Assigned(*rows.crowd.place(centers))
+
+
+def _nobody(k: int, d: int) -> Assigned:
+    return Assigned(empty_tally(k, d), 0)
 
 
 def find_nearest(rows: Rows, centers: Floats) -> Ints:
@@ -86,7 +97,7 @@ def find_nearest(rows: Rows, centers: Floats) -> Ints:
     labels = no_labels(rows.n)
 
     def work(block: slice) -> None:
-        labels[block] = _score(rows, table, block).near
+        labels[block] = score_block(rows, table, block).near
 
     for _ in map_blocks(work, rows.blocks(len(centers))):
         continue
@@ -118,11 +129,11 @@ def sweep(
     # In the order of the rows one pass over X is enough: threads score blocks ahead, and the tied rows of each block
     # are settled one by one while the block is in the cache.
     table, k = rows.table(centers), len(centers)
-    total, moved, broken = empty_tally(k, rows.d), 0, 0.0
+    (total, moved), broken = _place_crowd(rows, centers), 0.0
     blocks = rows.blocks(k)
     cuts = np.searchsorted(pulls.rows, [block.start for block in blocks] + [rows.n])
     places = np.arange(len(pulls.rows))
-    scores = map_blocks(partial(_score, rows, table), blocks, 1)
+    scores = map_blocks(partial(score_block, rows, table), blocks, 1)
     for block, scored, first, last in zip(blocks, scores, cuts[:-1], cuts[1:]):
         new = np.where(free[block], scored.near, labels[block])
         moved += int(np.count_nonzero(labels[block] != new))
@@ -146,7 +157,7 @@ def penalized(
     total, moved, broken = empty_tally(k, rows.d), 0, 0.0
     start = 0
     blocks = rows.blocks(k, pulls.rows[order])
-    for block, scored in zip(blocks, map_blocks(partial(_score, rows, table), blocks, 1)):
+    for block, scored in zip(blocks, map_blocks(partial(score_block, rows, table), blocks, 1)):
         here = order[start : start + len(block)]
         start += len(block)
         weights = rows.weights(block)
@@ -158,7 +169,7 @@ def penalized(
     return Swept(total, moved, broken)
 
 
-class _Scored(NamedTuple):
+class Scored(NamedTuple):
     """Some rows and what each cluster costs them."""
 
     x: Any
@@ -166,9 +177,9 @@ class _Scored(NamedTuple):
     near: Ints  # nearest cluster of each row
 
 
-def _score(
+def score_block(
     rows: Rows, table: Table, block: slice | Ints, surcharge: Callable[[Any, Floats], None] | None = None
-) -> _Scored:
+) -> Scored:
     """Some rows, their scores and their nearest clusters; may run ahead in threads."""
     x = rows.take(block)
     scores = rows.scores(x, table)
@@ -176,7 +187,7 @@ def _score(
         surcharge(block, scores)
     near = np.empty(x.shape[0], dtype=np.int32)
     assignment.assign_nearest(scores, table.offset, np.empty(x.shape[0], dtype=rows.dtype), near)
-    return _Scored(x, scores, near)
+    return Scored(x, scores, near)
 
 
 def costs(rows: Rows, centers: Floats, which: Ints) -> Floats:

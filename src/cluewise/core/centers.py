@@ -8,20 +8,23 @@ should cost s²·log p/(1 − p). Columns that move together count as fewer: s²
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.core.rows import Rows
+from cluewise.core.rows import Rows, Worst
 from cluewise.core.threads import map_blocks
 
 __all__ = [
     "LOG_ODDS",
     "Tally",
+    "add_tallies",
     "distortion",
     "effective_dimension",
+    "empty_tally",
     "group_means",
     "means",
     "refill",
@@ -52,6 +55,14 @@ class Tally(NamedTuple):
     def plus(self, other: Tally) -> Tally:
         """Both together."""
         return Tally(self.sums + other.sums, self.mass + other.mass)
+
+
+def add_tallies(parts: Sequence[Tally]) -> Tally:
+    """All together, one after the other."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = total.plus(part)
+    return total
 
 
 def empty_tally(k: int, d: int) -> Tally:
@@ -92,6 +103,8 @@ def group_means(rows: Rows, codes: Ints, count: int) -> tuple[Floats, Floats]:
 
 def distortion(rows: Rows, centers: Floats, labels: Ints | None) -> float:
     """Σ w‖x − center of its cluster‖², in difference form and double precision; without labels, of the first center."""
+    if rows.crowd is not None and labels is not None:
+        return rows.crowd.distort(centers, labels)
 
     def work(block: slice) -> float:
         # Zeros for a block only: for all rows they would be as large as the result of a fit.
@@ -104,6 +117,8 @@ def distortion(rows: Rows, centers: Floats, labels: Ints | None) -> float:
 
 def scatter(rows: Rows) -> float:
     """Σ w‖x‖² relative to the shift: the part of the objective that no labelling changes."""
+    if rows.crowd is not None:
+        return rows.crowd.scatter
     return distortion(rows, np.zeros((1, rows.d)), None)
 
 
@@ -143,15 +158,22 @@ def effective_dimension(rows: Rows, centers: Floats, labels: Ints) -> float:
             weighted = rest if rows.weight is None else rest * rows.weights(block)[:, None]
             return (weighted.T @ rest).astype(np.float64)
 
-        covariance = sum(map_blocks(work, rows.blocks(rows.d)), start=np.zeros((rows.d, rows.d))) / rows.mass
+        if rows.crowd is None:
+            covariance = sum(map_blocks(work, rows.blocks(rows.d)), start=np.zeros((rows.d, rows.d))) / rows.mass
+        else:
+            covariance = rows.crowd.covary(centers, labels) / rows.mass
         trace, squared = float(np.trace(covariance)), float((covariance**2).sum())
     return float(np.clip(trace**2 / squared, 1, rows.d)) if squared > 0 else 1.0
 
 
 def _traces_by_rows(rows: Rows, centers: Floats, labels: Ints) -> tuple[float, float]:
     """Tr C and tr C² from inner products of rows: tr C² = Σ_ij w_i w_j (e_i·e_j)²."""
-    sample = np.arange(0, rows.n, -(-rows.n // ROWS))
-    x, own = rows.take(sample), labels[sample]
+    sample = np.arange(0, rows.n_all, -(-rows.n_all // ROWS))
+    if rows.crowd is None:
+        x, own = rows.take(sample), labels[sample]
+    else:
+        x = rows.crowd.take(sample)
+        own = rows.crowd.label(x, sample, labels)
     inner = x @ x.T
     inner = (inner if isinstance(inner, np.ndarray) else inner.toarray()).astype(np.float64)
     cross = np.asarray(x @ centers.T, dtype=np.float64)[:, own]
@@ -171,6 +193,39 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Array 
     vacant = np.flatnonzero(found.mass == 0)
     if not len(vacant):
         return found, 0
+    worst = _find_worst(rows, centers, labels, free, len(vacant) + len(centers))
+    counted = labels if rows.weight is None else labels[rows.weight > 0]  # rows without weight hold no center
+    members = np.bincount(counted, minlength=len(centers)).astype(np.float64)
+    if rows.crowd is not None:
+        members += rows.crowd.count_members()
+    sums, mass = found.sums.copy(), found.mass.copy()
+    moved = 0
+    rest = iter(range(len(worst.cost)))
+    for cluster in vacant:
+        for c in rest:
+            old, row = worst.label[c], worst.number[c]
+            if worst.cost[c] > 0 and members[old] > 1:
+                weight = 1.0 if rows.weight is None else float(rows.weight[row])
+                x = weight * worst.x[c].astype(np.float64)
+                sums[old] -= x
+                mass[old] -= weight
+                sums[cluster], mass[cluster] = x, weight
+                members[old] -= 1
+                members[cluster] = 1
+                if rows.crowd is None:
+                    labels[row] = cluster
+                else:
+                    rows.crowd.move(int(row), int(cluster), labels)
+                moved += 1
+                break
+    return Tally(sums, mass), moved
+
+
+def _find_worst(rows: Rows, centers: Floats, labels: Ints, free: Array | None, count: int) -> Worst:
+    """The free rows farthest from their centers, the farthest first and the lower number on ties.
+
+    The last row of each cluster must stay, so one for each cluster and one for each move are enough.
+    """
     candidates = np.arange(rows.n)[slice(None) if free is None else free]
     cost = np.empty(len(candidates))
     start = 0
@@ -179,24 +234,7 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Array 
         start += len(block)
     if rows.weight is not None:
         cost *= rows.weight[candidates]
-    counted = labels if rows.weight is None else labels[rows.weight > 0]  # rows without weight hold no center
-    members = np.bincount(counted, minlength=len(centers))
-    sums, mass = found.sums.copy(), found.mass.copy()
-    moved = 0
-    order = iter(np.argsort(-cost, kind="stable"))
-    for cluster in vacant:
-        for c in order:
-            row = candidates[c]
-            if cost[c] > 0 and members[labels[row]] > 1:
-                x = rows.dense(np.array([row]))[0].astype(np.float64)
-                weight = 1.0 if rows.weight is None else float(rows.weight[row])
-                old = labels[row]
-                sums[old] -= weight * x
-                mass[old] -= weight
-                sums[cluster], mass[cluster] = weight * x, weight
-                members[old] -= 1
-                members[cluster] = 1
-                labels[row] = cluster
-                moved += 1
-                break
-    return Tally(sums, mass), moved
+    order = np.argsort(-cost, kind="stable")[:count]
+    near = candidates[order]
+    worst = Worst(cost[order], near, labels[near], rows.dense(near))
+    return worst if rows.crowd is None else rows.crowd.find_worst(centers, worst, count)

@@ -104,17 +104,17 @@ class Chunks:
         parts = [call(function, block, self.dtype, common, mine) for block, mine in zip(self._blocks, own)]
         while len(parts) > 1:
             parts = [fold(parts[start : start + FAN]) for start in range(0, len(parts), FAN)]
-        return parts[0].compute()
+        return _compute(parts[0])[0]
 
     def take(self, rows: Ints) -> Array:
         """Some rows, by their numbers, in the given order; only chunks that have some of them are read."""
-        import dask
+        from dask import delayed
 
         wanted, place = np.unique(rows, return_inverse=True)
         local = self.split(wanted)
-        call = dask.delayed(_call, traverse=False)
+        call = delayed(_call, traverse=False)
         parts = [call(_pick, block, self.dtype, (), (mine,)) for block, mine in zip(self._blocks, local) if len(mine)]
-        return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *dask.compute(*parts)])[place]
+        return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *_compute(*parts)])[place]
 
     def split(self, rows: Ints) -> list[Ints]:
         """Row numbers, ascending, as numbers within each chunk."""
@@ -173,6 +173,20 @@ def read_chunks(X: Any) -> Chunks:
     return Chunks(X, np.array([-1 if np.isnan(size) else size for size in X.chunks[0]], dtype=np.int64))
 
 
+def _compute(*tasks: Any) -> tuple[Any, ...]:
+    from dask import compute
+
+    try:
+        return compute(*tasks)
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # of the package distributed, which may be missing
+            raise
+        raise RuntimeError(
+            "several workers in a row ended while they worked on the same chunk of X; they may have run out of memory: "
+            "make the chunks smaller (X.rechunk), or give each worker more memory."
+        ) from error
+
+
 def _kind_of(kind: Any) -> Any:
     """NumPy's type for that of a column of a data frame; "O" if there is none."""
     found = getattr(kind, "numpy_dtype", kind)
@@ -221,7 +235,7 @@ def _scan(chunk: Floats, number: int) -> tuple[list[int], Scan]:
 
 
 def _merge_scans(parts: Sequence[tuple[list[int], Scan]]) -> tuple[list[int], Scan]:
-    """Both together, as in [Chan1983]: no difference of large numbers."""
+    """Both together, as in Chan et al. (1983): no difference of large numbers."""
     counts, found = list(parts[0][0]), parts[0][1]
     for more, scan in parts[1:]:
         counts += more

@@ -9,6 +9,7 @@ import numpy as np
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.core import assign, centers
 from cluewise.core.centers import Tally
+from cluewise.core.crowd import Placed
 from cluewise.core.loop import Info
 from cluewise.core.rows import Rows
 
@@ -20,6 +21,7 @@ class State(NamedTuple):
 
     labels: Ints  # (n,) int32
     centers: Floats  # (k, d) float64, relative to the shift of the rows
+    placed: Placed | None = None  # where rows are that are not in memory
 
 
 def step(
@@ -36,4 +38,4 @@ def step(
         found = assign.clamped(rows, state.centers, labels, np.asarray(free), fixed)
     tally, refilled = centers.refill(rows, found.tally, state.centers, labels, free)
     means = centers.means(tally, state.centers)
-    return State(labels, means), Info(centers.within(total, tally), found.moved + refilled)
+    return State(labels, means, rows.placed), Info(centers.within(total, tally), found.moved + refilled)

@@ -7,14 +7,17 @@ kept relative to the same shift; `base` adds it back when it publishes them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cluewise._typing import Array, Floats, Ints
 from cluewise.kernels import assignment
 
-__all__ = ["Rows", "SparseRows", "Table", "rows_of", "shift_of", "squared_distances"]
+if TYPE_CHECKING:
+    from cluewise.core.crowd import Crowd
+
+__all__ = ["Rows", "SparseRows", "Worst", "Table", "rows_of", "shift_of", "squared_distances"]
 
 BLOCK_BYTES = 2**20
 """A block of rows with its scores: small enough for the caches, large enough to hide the call."""
@@ -34,8 +37,19 @@ class Table(NamedTuple):
     minus: Floats  # −centers
 
 
+class Worst(NamedTuple):
+    """Rows far from their centers."""
+
+    cost: Floats  # squared distance to the center
+    number: Ints  # among all rows
+    label: Ints
+    x: Floats  # the rows, relative to the shift
+
+
 class Rows:
     """Dense rows."""
+
+    crowd: Crowd | None = None  # rows that are not in memory
 
     def __init__(self, X: Floats, weight: Floats | None = None, shift: Floats | None = None) -> None:
         self.X = X
@@ -52,6 +66,20 @@ class Rows:
                 self._moved = X
             elif X.nbytes <= SMALL:
                 self._moved = np.subtract(X, self.shift, order="C")
+
+    @property
+    def placed(self) -> Any:
+        """Where the rows that are not in memory are; None if there are none."""
+        return None if self.crowd is None else self.crowd.placed
+
+    @property
+    def n_all(self) -> int:
+        """Number of rows, those that are not in memory among them."""
+        return self.n if self.crowd is None else self.crowd.n
+
+    def number(self, which: Ints) -> Ints:
+        """Numbers among all rows."""
+        return which if self.crowd is None else self.crowd.numbers[which]
 
     def blocks(self, k: int, which: Ints | None = None) -> list[Any]:
         """Row numbers in blocks: slices for all rows, or pieces of the list ``which``."""

@@ -39,8 +39,10 @@ def plus_plus(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Fl
     """Add rows to the given centers until there are k: greedy k-means++ [Arthur2007]_.
 
     Each new center is the best of 2 + log k rows drawn with probability proportional to their weighted squared
-    distance to the centers so far.
+    distance to the centers so far. Rows that are not in memory are represented by a few of them.
     """
+    if rows.crowd is not None and len(given) < k:
+        rows = rows.crowd.find_candidates(k, rng)
     centers = list(given)
     closest = np.full(rows.n, np.inf, dtype=rows.dtype)
     if centers and len(centers) < k:
@@ -113,7 +115,8 @@ def given_centers(init: Any, names: tuple[str, ...], rows: Rows, k: int, rng: np
             raise ValueError(f"init={init!r} is not one of {', '.join(map(repr, names))}.")
         return None
     if callable(init):
-        init = init(rows.X, k, random_state=np.random.RandomState(rng.integers(2**31)))
+        X = rows.X if rows.crowd is None else rows.crowd.X
+        init = init(X, k, random_state=np.random.RandomState(rng.integers(2**31)))
     chosen = np.asarray(init, dtype=np.float64)
     if chosen.shape != (k, rows.d):
         raise ValueError(f"init needs shape (n_clusters, n_features) = ({k}, {rows.d}); it has {chosen.shape}.")
@@ -125,8 +128,8 @@ def given_centers(init: Any, names: tuple[str, ...], rows: Rows, k: int, rng: np
 
 def random_rows(rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
     """Add rows drawn at random to the given centers until there are k."""
-    picked = rng.choice(rows.n, size=k - len(given), replace=False)
-    return np.vstack([given, rows.dense(np.sort(picked))])
+    picked = np.sort(rng.choice(rows.n_all, size=k - len(given), replace=False))
+    return np.vstack([given, rows.dense(picked) if rows.crowd is None else rows.crowd.take(picked)])
 
 
 def fill(init: Any, rows: Rows, given: Floats, k: int, rng: np.random.Generator) -> Floats:
@@ -209,10 +212,15 @@ def farthest_first(means: Floats, sizes: Array, k: int) -> Ints:
 
 def perturbed(rows: Rows, count: int, rng: np.random.Generator) -> Floats:
     """Global mean + 0.35·s⊙u, u uniform in [−1, 1]: the start of [Basu2002]_ for clusters without a seed."""
+    mean, variance = _find_moments(rows) if rows.crowd is None else (rows.crowd.mean, rows.crowd.variance)
+    return mean + 0.35 * np.sqrt(variance) * rng.uniform(-1, 1, size=(count, rows.d))
+
+
+def _find_moments(rows: Rows) -> tuple[Floats, Floats]:
+    """Mean and variance of every column."""
     mean, _ = group_means(rows, np.zeros(rows.n, dtype=np.int32), 1)
     square = np.zeros(rows.d)
     for block in rows.blocks(1):
         x = rows.dense(block).astype(np.float64) - mean[0]
         square += (x * x).sum(axis=0)
-    spread = np.sqrt(square / rows.n)
-    return mean[0] + 0.35 * spread * rng.uniform(-1, 1, size=(count, rows.d))
+    return mean[0], square / rows.n

@@ -151,6 +151,7 @@ class Cluewise(Clusterer):
         accepts=frozenset({"labels", "must", "cannot", "together", "apart", "partitions", "sizes"}),
         mixes=True,
         descends=False,
+        chunks=True,
         single=False,
         judges=True,
         named=True,
@@ -412,9 +413,7 @@ class Cluewise(Clusterer):
     def _get_saved_state(self) -> Attributes:
         """Everything but what only `update` needs; the ground keeps the rows that are references."""
         data = self._data._replace(rows=self._data.rows[:0], weight=None, starts={}, elsewhere=None)
-        # Of a dask array, what has an entry for each row is a recipe, which refers to the array.
-        plain = {name: value for name, value in vars(self).items() if not is_dask(value)}
-        return plain | {"_data": data, "_signature": self._sign()}
+        return vars(self) | {"_data": data, "_signature": self._sign()}
 
     def _limit_threads(self) -> AbstractContextManager[None]:
         return nullcontext() if self.n_jobs is None else threads(self.n_jobs)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
-from cluewise.core.centers import Tally, means, tally, tally_of
+from cluewise.core.centers import Tally, add_tallies, means, tally, tally_of
 from cluewise.core.chunks import Chunks
 from cluewise.core.rows import Rows
 from cluewise.sketch._cells import Cells, find_grains
@@ -156,7 +156,7 @@ def divide_in_chunks(chunks: Chunks, places: Places, grains: Parts, tied: Ints, 
     if len(grain) > count:
         changed = np.zeros(count, dtype=bool)
         changed[grain[count:]] = True
-        added = chunks.reduce(_tally_parts, _add, changed, len(grain), splits, *places.table, each=each)
+        added = chunks.reduce(_tally_parts, add_tallies, changed, len(grain), splits, *places.table, each=each)
         held = ~changed[grain] | (added.mass > 0)
         number = np.cumsum(held, dtype=np.int32) - 1
         found = settle_parts(grains, part, grain, changed, added, held, places.shift)
@@ -180,10 +180,3 @@ def _tally_parts(chunk: Floats, changed: Bools, count: int, splits: list[Split],
     *table, tied, own = rest
     grain, part = _find_parts(chunk, splits, tuple(table), tied, own)
     return tally_of(Rows(chunk, None, table[2]), part, np.flatnonzero(changed[grain]), count)
-
-
-def _add(parts: Sequence[Tally]) -> Tally:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.plus(part)
-    return total
