@@ -18,17 +18,29 @@ version = release = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
     "bibliography",
+    "checked",
+    "evidence",
     "generated",
+    "glance",
+    "mathml",
+    "methodmap",
+    "pictures",
     "reference",
 ]
-exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.py"]
+exclude_patterns = [
+    "_build",
+    "auto_examples/**/*.ipynb",
+    "auto_examples/**/*.py",
+    "sg_execution_times.rst",
+    "auto_examples/sg_execution_times.rst",
+]
 templates_path = ["_templates"]
 default_role = "py:obj"
+html_math_renderer = "mathml"
 smartquotes = False  # --clues must stay --clues
 
 # --- pages ----------------------------------------------------------------------------------------------------
@@ -57,6 +69,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 1,
+    "write_computation_times": False,  # a page that loads scripts from the network
     "remove_config_comments": True,
 }
 
@@ -65,6 +78,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "cluewise"
 html_static_path = ["_static"]
+html_css_files = ["cluewise.css"]
 html_extra_path = ["llms.txt"]  # for language models: what there is, and where
 html_show_sourcelink = False
 html_theme_options = {
