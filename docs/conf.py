@@ -55,6 +55,7 @@ autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it in words
 autodoc_member_order = "bysource"
 add_module_names = False
+toc_object_entries_show_parents = "hide"  # fit(), not PCKMeans.fit(): the sidebar is narrow
 numpydoc_show_class_members = False  # the template lists them
 numpydoc_xref_param_type = False
 

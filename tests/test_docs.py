@@ -41,7 +41,7 @@ DOCS = ROOT / "docs"
 BUILT = {"_build", "auto_examples", "api"}
 PAGES = [ROOT / "README.md", *(p for p in sorted(DOCS.rglob("*.md")) if not BUILT & set(p.parts))]
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-CAPTION = re.compile(r":caption: *`?([\w.]+)`?\n\n?")
+CAPTION = re.compile(r":caption: *`?([\w.]+)`?\n(?::language: \w+\n)?\n?")
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -57,6 +57,9 @@ def blocks(page: Path) -> Iterator[Block]:
     text = page.read_text("utf-8")
     for found in FENCE.finditer(text):
         info = found["info"].replace("{code-block}", "").split()
+        if info[:1] == ["{literalinclude}"]:
+            yield Block("", found["body"] + "\n" + (page.parent / info[1]).read_text("utf-8"), 0)
+            continue
         yield Block(info[0] if info else "", found["body"], text.count("\n", 0, found.start("body")))
 
 
@@ -77,6 +80,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     import sklearn
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     with contextlib.ExitStack() as stack:
         stack.enter_context(sklearn.config_context())
         yield tmp_path

@@ -117,7 +117,7 @@ def rows(frame: Frame, X: np.ndarray, kinds: Iterable[str] | None = None, radius
 
 
 def links(frame: Frame, X: np.ndarray, clues: Clues, broken: Clues | None = None) -> str:
-    """Must-links as lines, cannot-links dashed, the broken ones red; labeled rows with a rim in the color of their class."""
+    """Must-links as lines, cannot-links dashed, broken ones red; a labeled row has a rim in the color of its class."""
     red = set() if broken is None else {tuple(pair) for pair in (*broken.must.tolist(), *broken.cannot.tolist())}
     P, found = frame.at(X), []
     for kind, pairs in (("must", clues.must), ("cannot", clues.cannot)):

@@ -111,6 +111,7 @@ class LeaderboardChart(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Put the picture on the page."""
         self.env.note_dependency(str(LEADERBOARD))
+        self.env.note_dependency(__file__)
         return [nodes.raw("", f'<div class="cw-wide">{chart(self.env.docname)}</div>', format="html")]
 
 

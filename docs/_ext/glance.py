@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
-    from cluewise import Card, Clues
+    from cluewise import Clues
 
 SIZES = (40, 40, 20, 20)
 MIDDLES = ((-1.15, 0.95), (-1.15, -0.95), (1.15, 0.95), (1.15, -0.95))
@@ -151,7 +151,7 @@ def evidence(name: str) -> list[list[str]]:
             place = f"{own.place} of {len(table.results)}{'*' if 1 < own.place <= table.close + 1 else ''}"
             entries = [setting, f"{own.ari:.2f}", f"{table.plain:.2f}", place, own.broken and f"{own.broken} %"]
             found.append([*entries, own.seconds, str(own.failed or "")])
-    header = ["clues", "ARI", f"{RIVAL}, no clues", "place", "broken", "seconds", "failed"]
+    header = ["clues", "ARI", RIVAL, "place", "broken", "seconds", "failed"]
     return [header, *found] if found else []
 
 
@@ -175,11 +175,13 @@ def lines(cls: type) -> Iterator[str]:
     rows = evidence(name)
     if not rows:
         yield ":Evidence: It is not on the :doc:`leaderboard </guide/leaderboard>`."
-    yield f":Paper: :ref:`{card.paper} <{card.paper.lower()}>`. Deviations from it are listed in the notes below."
+    notes = ". The notes below list deviations from it." if "*Deviations" in (cls.__doc__ or "") else ""
+    yield f":Paper: :ref:`{card.paper} <{card.paper.lower()}>`{notes}"
     yield f":More: :doc:`/guide/{page}`"
     yield ""
     if rows:
-        yield "Its rows of the :doc:`leaderboard </guide/leaderboard>`; with a star, it may be as good as the first:"
+        yield "Its rows of the :doc:`leaderboard </guide/leaderboard>`, beside K-means without clues. A star means that"
+        yield "it may be as good as the first."
         yield from ("", *table(rows))
 
 
@@ -193,6 +195,7 @@ class Glance(SphinxDirective):
         import cluewise
 
         self.env.note_dependency(str(LEADERBOARD))
+        self.env.note_dependency(__file__)
         cls = getattr(cluewise, self.arguments[0])
         box = nodes.container()
         self.state.nested_parse(StringList(list(lines(cls)), "glance"), self.content_offset, box)

@@ -59,7 +59,7 @@ class Chip(NamedTuple):
     @property
     def width(self) -> float:
         """Wide enough for the name and the score, in pixels."""
-        return 26 + 8.0 * len(self.name) + (38 if self.score else 0)
+        return 26 + 8.2 * len(self.name) + (38 if self.score else 0)
 
 
 def chips(lane: Lane) -> list[Chip]:
@@ -142,6 +142,7 @@ class MethodMap(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Put the picture on the page."""
         self.env.note_dependency(str(LEADERBOARD))
+        self.env.note_dependency(__file__)
         return [nodes.raw("", f'<div class="cw-wide">{draw(self.env.docname)}</div>', format="html")]
 
 

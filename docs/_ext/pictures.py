@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import drawing
 import numpy as np
 from docutils import nodes
 from evidence import EXPERIMENTS, tables
-from glance import toy
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def _marks(kind: str, P: np.ndarray) -> tuple[list[str], str, str]:
             return plain, outline, "four to six rows each"
         case "avoid":
             known = {"c4": (0, 1, 2, 3, 4), "c6": (5, 6, 7, 8, 9)}
-            crossed = drawing.line(*(P.mean(axis=0) - [60, 34]), *(P.mean(axis=0) + [60, 34]), "crossed")
+            middle, reach = P.mean(axis=0), np.array([60, 34])
+            crossed = drawing.line(*(middle - reach), *(middle + reach), "crossed")
             return colored(known), crossed, "known: find another"
     raise ValueError(f"there is no picture of {kind}.")
 
@@ -122,14 +123,15 @@ def grains() -> str:
     return drawing.svg(drawing.WIDTH, height, parts, "Rows, grains, clusters of grains, rows.")
 
 
+@cache
 def _judged(noise: float) -> tuple[Any, np.ndarray]:
-    """A fit with links of which some are wrong, and which of them are."""
-    from cluewise import Clues, Cluewise
+    """A fit of wine with links of which some are wrong, and which of them are."""
+    from cluewise import Clues, Cluewise, datasets
 
-    X, y, _ = toy()
-    given = Clues.sample(y, pairs=len(y), noise=noise, random_state=1)
-    wrong = [y[a] != y[b] for a, b in given.must] + [y[a] == y[b] for a, b in given.cannot]
-    return Cluewise(2, random_state=0).fit(X, clues=given), np.array(wrong)
+    wine = datasets.load("wine", standardize=True)
+    given = Clues.sample(wine.y, pairs=len(wine.y), noise=noise, random_state=0)
+    wrong = [wine.y[a] != wine.y[b] for a, b in given.must] + [wine.y[a] == wine.y[b] for a, b in given.cannot]
+    return Cluewise(3, random_state=0).fit(wine.X, clues=given), np.array(wrong)
 
 
 def doubt() -> str:
@@ -174,38 +176,30 @@ def trust() -> str:
 
 
 def no_harm() -> str:
-    """What wrong links cost: Cluewise beside methods that believe every clue, on twelve real data sets."""
+    """What wrong links cost: Cluewise, without clues too, and methods that believe more, on twelve real data sets."""
     means = next(lines for heading, _, lines in tables(FRONT_DOOR.read_text("utf-8")) if heading == "Mean ARI")
-    wrong = {
-        "2n pairs, 0 % wrong": 0,
-        "2n pairs, 10 % wrong": 10,
-        "2n pairs, 20 % wrong": 20,
-        "2n pairs, 30 % wrong": 30,
-    }
-    lines = {row["setting"]: row for row in means if row["setting"] in wrong}
-    frame = drawing.Frame(74, 14, 420, 200, np.array([0, 0.4]), np.array([30, 0.9]))
-    parts = [drawing.box(frame.x, frame.y, frame.width, frame.height, "frame")]
-    shown = ("Cluewise", "Cluewise, no clues", "E2CP", "PCKMeans", "MPCKMeans")
-    ends = []
-    for number, name in enumerate(shown):
-        points = frame.at([(share, float(lines[setting][name].split()[0])) for setting, share in wrong.items()])
-        kind = f"line l{number}" if number != 1 else "line plain"
-        parts += [
-            drawing.path(points, kind),
-            *(drawing.dot(*at, f"end l{number}", 3.5) for at in points if number != 1),
-        ]
-        ends.append((points[-1][1], name))
+    rows = {row["setting"]: row for row in means}
+    shares = (0, 10, 20, 30)
+    shown = ("Cluewise", "Cluewise, no clues", "E2CP", "PCKMeans", "MaxMarginClusterer")
+    parts = []
+    for x, amount, words in ((40, "50", "50 pairs"), (320, "2n", "Two pairs per row")):
+        frame = drawing.Frame(x, 28, 226, 210, np.array([0, 0.35]), np.array([30, 0.9]))
+        parts.append(drawing.framed(frame, words))
+        ends = []
+        for number, name in enumerate(shown):
+            found = [(share, float(rows[f"{amount} pairs, {share} % wrong"][name].split()[0])) for share in shares]
+            points = frame.at(found)
+            parts.append(drawing.path(points, "line plain" if number == 1 else f"line l{number}"))
+            parts += [drawing.dot(*at, f"end l{number}", 3.5) for at in points if number != 1]
+            ends.append((points[-1][1], number, name))
+        parts += [drawing.text(x - 6, frame.at([0, v])[1] + 5, f"{v:g}", "note", "end") for v in (0.4, 0.6, 0.8)]
+        parts += [drawing.text(frame.at([s, 0])[0], 256, f"{s} %", "note", "middle") for s in shares]
     height = -np.inf
-    for y, name in sorted(ends):  # names do not cover each other
+    for y, number, name in sorted(ends):  # names do not cover each other
         height = max(y + 5, height + 17)
-        parts.append(drawing.text(frame.x + frame.width + 10, height, name))
-    for value in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        parts.append(drawing.text(frame.x - 8, frame.at([0, value])[1] + 5, f"{value:g}", "note", "end"))
-    for share in wrong.values():
-        at = frame.at([share, 0.4])[0]
-        parts.append(drawing.text(at, frame.y + frame.height + 18, f"{share} % wrong", "note", "middle"))
-    parts.append(drawing.text(4, frame.y + 12, "ARI", "title"))
-    return drawing.svg(680, 244, parts, "Mean ARI of five methods with 0 to 30 % wrong links.")
+        parts.append(drawing.text(frame.x + frame.width + 10, height, name, f"name l{number}"))
+    parts.append(drawing.text(frame.x + frame.width + 24, 256, "of the pairs wrong", "note"))
+    return drawing.svg(drawing.WIDTH + 20, 264, parts, "Mean ARI of five methods with 0 to 30 % wrong pairs.")
 
 
 PICTURES: dict[str, Callable[[], str]] = {
