@@ -21,7 +21,7 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="FILE",
-        help="Rows with their clusters; by default DATA-clusters.csv.",
+        help="Rows with their clusters; by default DATA-clusters.csv. A new folder if DATA is one or a pattern.",
         rich_help_panel="Output",
     ),
 ]
@@ -106,6 +106,7 @@ def fit(
     save: Save = None,
     keep_ids: KeepIds = None,
     raw_cells: opt.RawCells = False,
+    scheduler: opt.Scheduler = None,
     json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -118,6 +119,15 @@ def fit(
     from time import perf_counter
 
     from cluewise import tables
+    from cluewise.tables.parts import is_in_parts
+
+    if data is not None and is_in_parts(data):
+        from cluewise.cli._parts import fit_parts
+
+        fit_parts(context)
+        return
+    if scheduler is not None:
+        raise ValueError("--scheduler is for rows in parts: a folder, or a pattern such as 'rows-*.parquet'.")
     from cluewise.cli import _columns, _files, _method, _show
     from cluewise.cli._source import open_source
     from cluewise.cli._summary import summarize

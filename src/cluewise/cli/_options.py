@@ -9,7 +9,8 @@ import typer
 
 __all__ = [
     "As", "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "Explain", "IdColumn", "Ignore", "LabelColumn",
-    "Method", "Penalty", "ProjectFile", "ProjectOrDataFile", "Quiet", "Raw", "RawCells", "Seed", "Sheet", "repeat",
+    "Method", "Penalty", "ProjectFile", "ProjectOrDataFile", "Quiet", "Raw", "RawCells", "Scheduler", "Seed", "Sheet",
+    "repeat",
 ]  # fmt: skip
 
 _DATA, _RESULT = "Data", "Output"
@@ -23,8 +24,8 @@ ProjectOrDataFile: TypeAlias = Annotated[
     typer.Argument(
         metavar="[DATA]",
         show_default=False,
-        help="Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip. With --project only if the "
-        "file has moved.",
+        help="Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip. A folder, or a pattern such "
+        "as 'rows-*.parquet', for rows that do not fit into memory. With --project only if the file has moved.",
     ),
 ]
 ProjectFile: TypeAlias = Annotated[
@@ -117,6 +118,14 @@ Penalty: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[
     int, typer.Option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of the random numbers.")
+]
+Scheduler: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="A running dask scheduler, such as tcp://10.0.0.1:8786, for rows in parts; by default, threads here.",
+    ),
 ]
 AsJson: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print JSON, for other programs.", rich_help_panel=_RESULT)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, Self
 
-__all__ = ["Bar", "SearchBar", "show_status"]
+__all__ = ["Bar", "ChunkBar", "SearchBar", "show_status"]
 
 _PATIENCE = 0.7  # seconds before a bar appears
 
@@ -84,3 +85,43 @@ class SearchBar(Bar):
         if context.task_name == "start" and monotonic() - self.began > _PATIENCE:
             self._show(context, "Choosing", f"candidate {context.task_id + 1} of {context.parent.max_subtasks}")
         return False
+
+
+class ChunkBar:
+    """A bar over passes through rows in chunks; how many passes there will be, nobody knows."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self.task = self.progress.add_task("Looking at the files", total=None)
+        self.chunks = self.seen = 0
+        self.lock = Lock()
+
+    def __enter__(self) -> Self:
+        self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.progress.stop()
+
+    def begin(self, chunks: int) -> None:
+        """The number of chunks is known."""
+        self.chunks = chunks
+        self.progress.update(self.task, description=f"Looking at {chunks} chunks", total=chunks)
+
+    def advance(self) -> None:
+        """A chunk was read; threads call this."""
+        with self.lock:
+            self.seen += 1
+            done, total = self.seen, max(self.chunks, 1)
+        passes, now = divmod(done - 1, total)
+        words = f"Pass {passes + 1}, chunk {now + 1} of {total}"
+        self.progress.update(self.task, description=words, completed=now + 1)

@@ -75,14 +75,14 @@ def list_sections(data: Data, rows: Rows, id_column: str | None, names: dict[int
     """What is saved with a model."""
     plan, arrays = rows.to_state()
     columns = {"id_column": id_column, "table": list(data.table.columns), "plan": plan, "arrays": arrays}
-    row_names = None if data.ids is None else data.ids.tolist()
+    row_names = data.ids.tolist() if isinstance(data.ids, np.ndarray) else None
     return {"rows": columns, "row_names": row_names, "clusters": names}
 
 
 def open_model(path: Path) -> Earlier:
     """Open a saved model; one that was saved in Python has no sections."""
     model, sections = models.read(path)
-    if not hasattr(model, "labels_"):
+    if not (hasattr(model, "labels_") or hasattr(model, "predict")):  # rows in parts leave no labels in the model
         raise tables.FileError(f"'{path}' holds a {type(model).__name__}, which has no clusters.")
     return as_earlier(path, model, sections)
 
@@ -163,6 +163,8 @@ def _encode(table: tables.Table, kept: dict[str, Any]) -> Floats:
 def find_clusters(model: Any, data: Data, earlier: Earlier | None) -> Clusters:
     """Ids and names of the clusters of a new fit; those of an earlier model are kept by overlap."""
     if earlier is not None:
+        if not hasattr(earlier.model, "labels_"):
+            raise ValueError(f"'{earlier.path}' was fitted to rows in parts, so it has no rows for --keep-ids.")
         if data.ids is None or earlier.row_names is None:
             keep_ids(model, earlier.model)
         else:

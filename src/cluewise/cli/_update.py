@@ -90,10 +90,12 @@ def update(
     """
     from cluewise.cli import _show
     from cluewise.cli._files import check_targets
+    from cluewise.cli._parts import refuse_parts
     from cluewise.stream import StreamingClues, has_model
     from cluewise.workspace.data import stem_of
 
     data = data_option if data is None else data
+    refuse_parts(data)
     check_targets({"--out": out}, (data,))
     if has_model(model):
         new = {"-k": clusters, "--method": method, "--partitions": partitions, "--columns": columns}

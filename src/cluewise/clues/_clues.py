@@ -375,6 +375,8 @@ class Clues(Record):
     def read(cls, path: str | Path, *, ids: Any = None, n: int | None = None) -> Clues:
         """Read clues from CSV, Parquet or JSON; ``ids`` are the names of the rows, if they have any.
 
+        Of very many rows, ``ids`` can be a dict from the names in the file to row numbers; then ``n`` is needed.
+
         Examples
         --------
         >>> import tempfile, pathlib

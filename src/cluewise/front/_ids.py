@@ -120,7 +120,10 @@ def list_ids(model: Any) -> Ints:
     >>> list_ids(cw.PCKMeans(2, random_state=0).fit([[0.0], [1.0], [8.0], [9.0]])).tolist()
     [0, 1]
     """
-    ids = np.asarray(getattr(model, "cluster_ids_", np.arange(int(np.max(model.labels_, initial=-1)) + 1)))
+    if hasattr(model, "cluster_ids_"):
+        ids = np.asarray(model.cluster_ids_)
+    else:
+        ids = np.arange(int(np.max(model.labels_, initial=-1)) + 1)
     # A cluster without rows has no id yet, but new rows may be in it.
     more = max(0, (getattr(model, "n_clusters", 0) or 0) - len(ids))
     fresh = getattr(model, "_next_id", int(ids.max(initial=-1)) + 1)

@@ -12,7 +12,17 @@ from cluewise.tables._csv import unguard
 from cluewise.tables._files import atomic, peek, read, read_bytes, read_json, write, writing
 from cluewise.tables._formats import from_json
 from cluewise.tables._limits import limit
-from cluewise.tables._table import ID_NAMES, MISSING, Table, choose_columns, features, from_frame, names_of, row_names
+from cluewise.tables._table import (
+    ID_NAMES,
+    MISSING,
+    Table,
+    choose_columns,
+    features,
+    find_ids,
+    from_frame,
+    names_of,
+    row_names,
+)
 
 __all__ = [
     "ID_NAMES",
@@ -24,6 +34,7 @@ __all__ = [
     "choose_columns",
     "column_of",
     "features",
+    "find_ids",
     "from_frame",
     "from_json",
     "limit",

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -28,7 +28,10 @@ __all__ = [
     "from_json",
     "parse_arrays",
     "parse_json",
+    "look_into_parquet",
     "parse_parquet",
+    "read_parquet_rows",
+    "write_beside_ids",
     "write_json",
     "write_npz",
     "write_parquet",
@@ -179,13 +182,52 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
 def parse_parquet(data: bytes, name: str) -> Table:
     """The table in a Parquet file."""
     pl = _polars(f"reading {name}")
+    with _reading_parquet(name):
+        width = len(pl.read_parquet_schema(io.BytesIO(data)))
+        most = limit() // (_CELL * max(width, 1))
+        frame = pl.read_parquet(io.BytesIO(data), n_rows=most + 1)  # a few bytes can stand for a billion rows
+        check_size(max(_CELL * width * frame.height, int(frame.estimated_size())), name)
+        return from_frame(frame, name)
+
+
+def look_into_parquet(path: Path) -> tuple[int, dict[str, str]]:
+    """Number of rows of a Parquet file, and the kind of each column, from the end of the file alone."""
+    pl = _polars(f"reading {path.name}")
+    with _reading_parquet(path.name):
+        types = pl.read_parquet_schema(path)
+        return int(pl.scan_parquet(path).select(pl.len()).collect().item()), {
+            name: "single" if kind == pl.Float32 else "number" if kind.is_numeric() or kind == pl.Boolean else str(kind)
+            for name, kind in types.items()
+        }
+
+
+def read_parquet_rows(path: Path, columns: Sequence[str], start: int, stop: int) -> Table:
+    """Some rows of a Parquet file, without reading the others."""
+    pl = _polars(f"reading {path.name}")
+    with _reading_parquet(path.name):
+        return from_frame(_rows_of(pl, path, columns, start, stop), path.name)
+
+
+def write_beside_ids(target: Path, path: Path, ids: str, columns: Mapping[str, Array]) -> None:
+    """A Parquet file with the ids of another one, as they are there, and new columns."""
+    pl = _polars(f"reading {path.name}")
+    with _reading_parquet(path.name):
+        frame = _rows_of(pl, path, [ids], 0, len(next(iter(columns.values()))))
+    _write_frame(frame.with_columns(pl.Series(name, column) for name, column in columns.items()), target)
+
+
+def _rows_of(pl: Any, path: Path, columns: Sequence[str], start: int, stop: int) -> Any:
+    frame = pl.scan_parquet(path).select(columns).slice(start, stop - start).collect()
+    if frame.height != stop - start:
+        raise TableError(f"{path.name} has changed while it was read.")
+    return frame
+
+
+@contextmanager
+def _reading_parquet(name: str) -> Iterator[None]:
     with _quiet_panics(), _reading(name):
         try:
-            width = len(pl.read_parquet_schema(io.BytesIO(data)))
-            most = limit() // (_CELL * max(width, 1))
-            frame = pl.read_parquet(io.BytesIO(data), n_rows=most + 1)  # a few bytes can stand for a billion rows
-            check_size(max(_CELL * width * frame.height, int(frame.estimated_size())), name)
-            return from_frame(frame, name)
+            yield
         except (Exception, KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # a panic of polars is not an Exception
@@ -239,8 +281,12 @@ def write_parquet(path: Path, columns: Mapping[str, Array]) -> None:
         )
         for name, column in columns.items()
     ]
+    _write_frame(pl.DataFrame(series), path)
+
+
+def _write_frame(frame: Any, path: Path) -> None:
     content = io.BytesIO()  # because polars says of a full disk that the file is out of specification
-    pl.DataFrame(series).write_parquet(content)
+    frame.write_parquet(content)
     path.write_bytes(content.getbuffer())
 
 

@@ -14,7 +14,17 @@ import numpy as np
 from cluewise._typing import Array, Floats, Ints
 from cluewise.tables._columns import TableError, column_of, columns_of, is_number, number
 
-__all__ = ["ID_NAMES", "MISSING", "Table", "choose_columns", "features", "from_frame", "names_of", "row_names"]
+__all__ = [
+    "ID_NAMES",
+    "MISSING",
+    "Table",
+    "choose_columns",
+    "features",
+    "find_ids",
+    "from_frame",
+    "names_of",
+    "row_names",
+]
 
 ID_NAMES = ("id", "name", "key", "row", "index", "row_id", "rowid", "sample_id")
 """Columns that are taken for the names of the rows unless a column is given."""
@@ -170,7 +180,7 @@ def choose_columns(
     if columns is not None and len(set(columns)) < len(columns):
         twice = next(name for name, count in Counter(columns).items() if count > 1)
         raise TableError(f"column '{twice}' of {table.name} is named more than once; it can count only once.")
-    id_column = _find_ids(table) if id_column is None else id_column
+    id_column = find_ids(table) if id_column is None else id_column
     ids = None if id_column is None else names_of(table, id_column)
     if columns is None:
         given = table.points if table.points is not None else tuple(table.columns)
@@ -226,8 +236,15 @@ def _unknown_column(table: Table, name: str) -> TableError:
     return TableError(f"{table.name} has no column '{name}'{hint}")
 
 
-def _find_ids(table: Table) -> str | None:
-    """The column that names the rows by the look of it; only a column called id has to."""
+def find_ids(table: Table) -> str | None:
+    """The column that names the rows by the look of it, if any; only a column called id has to.
+
+    Examples
+    --------
+    >>> from cluewise import tables
+    >>> tables.find_ids(tables.Table({"x": [1.5, 2.5], "key": ["a17", "b3"]}))
+    'key'
+    """
     spelled = {name.lower(): name for name in reversed(list(table.columns))}
     for candidate in ID_NAMES:
         name = spelled.get(candidate)

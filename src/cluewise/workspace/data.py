@@ -27,7 +27,7 @@ class Data(NamedTuple):
     """What a command works on."""
 
     table: tables.Table
-    ids: Array | None
+    ids: Array | Mapping[int, str] | None  # of rows in parts, those of rows with clues
     columns: list[str]  # to cluster by
     clues: Clues
     kinds: dict[str, str | list[str]]  # of columns, as the user names them

@@ -19,7 +19,7 @@ True and False come back as such; text that only looks like one is written in qu
 """
 
 from cluewise.clues.files._lines import FIELDS, Names, split_kind
-from cluewise.clues.files._parse import parse, parse_clues, read
+from cluewise.clues.files._parse import list_names, parse, parse_clues, read
 from cluewise.clues.files._write import tabulate, write
 
-__all__ = ["FIELDS", "Names", "parse", "parse_clues", "read", "split_kind", "tabulate", "write"]
+__all__ = ["FIELDS", "Names", "list_names", "parse", "parse_clues", "read", "split_kind", "tabulate", "write"]

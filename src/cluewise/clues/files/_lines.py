@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +16,7 @@ from cluewise import tables
 from cluewise._typing import Array, Floats, Ints
 from cluewise.exceptions import ClueError
 
-__all__ = ["FIELDS", "Lines", "Names", "factorize", "spell", "split_kind", "values_of"]
+__all__ = ["FIELDS", "Lines", "Mentioned", "Names", "factorize", "spell", "split_kind", "values_of"]
 
 FIELDS = ("a", "b", "kind", "weight", "confidence", "source")
 
@@ -139,6 +139,9 @@ class Names:
         self.index: dict[str, int] | None = None
         if ids is None:
             return
+        if isinstance(ids, Mapping):  # of many rows, only those that the file names
+            self.index = dict(ids)
+            return
         given = tables.row_names(tables.column_of(ids, "ids"))
         if n is not None and n != len(given):
             raise ClueError(f"there are {len(given)} ids for {n} rows.")
@@ -161,6 +164,8 @@ class Names:
 
     def listed(self) -> list[str]:
         """The names in the order of the rows."""
+        if self.index is not None and len(self.index) != self.n:
+            raise ClueError("a value for each row, without names, needs the names of all rows.")
         return list(map(str, range(self.n or 0))) if self.index is None else list(self.index)
 
     def knows(self, cell: str) -> bool:
@@ -196,6 +201,24 @@ class Names:
             known = "" if self.n is None else f"; there are {self.n}, counted from 0"
             raise ClueError(f"{_place(table, at[i])}: there is no row {found[i]}{known}.")
         return found
+
+
+class Mentioned(Names):
+    """Names as they come in a file: each gets a number, whether there is such a row or not."""
+
+    def __init__(self, *, headless: bool) -> None:
+        super().__init__({})
+        self.headless = headless
+
+    def knows(self, cell: str) -> bool:
+        """Whether the first line is a clue, if that has to be asked."""
+        return self.headless
+
+    def rows(self, cells: Sequence[str], table: tables.Table, at: Ints) -> Ints:
+        """Numbers of the names in the order in which they came."""
+        if self.index is None:  # the file says that rows are numbered
+            return super().rows(cells, table, at)
+        return np.array([self.index.setdefault(cell, len(self.index)) for cell in cells], dtype=np.int64)
 
 
 def _refuse_ids(given: list[str]) -> None:

@@ -14,10 +14,10 @@ from cluewise import tables
 from cluewise._typing import Array, Ints
 from cluewise.clues._groups import Groups, codes_of
 from cluewise.clues.files._json import is_table, unfold
-from cluewise.clues.files._lines import FIELDS, Lines, Names, factorize, split_kind, values_of
+from cluewise.clues.files._lines import FIELDS, Lines, Mentioned, Names, factorize, split_kind, values_of
 from cluewise.exceptions import ClueError
 
-__all__ = ["parse", "parse_clues", "read"]
+__all__ = ["list_names", "parse", "parse_clues", "read"]
 
 _CODE = 4  # bytes of a row in a grouping
 _VERBS = {
@@ -39,13 +39,36 @@ def read(path: str | Path, ids: Any = None, n: int | None = None) -> dict[str, A
     >>> arguments["labels"].tolist(), arguments["label_source"].tolist()
     ([None, 'red'], ['', 'clues.csv:1'])
     """
-    path = Path(path)
+    return _read(Path(path), Names(ids, n))
+
+
+def list_names(path: str | Path) -> list[str]:
+    """Names of the rows that a file of clues mentions, whether there are such rows or not.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from cluewise.clues import files
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "clues.csv"
+    >>> _ = path.write_text("a,b,kind" + chr(10) + "a17,b3,must" + chr(10) + "b3,red,label")
+    >>> files.list_names(path)
+    ['a17', 'b3']
+    """
+    names = Mentioned(headless=False)
+    try:
+        _read(Path(path), names)
+    except ClueError:  # only names tell a first clue from a header, and they are not known yet
+        names = Mentioned(headless=True)
+        _read(Path(path), names)
+    return list(names.index or ())
+
+
+def _read(path: Path, names: Names) -> dict[str, Any]:
     if path.suffix.lower() == ".json":
-        return parse(tables.read_json(path), ids, n, name=path.name)
+        return _parse(tables.read_json(path), names, path.name)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
-        return parse(tables.read(path), ids, n)
+        return _parse_table(tables.read(path), names)
     top = tables.peek(path, 2)
-    names = Names(ids, n)
     if _starts_with_a_clue(top, names):
         return parse_clues(tables.read(path, header=FIELDS[: len(top[0])], text=FIELDS), names)
     return _parse_table(tables.read(path, text=top[0] if top else ()), names)
@@ -71,7 +94,10 @@ def parse(given: Any, ids: Any = None, n: int | None = None, name: str = "clues"
     >>> arguments["n"], arguments["must"].tolist(), arguments["must_source"]
     (3, [[0, 2]], ['clues:must[0]'])
     """
-    names = Names(ids, n)
+    return _parse(given, Names(ids, n), name)
+
+
+def _parse(given: Any, names: Names, name: str) -> dict[str, Any]:
     if isinstance(given, tables.Table):
         table = given
     elif is_table(given):

@@ -1,0 +1,198 @@
+"""``cluewise fit`` for rows in parts: files that need not fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from cluewise._typing import Ints
+    from cluewise.workspace.data import Data
+    from cluewise.workspace.parts import InParts, Written
+
+__all__ = ["fit_parts", "refuse_parts"]
+
+_REFUSED = ("project", "label_column", "sheet", "picture", "map_columns", "keep_ids", "raw_cells")
+"""Options that need all rows in memory, or a single file."""
+
+
+def fit_parts(context: typer.Context) -> None:
+    """Cluster the rows of several files, and write a folder of files with the cluster of each row."""
+    from time import perf_counter
+
+    from cluewise import tables
+    from cluewise.cli import _columns, _files, _method, _saved, _show
+    from cluewise.cli._options import repeat
+    from cluewise.cli._summary import summarize
+    from cluewise.tables.parts import new_folder
+    from cluewise.workspace.data import name_rows
+    from cluewise.workspace.names import split_names
+    from cluewise.workspace.parts import on_scheduler, open_parts, read_clues
+
+    given = context.params
+    _refuse(context)
+    path, save, report = given["data"], given["save"], given["report"]
+    target = _folder_of(path) if given["out"] is None else given["out"]
+    if target.suffix.lower() in _files.TABLES:
+        raise tables.TableError(f"--out '{target}': rows in parts are written into a folder; leave the suffix out.")
+    with (
+        _watch(given["quiet"]) as bar,
+        on_scheduler(given["scheduler"], None if bar is None else bar.advance),
+        new_folder(target) as folder,
+        _files.open_outputs({"--report": report, "--save": save}, (given["clues"],)) as asides,
+    ):
+        opened = open_parts(
+            path,
+            id_column=given["id_column"],
+            columns=given["columns"],
+            ignore=split_names(given["ignore"]),
+            kinds=given["kinds"],
+        )
+        if bar is not None:
+            bar.begin(len(opened.pieces))
+        data = read_clues(given["clues"], opened)
+        model = _method.build(
+            data.clues, given["method"], given["clusters"], given["seed"], given["penalty"], given["time_limit"]
+        )
+        X, rows = opened.encode(raw=given["raw"])
+        if given["explain"] and not given["json"]:
+            _columns.show_plan(rows, ())
+        began = perf_counter()
+        with name_rows(data):
+            model = _fit(model, X, data, given["seed"])
+        written = opened.write(folder, model, data.clues.tied)
+        known = _with_known_rows(model, opened.n, data.clues.tied, written)
+        facts = _report(model, known, opened, data, written, perf_counter() - began, given["seed"], rows)
+        if save is not None:
+            names = _saved.find_clusters(known, data, None).names
+            facts["names"] = {str(number): name for number, name in names.items()}
+        facts["command"] = repeat(context)
+        outputs = {"--out": target, "--report": report, "--save": save}
+        facts["output"] = {option: str(file) for option, file in outputs.items() if file is not None}
+        if report is not None:
+            with tables.writing(report):
+                asides["--report"].write_text(_show.as_json(facts) + "\n", encoding="utf-8")
+        if save is not None:
+            with tables.writing(save):
+                _saved.save(asides["--save"], _without_rows(model, facts["ids"]), data, rows, opened.ids, names)
+    if given["json"]:
+        _show.say(_show.as_json(facts))
+    elif not given["quiet"]:
+        summarize(facts, data.clues, None, raw=given["raw"])
+        _show.say(f"Written: {', '.join(facts['output'].values())}.")
+
+
+def refuse_parts(data: Path | None) -> None:
+    """Say that a command does not take rows in parts."""
+    from cluewise.tables.parts import is_in_parts
+
+    if data is not None and is_in_parts(data):
+        raise ValueError("a model of rows in parts cannot be updated; fit them again with all clues: cluewise fit.")
+
+
+def _refuse(context: typer.Context) -> None:
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name in _REFUSED and context.params[name] not in (None, False):
+            raise ValueError(f"{parameter.opts[0]} is not for rows in parts; leave it out.")
+    if context.params["auto"] and context.params["method"] is not None:
+        raise ValueError("--auto with --method is not for rows in parts; leave one of them out.")
+    report = context.params["report"]
+    if report is not None and report.suffix.lower() in (".html", ".htm"):
+        raise ValueError("a page needs all rows in memory; for rows in parts, --report writes JSON.")
+
+
+def _folder_of(path: Path) -> Path:
+    """Where the clusters of the rows in a folder or pattern go: rows-clusters for rows-*.parquet."""
+    if path.is_dir():
+        place = path.resolve()
+        return place.with_name(f"{place.name}-clusters")
+    stem = path.stem.partition("*")[0].partition("?")[0].partition("[")[0].rstrip("-_. ")
+    return path.with_name(f"{stem or 'rows'}-clusters")
+
+
+def _fit(model: Any, X: Any, data: Data, seed: int) -> Any:
+    """The fitted method, or the method on grains if it does not take rows in chunks."""
+    from cluewise.sketch import Grains
+
+    try:
+        return model.fit(X, clues=data.clues)
+    except TypeError as error:
+        if "does not take dask arrays" not in str(error):
+            raise
+    return Grains(random_state=seed).then(model).fit(X, clues=data.clues)
+
+
+def _without_rows(model: Any, ids: Any) -> Any:
+    """A copy without what has an entry for each row, which refers to the files; its clusters have ids."""
+    from cluewise._dask import is_dask
+
+    def strip(estimator: Any) -> Any:
+        light = copy(estimator)
+        light.__dict__ = {name: value for name, value in vars(estimator).items() if not is_dask(value)}
+        return light
+
+    light = strip(model)
+    if hasattr(light, "grains_"):
+        light.grains_ = strip(light.grains_)
+    if not hasattr(light, "cluster_ids_"):
+        light.cluster_ids_ = ids
+    return light
+
+
+def _with_known_rows(model: Any, n: int, tied: Ints, written: Written) -> Any:
+    """A copy with labels in memory; of rows without clues, which break none, they are not known."""
+    import numpy as np
+
+    known, method = copy(model), _method_of(model)
+    for name in ("margin_", "label_doubt_", "parts_"):
+        known.__dict__.pop(name, None)
+    labels = np.zeros(n, dtype=np.int32)
+    labels[tied] = written.tied
+    k = max(getattr(method, "n_clusters", None) or 0, len(written.counts))
+    known.__dict__.update(labels_=labels, card=method.card, n_clusters=k)
+    return known
+
+
+def _method_of(model: Any) -> Any:
+    """The method, also if it works on grains."""
+    return getattr(model, "clusterer", model)
+
+
+def _report(
+    model: Any, known: Any, opened: InParts, data: Data, written: Written, seconds: float, seed: int, rows: Any
+) -> dict[str, Any]:
+    """The report of the fit."""
+    import numpy as np
+
+    from cluewise.workspace.report import report
+
+    facts = report(known, data, seconds=seconds, seed=seed, rows=rows)
+    method, count = _method_of(model), len(opened.parts)
+    return facts | {
+        "method": type(method).__name__ + ("" if method is model else f" on {len(model.grains_.sizes_)} grains"),
+        "parameters": method.get_params(),
+        "data": f"{opened.name} ({count} {'part' if count == 1 else 'parts'})",
+        "sizes": np.pad(written.counts, (0, known.n_clusters - len(written.counts))),
+        "clusters": int(np.count_nonzero(written.counts)),
+        "noise": written.noise,
+    }
+
+
+@contextmanager
+def _watch(quiet: bool) -> Iterator[Any]:
+    """A bar over the chunks, if somebody can see it."""
+    from cluewise.cli import _show
+
+    if quiet or not _show.is_watched():
+        yield None
+        return
+    from cluewise.cli._progress import ChunkBar
+
+    with ChunkBar() as bar:
+        yield bar
