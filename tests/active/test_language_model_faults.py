@@ -6,6 +6,7 @@ import json
 import logging
 import pickle
 import random
+import socket
 import time
 import traceback
 import warnings
@@ -20,7 +21,7 @@ from cluewise.active._language_model.ledger import Memory
 from cluewise.active._language_model.line import Limits, Line
 from cluewise.active._language_model.prompts import Call, Form
 from cluewise.active._language_model.tally import Tally
-from cluewise.active._language_model.transport import Outcome, _wait, outcome_of
+from cluewise.active._language_model.transport import Outcome, _Line, _wait, outcome_of
 from cluewise.exceptions import ClueWarning
 from cluewise.store import Store
 from faulty_model import LINE, WORDS, FaultyModel, chat, think
@@ -32,7 +33,7 @@ KEY = "sk-0123456789abcdef-very-secret"
 
 
 def model_of(server, **more):
-    given = {"model": "some", "budget": 1000, "classes": sorted(set(KINDS)), "pause": 0.002, "timeout": 0.2, **more}
+    given = {"model": "some", "budget": 1000, "classes": sorted(set(KINDS)), "pause": 0.002, "timeout": 10.0, **more}
     return LanguageModel(ITEMS, "Same kind of fruit?", base=server.base, **given)
 
 
@@ -59,8 +60,9 @@ def quietly(model, questions):
 def test_each_fault_of_the_line_passes(fault):
     told = {"drip": "slow", "reset": "cut"}.get(fault, fault)
     told = told if told in ("slow", "cut", "busy", "down") else "strange"
-    with FaultyModel({fault: 1.0}, patience=1) as server:
-        model = model_of(server)
+    late = fault in ("slow", "drip")
+    with FaultyModel({fault: 1.0}, patience=1, slowness=3.0) as server:
+        model = model_of(server, timeout=1.5 if late else 10.0)
         answers = model(pairs(2))
         assert [is_right(answer) for answer in answers] == [True, True]
         assert server.met[fault] == 4
@@ -73,8 +75,8 @@ def test_each_fault_of_the_line_passes(fault):
 
 def test_all_faults_together():
     faults = dict.fromkeys((*LINE, *WORDS), 0.03) | {"slow": 0.01, "drip": 0.01, "huge": 0.01}
-    with FaultyModel(faults, seed=1) as server:
-        model = model_of(server, in_flight=8)
+    with FaultyModel(faults, seed=1, slowness=2.0) as server:
+        model = model_of(server, in_flight=8, timeout=1.0)
         answers = model(pairs(60))
         assert len(answers) == 60
         assert all(is_right(answer) for answer in answers if answer.value is not None)
@@ -190,6 +192,16 @@ def test_https_is_the_same_line(monkeypatch):
         assert [answer.value for answer in secure(pairs(5))] == [answer.value for answer in model(pairs(5))]
 
 
+def test_a_connection_that_opens_when_the_time_is_over_is_cut():
+    ours, theirs = socket.socketpair()
+    with ours, theirs, _Line(0.001) as line:
+        while not line.over:
+            time.sleep(0.001)
+        line.add(ours)
+        theirs.settimeout(10)
+        assert theirs.recv(1) == b""
+
+
 def test_how_a_pause_is_written():
     assert _wait("7") == 7.0
     assert _wait("Fri, 01 Jan 2100 00:00:00 GMT") > 1e9
@@ -290,9 +302,9 @@ def test_the_key_is_sent_and_stands_nowhere_else(tmp_path, monkeypatch, caplog, 
     monkeypatch.setenv("FRUIT_KEY", KEY)
     caplog.set_level(logging.DEBUG)
     faults = dict.fromkeys((*LINE, *WORDS), 0.05) | {"slow": 0.01, "drip": 0.01, "huge": 0.01, "echo": 0.2, "down": 0.2}
-    with FaultyModel(faults, seed=5) as server:
+    with FaultyModel(faults, seed=5, slowness=2.0) as server:
         with Project.begin(tmp_path / "p.cluewise", RandomPairs(), X, budget=30, random_state=0) as project:
-            model = model_of(server, key="FRUIT_KEY", store=project.store)
+            model = model_of(server, key="FRUIT_KEY", store=project.store, timeout=1.0)
             while questions := project.ask(size=5):
                 project.tell(quietly(model, questions))
         assert server.met["echo"]

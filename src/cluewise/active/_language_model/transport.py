@@ -145,13 +145,19 @@ class _Line:
 
     def __init__(self, seconds: float) -> None:
         self.over = False
-        self.sockets: list[socket.socket] = []
+        self._sockets: list[socket.socket] = []
         self._timer = Timer(seconds, self._cut)
         self._timer.daemon = True
 
+    def add(self, opened: socket.socket) -> None:
+        """A connection of this call."""
+        self._sockets.append(opened)
+        if self.over:  # the time ended while it was opened
+            self._cut()
+
     def _cut(self) -> None:
         self.over = True
-        for one in self.sockets:
+        for one in self._sockets:
             with suppress(OSError):
                 socket.socket.shutdown(one, socket.SHUT_RDWR)  # not that of TLS, which another thread is using
 
@@ -170,7 +176,7 @@ class _Plain(HTTPConnection):
 
     def connect(self) -> None:
         super().connect()
-        self.line.sockets.append(self.sock)
+        self.line.add(self.sock)
 
 
 class _Secure(HTTPSConnection):
@@ -180,7 +186,7 @@ class _Secure(HTTPSConnection):
 
     def connect(self) -> None:
         super().connect()
-        self.line.sockets.append(self.sock)
+        self.line.add(self.sock)
 
 
 class _Handler(HTTPHandler, HTTPSHandler):
