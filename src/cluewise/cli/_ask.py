@@ -80,7 +80,8 @@ Result = Annotated[
     typer.Option(
         "--result",
         metavar="FILE",
-        help="Rows with the clusters by all answers so far (CluewiseQuestions, PairsAtStake, SuperInstances).",
+        help="Rows with the clusters by all answers so far (CluewiseQuestions, GroupQuestions, PairsAtStake, "
+        "SuperInstances).",
         rich_help_panel="Output",
     ),
 ]
