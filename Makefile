@@ -17,7 +17,7 @@ PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocess
 COVER = --cov=cluewise --cov-branch --cov-report=
 
 .DEFAULT_GOAL = help
-.PHONY: help demo web page test check test-nojit test-floors laws bench dist surface adapters reproduce reproduce-quick docs constraints clean
+.PHONY: help demo web page test check test-nojit test-floors laws bench dist environments places surface adapters reproduce reproduce-quick docs constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name words; do \
@@ -67,6 +67,12 @@ bench: $(VENV)/.ready-test ## speed and memory as ratios to an anchor in the sam
 
 dist: $(VENV)/.ready-test ## wheel and source archive in dist/, built twice, checked and tried in a fresh environment
 	@$(BIN)/python tools/dist.py
+
+environments: $(VENV)/.ready-test ## the wheel in fresh environments: each Python here × oldest and newest dependencies
+	@$(BIN)/python tools/environments.py $(ARGS)
+
+places: $(VENV)/.ready-test ## the demo of the wheel where little is allowed: no compiler, read-only home, 1 GiB, ...
+	@$(BIN)/python tools/places.py
 
 surface: $(VENV)/.ready-test ## write docs/surface.txt: all public names and their parameters
 	@$(BIN)/python tools/surface.py

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
+from cluewise import __version__
 from cluewise._homes import ROOMS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,6 +41,43 @@ def test_workflows_only_call_make_targets(path):
         assert set(names) <= set(targets)
     assert "permissions:" in text
     assert not re.search(r"run: \|", text)
+    assert len(re.findall(r"\brun:", text)) == len(re.findall(r"- run: make ", text))
+    used = re.findall(r"uses: (\S+)", text)
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w./-]+@v\d+(\.\d+)*", action)] == []
+
+
+def test_workflows_cover_tests_floors_documentation_and_release():
+    called = {path.stem: re.findall(r"run: make (.*)$", path.read_text("utf-8"), re.MULTILINE) for path in WORKFLOWS}
+    assert called == {"codeql": [], "docs": ["docs"], "floors": ["test-floors"], "release": ["dist"], "test": ["test"]}
+    release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))["jobs"]["publish"]
+    assert release["permissions"] == {"id-token": "write"}  # trusted publishing: there is no password to lose
+    assert release["if"] == "startsWith(github.ref, 'refs/tags/v')"
+    updated = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text("utf-8"))["updates"]
+    assert {one["package-ecosystem"] for one in updated} == {"github-actions", "npm", "pip"}
+
+
+def test_the_matrix_has_the_pythons_that_are_promised():
+    promised = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
+    matrix = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8"))
+    assert matrix["jobs"]["test"]["strategy"]["matrix"]["python"] == promised
+    tried = csv.DictReader((ROOT / "docs" / "environments.csv").open(newline=""))
+    passed = {row["Python"].rpartition(".")[0] for row in tried if row["smoke test"] == "passed"}
+    assert set(promised) <= passed
+
+
+def test_the_recipe_for_conda_is_that_of_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    recipe = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text("utf-8"))
+    assert recipe["context"] == {"version": __version__, "python_min": project["requires-python"].removeprefix(">=")}
+    python, *needed = recipe["requirements"]["run"]
+    assert python == "python >=${{ python_min }}"
+    assert [one.replace(" ", "") for one in needed] == project["dependencies"]
+    name, target = next(iter(project["scripts"].items()))
+    assert recipe["build"]["python"]["entry_points"] == [f"{name} = {target}"]
+    assert recipe["about"]["summary"] == project["description"]
+    assert recipe["about"]["license"] == project["license"]
+    assert recipe["package"]["name"] == project["name"]
 
 
 def test_the_files_that_people_look_for_are_there():

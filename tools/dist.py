@@ -1,7 +1,7 @@
 """Build what a release consists of, into dist/: wheel, source archive, their checksums, and a list of what they need.
 
 Everything is built twice, and both have to be the same, byte for byte; then the wheel is installed into an environment
-of its own and used. It needs uv.
+of its own and used, and type checkers see what a user's project sees of it. It needs uv.
 """
 
 from __future__ import annotations
@@ -15,16 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-DIST = ROOT / "dist"
-UV = str(Path(sys.executable).parent / "uv")
+from environments import ROOT, SMOKE, UV, install
 
-SMOKE = """
-import cluewise as cw
-X, y = cw.datasets.make_pattern("two_spirals", n_samples=300, random_state=0)
-clues = cw.Clues.sample(y, pairs=60, random_state=0)
-assert cw.metrics.ari(y, cw.Cluewise(2, random_state=0).fit(X, clues=clues).labels_) > 0.9
-"""
+DIST = ROOT / "dist"
 
 # What `uv pip list --format json` does not tell.
 PARTS = """
@@ -48,8 +41,9 @@ def main() -> None:
     subprocess.run([UV, "tool", "run", "--quiet", "twine", "check", "--strict", *sorted(DIST.iterdir())], check=True)
     (wheel,) = DIST.glob("*.whl")
     with tempfile.TemporaryDirectory() as folder:
-        python = _install(wheel, Path(folder))
+        python = install(wheel, sys.executable, Path(folder, "venv"))
         subprocess.run([python, "-I", "-c", SMOKE], cwd=folder, check=True)
+        _check_types(python, Path(folder))
         parts = json.loads(subprocess.run([python, "-c", PARTS], check=True, capture_output=True, text=True).stdout)
     bill = DIST / f"{wheel.name.split('-py3')[0]}.cdx.json"
     bill.write_text(json.dumps(_bill(parts), indent=2) + "\n")
@@ -72,11 +66,12 @@ def _build(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def _install(wheel: Path, folder: Path) -> Path:
-    python = folder / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    subprocess.run([UV, "pip", "install", "--quiet", "--python", python, wheel], check=True)
-    return python
+def _check_types(python: Path, folder: Path) -> None:
+    """Run the strictest checks of mypy and pyright on a user's project, which find the library in the environment."""
+    project = shutil.copy(ROOT / "tests" / "typed_project.py", folder)
+    mypy = ["mypy", "--strict", "--no-error-summary", "--python-executable", python]
+    for checker in (mypy, ["pyright", "--pythonpath", python]):
+        subprocess.run([UV, "tool", "run", "--quiet", *checker, project], cwd=folder, check=True)
 
 
 def _bill(parts: dict[str, dict[str, str]]) -> dict[str, object]:

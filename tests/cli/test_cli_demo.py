@@ -77,6 +77,17 @@ def test_quiet_demo_only_writes(run, folder):
     assert Path("a/b/wine.png").exists()
 
 
+def test_demo_needs_no_matplotlib(run, folder, monkeypatch):
+    """Whoever tries `pipx run cluewise demo` has only what the library itself needs."""
+    monkeypatch.setattr("cluewise.cli._wine.DRAWS", 1)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else pytest.fail(name))
+    answer = run("demo")
+    assert answer.code == 0
+    assert "a picture, too, after: pip install" in answer.out
+    assert "--map" not in answer.out
+    assert sorted(p.name for p in Path("demo").iterdir()) == ["clues.csv", "truth.csv", "wine.csv"]
+
+
 @pytest.mark.parametrize(
     ("called", "on_path", "expected"),
     [

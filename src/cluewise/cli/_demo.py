@@ -18,23 +18,30 @@ Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the fi
 
 
 def demo(out: Out = Path("demo"), quiet: opt.Quiet = False) -> None:
-    """Show what clues do, on real data, with a picture.
+    """Show what clues do, on real data, with a picture if matplotlib is installed.
 
     178 Italian wines of three kinds, 13 measurements each. The kind of 18 wines is known. For 100 pairs somebody
     said whether both are of the same kind, and was wrong in 10 cases.
     """
-    from cluewise import plots
     from cluewise.cli import _wine
 
-    plots.require_matplotlib()
     wine = _wine.make()
     _write(wine, out)
+    if _can_draw():
+        _draw(wine, out)
     if not quiet:
         _tell(wine, out)
 
 
+def _can_draw() -> bool:
+    """Whether there can be pictures; who tries the demo first, as by ``pipx run cluewise demo``, has no matplotlib."""
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None
+
+
 def _write(wine: Wine, out: Path) -> None:
-    from cluewise import plots, tables
+    from cluewise import tables
 
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -43,6 +50,11 @@ def _write(wine: Wine, out: Path) -> None:
     tables.write(out / "wine.csv", wine.columns)
     tables.write(out / "truth.csv", {"id": wine.ids, "label": wine.truth})
     tables.write(out / "clues.csv", wine.lines())
+
+
+def _draw(wine: Wine, out: Path) -> None:
+    from cluewise import plots, tables
+
     count = len(wine.truth)
     titles = (
         f"Without clues: {wine.strays(wine.before)} of {count} wrong",
@@ -74,7 +86,10 @@ def _tell(wine: Wine, out: Path) -> None:
         f"{others.max():.3f}), {(others > plain).sum()} times better than without clues, "
         f"{(others < plain).sum()} times worse."
     )
-    _show.say(f"The picture: {out / 'wine.png'} (black rims: labels; red: broken clues; crosses: wrong cluster).")
+    if _can_draw():
+        _show.say(f"The picture: {out / 'wine.png'} (black rims: labels; red: broken clues; crosses: wrong cluster).")
+    else:
+        _show.say(f'The files are in {out}; there is a picture, too, after: pip install "cluewise[plot]"')
     _show.say("\nWhat to try next:")
     for words, command in _next(out):
         _show.say(f"  {_program()} {command}\n      {words}")
@@ -99,9 +114,9 @@ def _program() -> str:
 def _next(out: Path) -> list[tuple[str, str]]:
     """Commands that work on the files of the demo."""
     files = f"{_quoted(out / 'wine.csv')} --clues {_quoted(out / 'clues.csv')}"
-    picture = _quoted(out / "map.png")
+    drawing = ("summary and a map", f" --map {_quoted(out / 'map.png')}") if _can_draw() else ("and summary", "")
     return [
-        ("the same from files: clusters, summary and a map", f"fit {files} -k 3 --map {picture}"),
+        (f"the same from files: clusters, {drawing[0]}", f"fit {files} -k 3{drawing[1]}"),
         ("what the clues are worth, and which contradict each other", f"check {files} -k 3"),
         ("whether they help on wines that they do not mention", f"compare {files} -k 3 --splits 5"),
         ("questions about the wines, for a person who knows them", f"ask {_quoted(out / 'wine.csv')} -k 3"),
