@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import dask
 import dask.array as da
@@ -13,13 +14,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import cluewise as cw
 from cluewise import Clues, Grains
 from cluewise.catalogue import clusterers
 from cluewise.core.chunks import read_chunks
 from cluewise.core.rows import rows_of
-from cluewise.exceptions import ClueError
+from cluewise.exceptions import ClueError, ClueWarning
 
 
 @pytest.fixture(autouse=True)
@@ -135,6 +140,94 @@ def test_who_does_not_take_dask_arrays_says_so(name):
     model = clusterers()[name]()
     with pytest.raises(TypeError, match=rf"^{name} does not take dask arrays; cluster .* Grains\(\)\.then\({name}"):
         model.fit(da.ones((20, 2)))
+
+
+# --- columns and metrics ----------------------------------------------------------------------------------------
+
+
+def make_table(n=400):
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(500, size=n), "D")
+    return pd.DataFrame({"age": rng.normal(size=n), "city": rng.choice(["Rome", "Oslo", "Bonn"], n), "day": days})
+
+
+def test_rows_encode_a_dask_frame_as_in_memory():
+    table = make_table()
+    chunked = dd.from_pandas(table, npartitions=3)
+    own, other = cw.Rows(), cw.Rows()
+    assert_array_equal(other.fit_transform(chunked).compute(), own.fit_transform(table))
+    assert other.plan_ == own.plan_
+    assert_array_equal(cw.Rows().fit(chunked).transform(chunked).compute(), own.transform(table))
+    few = chunked[chunked["age"] > 2.5]
+    assert 0 in few.map_partitions(len).compute().tolist()
+    assert_array_equal(other.transform(few).compute(), own.transform(table[table["age"] > 2.5]))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_rows_encode_a_dask_array_as_in_memory(known):
+    X = make_rings(300)[0] * [1, 100]
+    chunked = in_chunks(X, 1, 0, 200)
+    chunked = chunked if known else chunked[chunked[:, 0] < 1e6]
+    assert_array_equal(cw.Rows().fit_transform(chunked).compute(), cw.Rows().fit_transform(X))
+
+
+@pytest.mark.parametrize("frame", [True, False])
+def test_rows_learn_from_some_of_many_rows(frame, monkeypatch):
+    monkeypatch.setattr("cluewise.rows._chunks.DRAWN", 1000)
+    X = make_rings(4000)[0] * [1, 100]
+    chunked = dd.from_pandas(pd.DataFrame(X), npartitions=5) if frame else in_chunks(X, 1000)
+    encoded = cw.Rows().fit_transform(chunked).compute()
+    assert_allclose(encoded.mean(axis=0), 0, atol=0.2)
+    assert_allclose(encoded.var(axis=0), 1, atol=0.2)
+    assert (encoded.var(axis=0) != 1).all()
+    assert_array_equal(encoded, cw.Rows().fit_transform(chunked).compute())
+
+
+def test_rows_do_not_take_other_collections():
+    with pytest.raises(TypeError, match="X is a Bag; of dask's collections, Rows takes data frames and arrays"):
+        cw.Rows().fit(dask.bag.from_sequence([1, 2]))
+
+
+def test_rows_begin_a_pipeline():
+    """As scikit-learn's scalers bring a dask array into memory."""
+    table, clues = make_table(), Clues(400, must=[(0, 1), (2, 3)])
+    labels = []
+    for one in (table, dd.from_pandas(table, npartitions=3)):
+        model = make_pipeline(cw.Rows(), cw.PCKMeans(3, init="random", n_init=1, random_state=0))
+        labels.append(np.asarray(model.fit(one, pckmeans__clues=clues)[-1].labels_))
+    assert_array_equal(labels[0], labels[1])
+    scaled = StandardScaler(copy=False).fit_transform(da.from_array(np.arange(6.0).reshape(3, 2)))
+    assert isinstance(scaled, np.ndarray)
+
+
+@pytest.mark.parametrize("count", [None, 1])
+@pytest.mark.parametrize("clued", [True, False])
+def test_rca_is_that_of_memory(count, clued):
+    X, y = make_rings(300)
+    X = X * [1, 100]
+    clues = Clues(300, labels=np.where(np.arange(300) < 50, y, -1)) if clued else None
+    models = []
+    for one in (X, in_chunks(X, 1, 0, 120)):
+        with nullcontext() if clued else pytest.warns(ClueWarning, match="no clue joins two rows"):
+            models.append(cw.RCA(count).fit(one, clues=clues))
+    own, other = models
+    assert_allclose(other.components_, own.components_, atol=1e-12)
+    chunked = in_chunks(X, 0, 200)
+    assert_allclose(other.transform(chunked).compute(), own.transform(X))
+    assert other.transform(chunked).chunks == ((0, 200, 100), (count or 2,))
+
+
+def test_a_metric_then_a_clusterer():
+    X, y = make_rings(300)
+    clues = Clues(300, labels=np.where(np.arange(300) < 50, y, -1), must=[(60, 61)])
+    model = cw.RCA().then(cw.ConstrainedKMeans(3, random_state=0))
+    own, other = (clone(model).fit(one, clues=clues) for one in (X, in_chunks(X, 100)[in_chunks(X, 100)[:, 0] > 0]))
+    assert_array_equal(other.labels_.compute(), own.labels_)
+    assert other.broken_ == own.broken_
+    with pytest.raises(TypeError, match="KMeans would bring all of X, a dask array, into memory; it does not take one"):
+        cw.RCA().then(KMeans(3)).fit(in_chunks(X))
+    with pytest.raises(TypeError, match="DCA does not take dask arrays"):
+        cw.DCA().fit(in_chunks(X), clues=clues)
 
 
 # --- grains -----------------------------------------------------------------------------------------------------

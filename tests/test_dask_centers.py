@@ -124,10 +124,11 @@ def test_few_distinct_rows_leave_clusters_empty():
         assert model.n_clusters_ == 2
 
 
+@pytest.mark.parametrize("sizes", [(), (900,), (1,) * 40], ids=["one huge chunk", "two", "a row each"])
 @pytest.mark.parametrize("name", METHODS)
-def test_without_clues(name):
+def test_without_clues(name, sizes):
     X, _ = make_blobs()
-    compare(*fit_both(name, X, in_chunks(X, 900), None, init=X[:K]))
+    compare(*fit_both(name, X, in_chunks(X, *sizes), None, init=X[:K]))
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -271,8 +271,8 @@ ENTRIES = {
     "in_chunks": (
         "X may be a dask array, or a dask data frame of numbers. Rows with clues are brought into memory; the others\n"
         "are read chunk by chunk, once in each iteration. ``labels_`` and ``margin_`` are then dask arrays with the\n"
-        "chunks of X. Instead of k-means++ there is k-means‖ (Bahmani et al., 2012), with ten rows for each cluster from\n"
-        "which all starts draw; from the same centers the result is that of the rows in memory."
+        "chunks of X. Instead of k-means++ there is k-means‖ (Bahmani et al., 2012), with ten rows for each cluster\n"
+        "from which all starts draw; from the same centers the result is that of the rows in memory."
     ),
     # Parameters of metrics.
     "two_labelings": "y_true, y_pred : array-like of shape (n,)\n    Two labelings of the same rows.",

@@ -10,13 +10,16 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cluewise._dask import is_dask
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats
 from cluewise.base._clusterer import Attributes, ClueEstimator
-from cluewise.base._input import checked_data
+from cluewise.base._input import checked_chunks, checked_data, map_new_chunks
 from cluewise.base._then import MetricThen
 from cluewise.clues import Clues
 from cluewise.core import loop
+from cluewise.core.chunks import Chunks
+from cluewise.core.crowd import split_rows
 from cluewise.core.distances import metric
 from cluewise.core.loop import Progress
 from cluewise.core.rows import rows_of
@@ -70,18 +73,21 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstim
         {self}
         """
         self._reset(y, clues)
-        X = checked_data(self, X, reset=True, sparse=False)
+        if self.card.chunks and is_dask(X):
+            X = checked_chunks(self, X)
+        else:
+            X = checked_data(self, X, reset=True, sparse=False)
         if self.n_components is not None and self.n_components > X.shape[1]:
             raise ValueError(f"n_components={self.n_components} is larger than the number of columns, {X.shape[1]}.")
-        known = self._check_clues(clues, len(X))
+        known = self._check_clues(clues, X.shape[0])
         if self.card.hard and known.contradictions:
             known.require(known.n)
         with one_blas_thread():
             self._write(self._learn(X, known))
         return self
 
-    def _learn(self, X: Floats, clues: Clues) -> Attributes:
-        """Learn from checked rows and from clues of the kinds on the card."""
+    def _learn(self, X: Any, clues: Clues) -> Attributes:
+        """Learn from checked rows, or from `Chunks` if the card says so, and from clues of the kinds on the card."""
         raise TypeError(f"{type(self).__name__} does not implement _learn.")
 
     def _shrunk(self, C: Floats, freedom: int) -> Floats:
@@ -99,14 +105,15 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstim
         """Publish LᵀL by its leading eigenvectors, more accurately than from the product."""
         return from_components(metric.root(metric.leading(metric.eigen_of_root(L), self.n_components)), dtype)
 
-    def _plain(self, X: Floats, why: str) -> Attributes:
+    def _plain(self, X: Floats | Chunks, why: str) -> Attributes:
         """Warn that nothing can be learned; keep Euclidean distance, on the leading principal axes if fewer."""
         warnings.warn(f"{why}; {type(self).__name__} keeps Euclidean distance.", ClueWarning, stacklevel=5)
         d, count = X.shape[1], self.n_components
         if count is None or count == d:
             L: Floats = np.eye(d)
         else:
-            _, vectors = np.linalg.eigh(metric.covariance(rows_of(X)))
+            rows = split_rows(X, np.arange(0)) if isinstance(X, Chunks) else rows_of(X)
+            _, vectors = np.linalg.eigh(metric.covariance(rows))
             L = metric.root(metric.Spectrum(np.ones(count), metric.signed(vectors[:, ::-1][:, :count])))
         found = from_components(L, X.dtype)
         return found | from_trace([0.0]) if hasattr(self, "max_iter") else found
@@ -154,6 +161,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstim
             ``X @ components_.T``.
         """
         check_is_fitted(self)
+        if self.card.chunks and is_dask(X):
+            return map_new_chunks(self, X, metric.seen, self.components_, width=self.n_components_)
         return metric.seen(checked_data(self, X, reset=False, sparse=False), self.components_)
 
     def get_mahalanobis_matrix(self) -> Floats:

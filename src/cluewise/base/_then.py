@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from cluewise._dask import is_dask
 from cluewise._docs import documented
 from cluewise.base._clusterer import FitPredictMixin
 from cluewise.base._input import as_clues, warn_of_partial
@@ -104,7 +105,11 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         if sample_weight is not None and not has_fit_parameter(clusterer, "sample_weight"):
             raise ValueError(f"{type(clusterer).__name__} does not accept sample_weight.")
         accepts = has_fit_parameter(clusterer, "clues")
-        known = None if clues is None else as_clues(clues, _count(X))
+        if is_dask(X) and type(clusterer).__module__.partition(".")[0] == "sklearn":
+            raise TypeError(
+                f"{type(clusterer).__name__} would bring all of X, a dask array, into memory; it does not take one."
+            )
+        known = None if clues is None else as_clues(clues, _count(X, clues))
         for_metric, for_clusterer = known, known if accepts else None
         if known is not None:
             for_metric, for_clusterer = self._share(known, metric, clusterer if accepts else None)
@@ -175,8 +180,10 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         return tags
 
 
-def _count(X: Any) -> int:
-    """Number of rows of X, which the metric checks later."""
+def _count(X: Any, clues: Any) -> int:
+    """Number of rows of X, which the metric checks later; that of the clues if X is one of dask's."""
+    if is_dask(X):  # which may not know it
+        return len(clues)
     try:
         return int(X.shape[0]) if hasattr(X, "shape") else len(X)
     except (TypeError, IndexError):

@@ -102,6 +102,10 @@ class Crowd:
         """Σ(x − center of its cluster)(x − center of its cluster)ᵀ over all rows."""
         return self._chunks.reduce(_covary_chunk, _add, *self._seen, centers, each=self._known(labels))
 
+    def find_covariance(self) -> Floats:
+        """Covariance of all rows around their mean, in double precision."""
+        return self._chunks.reduce(_scatter_chunk, _add, self._shift, self.mean) / self.n
+
     def take(self, numbers: Ints) -> Floats:
         """Some of all rows, relative to the shift."""
         return self._chunks.take(numbers) - self._shift
@@ -209,6 +213,15 @@ def _covary_chunk(chunk: Floats, shift: Floats, seen: Floats, centers: Floats, k
     for block in rows.blocks(rows.d):
         rest = rows.take(block) - near[labels[block]]
         total += rest.T @ rest
+    return total
+
+
+def _scatter_chunk(chunk: Floats, shift: Floats, mean: Floats) -> Floats:
+    rows = Rows(chunk, None, shift)
+    total = np.zeros((rows.d, rows.d))
+    for block in rows.blocks(rows.d):
+        off = rows.take(block).astype(np.float64) - mean
+        total += off.T @ off
     return total
 
 

@@ -11,6 +11,8 @@ from cluewise._sklearn import Interval, StrOptions
 from cluewise._typing import Floats
 from cluewise.base import Attributes, Card, MetricLearner, from_components
 from cluewise.clues import Clues
+from cluewise.core.chunks import Chunks
+from cluewise.core.crowd import split_rows
 from cluewise.core.distances import metric
 from cluewise.core.rows import rows_of
 
@@ -65,6 +67,9 @@ class RCA(MetricLearner):
     scatter of all rows); the published algorithm reduces the dimension in that way before whitening. If no chunklet has
     rows that differ, the metric is Euclidean, with a warning.
 
+    X may be a dask array, or a dask data frame of numbers: rows in chunklets are brought into memory, the others are
+    read once, or twice with ``n_components``, and ``transform`` returns a dask array.
+
     Time is O(n d + p d² + d³) for p rows in chunklets, O(n d²) with ``n_components``.
 
     References
@@ -98,6 +103,7 @@ class RCA(MetricLearner):
         predicts=False,
         sparse=False,
         weights=False,
+        chunks=True,
         deterministic=True,
         plain="",
         means=False,
@@ -114,14 +120,17 @@ class RCA(MetricLearner):
         self.n_components = n_components
         self.shrinkage = shrinkage
 
-    def _learn(self, X: Floats, clues: Clues) -> Attributes:
-        rows = rows_of(X)
+    def _learn(self, X: Floats | Chunks, clues: Clues) -> Attributes:
+        if isinstance(X, Chunks):
+            rows, clues = split_rows(X, clues.tied), clues[clues.tied]
+        else:
+            rows = rows_of(X)
         within = metric.chunklets(rows, clues)
         if not len(within.sizes):
             return self._plain(X, "no clue joins two rows")
         scale = metric.scale_of(rows)
         C = scale.standard(metric.scatter(rows, within, np.full(len(within.sizes), 1 / len(within.rows))))
-        if not metric.differs(C, rows.n):
+        if not metric.differs(C, rows.n_all):
             return self._plain(X, "rows that belong together are all equal")
         C = self._shrunk(C, len(within.rows) - len(within.sizes))
         total = None if self.n_components is None else scale.standard(metric.covariance(rows))

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cluewise._dask import is_dask
 from cluewise._typing import Array, Ints
 from cluewise.tables import MISSING, Table, TableError
 
@@ -60,8 +59,6 @@ def read_columns(X: Any) -> Given:
         return _given({str(key): read_cells(values) for key, values in X.items()})
     if isinstance(X, np.ndarray | list | tuple):
         return _from_array(X)
-    if is_dask(X):
-        raise TypeError("Rows does not take dask collections; encode X.compute(), or each partition by a fitted Rows.")
     import narwhals as nw
 
     try:

@@ -12,9 +12,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cluewise._dask import is_dask
 from cluewise._typing import Array, Bools, Floats
 from cluewise.exceptions import ColumnWarning
 from cluewise.rows._cells import Cells, Given, Words, read_columns
+from cluewise.rows._chunks import draw_rows, map_partitions
 from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
 from cluewise.rows._kinds import ENCODERS, KINDS, LEFT_OUT, LIKE_AN_ID, Fitted, Guess, Settings, fit_encoder, recognize
 from cluewise.rows.balance import spreads
@@ -122,6 +124,9 @@ class Rows(TransformerMixin, BaseEstimator):
     if that is related to another column. `transform` gives one `ColumnWarning` for each new or missing column, and for
     values that it has not seen.
 
+    Of a dask data frame or array, 100,000 rows drawn at random decide what its columns are. `transform` then returns a
+    dask array, and its warnings come from where the rows are encoded.
+
     Examples
     --------
     >>> import cluewise as cw
@@ -183,7 +188,7 @@ class Rows(TransformerMixin, BaseEstimator):
         Rows
             The fitted encoder.
         """
-        self.fit_transform(X)
+        self.fit_transform(draw_rows(X, self.random_state) if is_dask(X) else X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
@@ -201,6 +206,9 @@ class Rows(TransformerMixin, BaseEstimator):
         array of shape (n, width), float64
             The encoded rows.
         """
+        if is_dask(X):
+            self.fit_transform(draw_rows(X, self.random_state))
+            return self.transform(X)
         given = read_columns(X)
         _refuse_empty(given)
         self._check_parameters(given)
@@ -255,6 +263,8 @@ class Rows(TransformerMixin, BaseEstimator):
             The encoded rows.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return map_partitions(X, self.transform, sum(len(column.center) for column in self._columns))
         given = self._matched(read_columns(X))
         _refuse_empty(given)
         encoded = []

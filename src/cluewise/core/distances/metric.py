@@ -8,7 +8,7 @@ it does not depend on units, and a column that is constant counts nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,6 +112,8 @@ def distances(off: Floats, L: Floats) -> Floats:
 
 def scale_of(rows: Rows) -> Scale:
     """Standard deviations of the columns, over all rows."""
+    if rows.crowd is not None:
+        return _scale(rows.crowd.variance, rows.crowd.variance + rows.crowd.mean**2, rows.dtype)
 
     def work(block: slice) -> tuple[Floats, Floats]:
         x = rows.take(block).astype(np.float64)
@@ -120,13 +122,19 @@ def scale_of(rows: Rows) -> Scale:
     total, square = np.zeros(rows.d), np.zeros(rows.d)
     for first, second in map_blocks(work, rows.blocks(1)):
         total, square = total + first, square + second
-    variance = np.maximum(square / rows.n - (total / rows.n) ** 2, 0)
-    varying = (variance > 1e-12 * square / rows.n) & ~negligible(variance, rows.dtype)  # constant up to rounding
+    return _scale(np.maximum(square / rows.n - (total / rows.n) ** 2, 0), square / rows.n, rows.dtype)
+
+
+def _scale(variance: Floats, square: Floats, dtype: Any) -> Scale:
+    """The scale, given the variances of the columns and their mean squares."""
+    varying = (variance > 1e-12 * square) & ~negligible(variance, dtype)  # constant up to rounding
     return Scale(varying, np.where(varying, np.sqrt(variance), 1.0))
 
 
 def covariance(rows: Rows) -> Floats:
     """Covariance of all rows around their mean."""
+    if rows.crowd is not None:
+        return rows.crowd.find_covariance()
     everyone = np.zeros(rows.n, dtype=np.int32)
     means, _ = group_means(rows, everyone, 1)
     all_rows = Chunklets(np.arange(rows.n), everyone, means, np.array([rows.n]))
