@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from cluewise import __version__
 
@@ -92,3 +93,15 @@ html_theme_options = {
     "pygments_light_style": "default",
 }
 html_sidebars = {"changelog": [], "references": [], "getting_started": []}
+
+# --- search ---------------------------------------------------------------------------------------------------
+
+
+def setup(app: Any) -> None:
+    """Leave pages for developers out of the search."""
+
+    def mute(app: Any, _: Any) -> None:
+        if app.env.docname.startswith("decisions/"):
+            app.env.metadata[app.env.docname]["nosearch"] = ""
+
+    app.connect("doctree-read", mute)

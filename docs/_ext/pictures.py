@@ -99,9 +99,9 @@ def grains() -> str:
 
     from cluewise import E2CP, Clues, Grains
 
-    X, y = make_moons(360, noise=0.07, random_state=0)
-    given = Clues.sample(y, pairs=20, random_state=0)
-    model = Grains(40, random_state=0).then(E2CP(2, random_state=0)).fit(X, clues=given)
+    X, y = make_moons(360, noise=0.06, random_state=0)
+    given = Clues.sample(y, pairs=30, random_state=1)
+    model = Grains(60, random_state=0).then(E2CP(2, random_state=0)).fit(X, clues=given)
     lifted, labels = model.part_clues_, drawing.colors(model.clusterer_.labels_)
     places, height = drawing.grid(4, 2, 150)
     frames = [drawing.Frame.around(X, *place) for place in places]
