@@ -17,7 +17,7 @@ PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocess
 COVER = --cov=cluewise --cov-branch --cov-report=
 
 .DEFAULT_GOAL = help
-.PHONY: help demo web page test check test-nojit test-floors laws bench dist environments places surface adapters reproduce reproduce-quick docs constraints clean
+.PHONY: help demo cluster-demo web page test check test-nojit test-floors laws bench dist environments places surface adapters reproduce reproduce-quick docs constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name words; do \
@@ -25,6 +25,9 @@ help: ## list the targets
 
 demo: $(VENV)/.ready-demo ## set everything up and show a real result
 	@$(BIN)/cluewise demo
+
+cluster-demo: $(VENV)/.ready-test ## cluster ten million rows on two workers, and kill one of them; ARGS="--rows 1e5" for fewer
+	@$(BIN)/python tools/cluster_demo.py $(ARGS)
 
 web: page ## build the page and answer questions about wines on it, or about DATA=rows.csv
 	@mkdir -p demo

@@ -88,7 +88,7 @@ def fit_parts(context: typer.Context) -> None:
 
 
 def refuse_parts(data: Path | None) -> None:
-    """Say that a command does not take rows in parts."""
+    """Say that a model of rows in parts cannot be updated."""
     from cluewise.tables.parts import is_in_parts
 
     if data is not None and is_in_parts(data):

@@ -233,6 +233,10 @@ class FileStore:
             raise tables.FileError(
                 f"'{self.file}' holds a {type(model).__name__}, which takes no further clues; fit again with all clues."
             )
+        if not hasattr(model, "labels_"):
+            raise tables.FileError(
+                f"'{self.file}' was fitted to rows in chunks, which are not here; fit again with all clues."
+            )
         self.model, self.sections, self.ids = model, sections, sections.get("row_names")
         return sections.get("stream")
 

@@ -93,11 +93,12 @@ def find_parts(path: str | os.PathLike[str]) -> list[Path]:
             raise FileError(f"'{file}', which matches '{path}', is a folder, not a file.")
         if file.suffix.lower() not in PARQUET + TEXT:
             raise TableError(f"'{file}' is not a Parquet or CSV file; rows in parts are read from these only.")
+    found.sort(key=_natural)
     names: dict[str, Path] = {}
     for file in found:
         if names.setdefault(file.stem, file) != file:
             raise FileError(f"'{names[file.stem]}' and '{file}' would have the same name in the output.")
-    return sorted(found, key=_natural)
+    return found
 
 
 def _natural(path: Path) -> list[tuple[int, str]]:
@@ -156,9 +157,7 @@ def check_same_columns(parts: Sequence[Part]) -> None:
             was = first.kinds[name]
             # In text files, a column of numbers with a word such as n/a in it is text for now.
             if (kind in _NUMBERS) != (was in _NUMBERS) and "text" not in (kind, was):
-                raise TableError(
-                    f"column '{name}' is {_say(was)} in '{first.path}', but {_say(kind)} in '{part.path}'."
-                )
+                raise TableError(f"column '{name}' is {_say(was)} in {first.name}, but {_say(kind)} in {part.name}.")
 
 
 def _say(kind: str) -> str:

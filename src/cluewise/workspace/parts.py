@@ -7,6 +7,7 @@ columns are recognized and standardized; the numbers of the rows that clues name
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,6 +40,12 @@ CHUNK = 2**25
 
 SAMPLE = 100_000
 """Rows from which columns are recognized and standardized."""
+
+MOST = 2**31 - 1
+"""Rows that clues can number."""
+
+PATIENCE = 10.0
+"""Seconds in which a scheduler has to answer."""
 
 TOPIC = "cluewise-chunks"
 """Under which workers tell that they have read a chunk."""
@@ -146,6 +153,8 @@ def open_parts(
             raise tables.TableError(f"{path} has no column '{name}'.")
     if not sum(part.rows for part in parts):
         raise tables.TableError(f"{path} has no rows.")
+    if sum(part.rows for part in parts) > MOST:
+        raise tables.TableError(f"{path} has more than {MOST} rows, which is all that clues can number.")
     pieces = list(_divide(parts))
     sample = _draw(pieces, known, str(path), id_column)
     asked = split_names(columns)
@@ -185,6 +194,8 @@ def on_scheduler(address: str | None, watch: Callable[[], None] | None) -> Itera
             yield
         return
     client = _connect(address)
+    # Cluewise sends what it has learned, tens of megabytes, once to each worker, and dask finds that a lot.
+    warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
     try:
         if watch is not None:
             client.subscribe_topic(TOPIC, lambda event: watch())
@@ -192,7 +203,9 @@ def on_scheduler(address: str | None, watch: Callable[[], None] | None) -> Itera
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
-        raise MemoryError("workers died again and again, most likely of too little memory.") from error
+        raise ValueError(
+            "several workers have died of the same chunk; most likely they have too little memory."
+        ) from error
     finally:
         client.close()
 
@@ -204,7 +217,7 @@ def _connect(address: str) -> Any:
         raise ImportError('--scheduler needs distributed: pip install "cluewise[dask]".') from None
     try:
         client: Any = distributed.Client
-        return client(address, timeout=10)
+        return client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise tables.FileError(f"no scheduler answers at '{address}' ({' '.join(str(error).split())}).") from None
 
