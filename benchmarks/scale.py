@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from measuring import exponent
+from scipy.optimize import nnls
 from workload import links
 
 from cluewise.workspace.parts import CHUNK, MOST, TOPIC
@@ -294,8 +295,8 @@ def _show(ari: float | None) -> str:
 
 
 def print_runs(runs: Sequence[dict[str, Any]]) -> None:
-    print("\n| rows | files | ARI | worker CPU | one read | multiple | driver CPU | worker peak | driver peak | "
-          "scheduler peak | tasks | moved |")  # fmt: skip
+    head = "rows, files, ARI, reads, worker CPU, one read, multiple, driver CPU, worker peak, driver peak"
+    _print_head(f"{head}, scheduler peak, tasks, moved")
     for run in runs:
         size = run["rows"] * run["columns"] * CELL
         print(
@@ -312,12 +313,13 @@ def _print_head(names: str) -> None:
 
 
 class Line:
-    """A straight line through runs, by least squares of relative errors."""
+    """A straight line through runs, by least squares of relative errors; it starts and rises at 0 or above."""
 
     def __init__(self, runs: Sequence[dict[str, Any]], what: str, by: str) -> None:
         x, y = (np.array([run[key] for run in runs], dtype=float) for key in (by, what))
         A = np.column_stack([np.ones(len(x)), x])
-        self.base, self.slope = np.linalg.lstsq(A / y[:, None], np.ones(len(y)), rcond=None)[0]
+        (self.base, unit), _ = nnls(A / x.max() ** np.arange(2) / y[:, None], np.ones(len(y)))
+        self.slope = unit / x.max()
         self.worst = float(np.abs(A @ [self.base, self.slope] / y - 1).max())
 
     def at(self, x: float) -> float:
@@ -342,10 +344,9 @@ def print_model(runs: Sequence[dict[str, Any]]) -> None:
     few = [run for run in runs if run["rows"] <= 1e7]
     if len(few) > 1:
         rows = [run["rows"] for run in few]
+        print()
         for what in ("worker_cpu", "driver_cpu"):
-            print(
-                f"\nGrowth exponent of {what} in rows, to {rows[-1]:.0e}: {exponent(rows, [r[what] for r in few]):.3f}"
-            )
+            print(f"Growth exponent of {what}, to {rows[-1]:.0e} rows: {exponent(rows, [r[what] for r in few]):.3f}")
         whole = [run["worker_cpu"] + run["driver_cpu"] for run in few]
         print(f"Growth exponent of both together: {exponent(rows, whole):.3f}")
     head = "rows, workers, workers' processors, disks, driver's processor, scheduler, network"
