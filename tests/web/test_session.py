@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from time import monotonic
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from cluewise.active import Answer, Question, RandomPairs
 from cluewise.web._acts import Acts
 from cluewise.web._fits import Fit, Fitter, anchors_of
+from cluewise.web._questions import Questions
 from cluewise.web._writer import Writer
 
 GROUPS = np.arange(60) // 20
@@ -127,6 +129,27 @@ def test_questions_never_run_out_and_nobody_gets_those_of_another(session):
         first = session.hand("ann", 3)[0]
         say(session, *first["rows"], bool(GROUPS[first["rows"][0]] == GROUPS[first["rows"][1]]))
     assert len(session.hand("ann", 3)) == 3
+
+
+def test_who_wants_labels_is_not_asked_about_pairs_while_the_strategy_chooses(session):
+    wanted = Question("label", (3,))
+    strategy = SimpleNamespace(questions="label", ask=lambda state, X, size: [wanted])
+    questions = Questions(SimpleNamespace(strategy=strategy, state=session.project.state), session.X, {})
+    assert questions.hand("ann", 3) == []
+    assert questions.refill()
+    assert questions.hand("ann", 1) == [(wanted, False)]
+
+
+def test_a_strategy_that_fails_leaves_other_questions_and_the_page_asks_for_them(session, monkeypatch):
+    def fail(state, X, size):
+        raise RuntimeError("no idea")
+
+    monkeypatch.setattr(session.project.strategy, "ask", fail)
+    pushed = threading.Event()
+    session.hub.listen(lambda message, who: pushed.set() if '"type": "questions"' in str(message) else None)
+    say(session, 0, 1, True)
+    assert pushed.wait(30)
+    assert [question["kind"] for question in session.hand("ann", 2)] == ["pair", "pair"]
 
 
 def test_overlap_gives_a_person_what_another_has_answered(session):

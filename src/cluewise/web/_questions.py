@@ -60,6 +60,8 @@ class Questions:
         self._ready: list[Question] = []
         self._spare: list[Question] = []
         self._rng = np.random.default_rng(project.state.seed)
+        # Who wants to be asked for labels, or to sort, is not asked about pairs before the strategy has spoken.
+        self._waits = getattr(project.strategy, "questions", "pair") != "pair"
         self.exhausted = False
         self.overlap = 0.0
 
@@ -101,8 +103,11 @@ class Questions:
         state = self._project.state
         with self._lock:
             out = sum(len(mine) for mine in self._handed.values())
-        with self._asking:
-            found = self._project.strategy.ask(state, self._X, size=min(out + AHEAD, MOST))
+        try:
+            with self._asking:
+                found = self._project.strategy.ask(state, self._X, size=min(out + AHEAD, MOST))
+        finally:
+            self._waits = False
         answered = {answer.question.key for answer in state.answers}
         with self._lock:
             # Somebody may have answered since; a question that the strategy repeats was answered in the state, too.
@@ -149,6 +154,8 @@ class Questions:
             question = self._spare.pop(0)
             if question.key not in self._answered and not self._is_out(question.key):
                 return question
+        if self._waits:
+            return None
         for _ in range(50):
             a, b = sorted(self._rng.choice(len(self._X), 2, replace=False).tolist()) if len(self._X) > 1 else (0, 0)
             question = Question("pair", (a, b), "a pair drawn at random, because nothing better is known yet.")

@@ -496,7 +496,7 @@ class Session:
             except Exception as error:  # there are spare questions
                 if self._closed:
                     return
-                more = False
+                more = True
                 warnings.warn(f"the strategy found no question: {error}", stacklevel=2)
             if more:
                 self.hub.push({"type": "questions"})
