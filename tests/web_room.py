@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from cluewise.web import Session, make_app
 from cluewise.web._gate import Gate
 from cluewise.workspace import projects
+from web_site import end
 
 HOME = "http://127.0.0.1:8000"
 LIVE = "ws://127.0.0.1:8000/api/live"
@@ -59,8 +60,7 @@ class Room:
 
     def close(self) -> None:
         """End the session and its project."""
-        self.session.close()
-        self.session.project.close()
+        end(self.session)
 
 
 def open_room(place: Path) -> Room:

@@ -82,8 +82,19 @@ class Site:
         """End the server, the session and the project."""
         self._server.should_exit = True
         self._thread.join()
-        self.session.close()
-        self.session.project.close()
+        end(self.session)
+
+
+def end(session: Session) -> None:
+    """Close a session and its project, and wait for its threads.
+
+    Closing does not wait for a fit. Here one that goes on would slow down the tests that follow, and change the filters
+    of warnings, which all threads share, under their feet.
+    """
+    session.close()
+    for thread in session._threads:
+        thread.join(60)
+    session.project.close()
 
 
 def write_table(path: Path, header: Iterable[str], lines: Iterable[Iterable[Any]]) -> Path:

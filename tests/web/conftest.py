@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient
 from cluewise.web import Session, make_app
 from cluewise.web._gate import Gate
 from cluewise.workspace import projects
+from web_site import end
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -134,8 +135,7 @@ def start(table):
 
     yield make
     for session in opened:
-        session.close()
-        session.project.close()
+        end(session)
 
 
 @pytest.fixture
