@@ -81,6 +81,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "cluewise"
 html_static_path = ["_static"]
 html_css_files = ["cluewise.css"]
+html_js_files = ["copy.js"]
 html_extra_path = ["llms.txt"]  # for language models: what there is, and where
 html_show_sourcelink = False
 html_theme_options = {

@@ -95,14 +95,13 @@ def _fitted(model: Any, X: np.ndarray, clues: Clues | None) -> Any:
 
 def _note(model: Any, clues: Clues | None) -> str:
     n = model.n_clusters_
-    found = f"{n} cluster{'s' if n != 1 else ''}"
     noise = int((model.labels_ < 0).sum())
-    found += f", {noise} rows of noise" if noise else ""
+    found = f"{n} cluster{'s' if n != 1 else ''}{f', {noise} noise' if noise else ''}"
     if clues is None or not {"must", "labels"} & set(clues.kinds):
         return found
     broken = model.broken_
     count = len(broken.must) + len(broken.cannot) + int((broken.labels >= 0).sum())
-    return f"{found}, {count or 'no'} clue{'s' if count != 1 else ''} broken"
+    return f"{found}, {count or 'none'} broken"
 
 
 def cautions(cls: type) -> Iterator[str]:
@@ -132,14 +131,9 @@ def cautions(cls: type) -> Iterator[str]:
         yield "You want to find the clusters of new rows: there is no ``predict``."
     if not card.sparse and card.reads:
         yield "X is sparse."
-    worse = [(setting, table) for setting, table in leaderboard().items() if _is_worse(name, table)]
-    if worse:
-        words = ", ".join(f"{setting} ({table.results[name].ari:.2f}, {table.plain:.2f})" for setting, table in worse)
-        yield f"Your case is like one in which K-means without clues has the higher mean ARI: {words}."
-
-
-def _is_worse(name: str, table: Any) -> bool:
-    return name in table.results and table.results[name].ari < table.plain
+    tables = {setting: table for setting, table in leaderboard().items() if name in table.results}
+    if worse := [setting for setting, table in tables.items() if table.results[name].ari < table.plain]:
+        yield f"Your case is like one in which K-means without clues has the higher mean ARI: {'; '.join(worse)}."
 
 
 def evidence(name: str) -> list[list[str]]:
