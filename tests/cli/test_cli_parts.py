@@ -189,9 +189,9 @@ BAD = {
         "clues.csv line 2: no row is called 'r999'.",
     ),
     "an unknown number": (
-        lambda: Path("clues.csv").write_text("a,b,kind\n1,400,must\n"),
-        ["rows-*.parquet", "--clues", "clues.csv", "--id", "a"],
-        "clues.csv line 2: no row is called '1'.",
+        lambda: (put("cols-0.parquet", x=[1.0, 2.0]), Path("clues.csv").write_text("a,b,kind\n0,2,must\n")),
+        ["cols-*.parquet", "--clues", "clues.csv"],
+        "clues.csv line 2: there is no row 2; there are 2, counted from 0.",
     ),
     "an unknown column": (
         lambda: None, ["rows-*.parquet", "--columns", "a,colour"],
@@ -236,7 +236,7 @@ BAD = {
         "--scheduler is for rows in parts: a folder, or a pattern such as 'rows-*.parquet'.",
     ),
     "the same name twice": (
-        lambda: (Path("rows-0.csv").touch(), None)[1], ["rows-0*"],
+        lambda: Path("rows-0.csv").touch(), ["rows-0*"],
         "'rows-0.csv' and 'rows-0.parquet' would have the same name in the output.",
     ),
 }  # fmt: skip

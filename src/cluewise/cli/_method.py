@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cluewise._typing import Floats
 from cluewise.cli._cards import DEFAULT
 from cluewise.clues import Clues
 
 if TYPE_CHECKING:
     from cluewise.rows import Rows
     from cluewise.workspace.data import Data
+    from cluewise.workspace.parts import InParts
 
 __all__ = ["build", "check_seconds", "count_clusters", "prepare"]
 
@@ -86,7 +86,7 @@ def _price(given: str) -> float | str:
     return price
 
 
-def prepare(data: Data, model: Any, raw: bool) -> tuple[Floats, Rows]:
+def prepare(data: Data | InParts, model: Any, raw: bool) -> tuple[Any, Rows]:
     """The rows as the method takes them, and what each column became: numbers as they are where it takes counts."""
     from sklearn.utils import get_tags
 

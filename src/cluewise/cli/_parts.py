@@ -59,7 +59,7 @@ def fit_parts(context: typer.Context) -> None:
         model = _method.build(
             data.clues, given["method"], given["clusters"], given["seed"], given["penalty"], given["time_limit"]
         )
-        X, rows = opened.encode(raw=given["raw"])
+        X, rows = _method.prepare(opened, model, given["raw"])
         if given["explain"] and not given["json"]:
             _columns.show_plan(rows, ())
         began = perf_counter()

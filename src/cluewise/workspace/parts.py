@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,13 +127,12 @@ class InParts(NamedTuple):
 
         starts = np.concatenate([[0], np.cumsum([part.rows for part in self.parts])])
         cuts = np.searchsorted(tied, starts)
-        blocks, tasks, at = list(model.labels_.to_delayed().ravel()), [], 0
+        count = Counter(piece.part.path for piece in self.pieces)
+        blocks, tasks = iter(model.labels_.to_delayed().ravel()), []
         for number, part in enumerate(self.parts):
-            own = sum(1 for piece in self.pieces if piece.part is part)
             mine = tied[cuts[number] : cuts[number + 1]] - starts[number]
             place = folder.resolve(), part, self.ids, int(starts[number])
-            tasks.append(dask.delayed(_write_part)(*place, blocks[at : at + own], mine))
-            at += own
+            tasks.append(dask.delayed(_write_part)(*place, list(islice(blocks, count[part.path])), mine))
         found = dask.compute(*tasks)
         k = max((len(counts) for counts, _, _ in found), default=0)
         counts = np.sum([np.pad(counts, (0, k - len(counts))) for counts, _, _ in found], axis=0)
@@ -194,12 +195,13 @@ def on_scheduler(address: str | None, watch: Callable[[], None] | None) -> Itera
             yield
         return
     client = _connect(address)
-    # Cluewise sends what it has learned, tens of megabytes, once to each worker, and dask finds that a lot.
-    warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
     try:
         if watch is not None:
             client.subscribe_topic(TOPIC, lambda event: watch())
-        yield
+        with warnings.catch_warnings():
+            # Cluewise sends what it has learned, tens of megabytes, once to each worker, and dask finds that a lot.
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            yield
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
@@ -252,9 +254,7 @@ def _draw(pieces: Sequence[Piece], columns: Sequence[str], name: str, ids: str |
     sizes = [piece.stop - piece.start for piece in pieces]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     n = int(starts[-1])
-    numbers = np.arange(n)
-    if n > SAMPLE:
-        numbers = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+    numbers = np.sort(np.random.default_rng(0).choice(n, min(n, SAMPLE), replace=False))
     cuts = np.searchsorted(numbers, starts)
     tasks = [
         dask.delayed(_pick)(piece, columns, numbers[a:b] - start, ids)
@@ -277,11 +277,12 @@ def _find_rows(rows: InParts, wanted: set[str]) -> dict[str, int]:
     """Numbers of the rows with some names."""
     import dask
 
-    tasks = [dask.delayed(_search)(piece, rows.ids, dask.delayed(wanted, traverse=False)) for piece in rows.pieces]
+    names = dask.delayed(wanted, traverse=False)  # once for all chunks
+    tasks = [dask.delayed(_search)(piece, rows.ids, names) for piece in rows.pieces]
     sizes = np.cumsum([0, *(piece.stop - piece.start for piece in rows.pieces)]).tolist()
     found: dict[str, int] = {}
-    for start, names in zip(sizes, dask.compute(*tasks)):
-        for name, row in names:
+    for start, here in zip(sizes, dask.compute(*tasks)):
+        for name, row in here:
             if name in found:
                 raise tables.TableError(
                     f"{rows.name} row {start + row}: id '{name}' is already the id of row {found[name]}."
