@@ -114,9 +114,12 @@ def _program() -> str:
 def _next(out: Path) -> list[tuple[str, str]]:
     """Commands that work on the files of the demo."""
     files = f"{_quoted(out / 'wine.csv')} --clues {_quoted(out / 'clues.csv')}"
-    drawing = ("summary and a map", f" --map {_quoted(out / 'map.png')}") if _can_draw() else ("and summary", "")
+    fit = ("the same from files: clusters and summary", f"fit {files} -k 3")
+    if _can_draw():
+        picture = _quoted(out / "map.png")
+        fit = ("the same from files: clusters, summary and a map", f"fit {files} -k 3 --map {picture}")
     return [
-        (f"the same from files: clusters, {drawing[0]}", f"fit {files} -k 3{drawing[1]}"),
+        fit,
         ("what the clues are worth, and which contradict each other", f"check {files} -k 3"),
         ("whether they help on wines that they do not mention", f"compare {files} -k 3 --splits 5"),
         ("questions about the wines, for a person who knows them", f"ask {_quoted(out / 'wine.csv')} -k 3"),
