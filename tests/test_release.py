@@ -91,3 +91,14 @@ def test_language_models_find_every_page_of_the_guide():
     listed = (ROOT / "docs" / "llms.txt").read_text("utf-8")
     pages = {path.stem for path in (ROOT / "docs" / "guide").glob("*.md")} - {"index"}
     assert set(re.findall(r"\(guide/(\w+)\.html\)", listed)) == pages
+
+
+def test_the_bill_of_materials_names_what_is_needed_and_what_is_inside(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    tool = runpy.run_path(str(ROOT / "tools" / "dist.py"))
+    parts = {"cluewise": {"version": "1", "license": "BSD"}, "numpy": {"version": "2.4", "license": ""}}
+    bill = tool["_bill"](parts)
+    assert bill["metadata"]["component"]["purl"] == "pkg:pypi/cluewise@1"
+    purls = [one["purl"] for one in bill["components"]]
+    assert purls[0] == "pkg:pypi/numpy@2.4"
+    assert [purl.rpartition("@")[0] for purl in purls[1:]] == ["pkg:npm/preact"]

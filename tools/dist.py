@@ -82,15 +82,28 @@ def _bill(parts: dict[str, dict[str, str]]) -> dict[str, object]:
         "specVersion": "1.6",
         "version": 1,
         "metadata": {"component": _component("cluewise", own, "application")},
-        "components": [_component(name, part, "library") for name, part in sorted(parts.items())],
+        "components": [
+            *(_component(name, part, "library") for name, part in sorted(parts.items())),
+            *(_component(name, part, "library", "npm") for name, part in sorted(_list_page_parts().items())),
+        ],
     }
 
 
-def _component(name: str, part: dict[str, str], kind: str) -> dict[str, object]:
+def _list_page_parts() -> dict[str, dict[str, str]]:
+    """What the page of `cluewise web` contains beside our own code."""
+    lock = json.loads((ROOT / "frontend" / "package-lock.json").read_text("utf-8"))
+    return {
+        path.removeprefix("node_modules/"): {"version": part["version"], "license": part["license"]}
+        for path, part in lock["packages"].items()
+        if path and not part.get("dev")
+    }
+
+
+def _component(name: str, part: dict[str, str], kind: str, home: str = "pypi") -> dict[str, object]:
     found: dict[str, object] = {"type": kind, "name": name, "version": part["version"]}
     if part["license"]:
         found["licenses"] = [{"license": {"name": part["license"]}}]
-    return found | {"purl": f"pkg:pypi/{name}@{part['version']}"}
+    return found | {"purl": f"pkg:{home}/{name}@{part['version']}"}
 
 
 if __name__ == "__main__":
