@@ -18,6 +18,8 @@ from cluewise.clues import Groups
 from cluewise.core.threads import threads
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
 from cluewise.front import _cluewise
+from cluewise.front._choice import make_folds
+from cluewise.front._evidence import gather
 from cluewise.metrics import ari, broken
 
 CENTERS = np.array([(-4.0, 0.0), (0.0, 4.0), (4.0, 0.0)])
@@ -344,6 +346,15 @@ def test_the_choice_is_told_in_words():
     assert lines[-1].endswith(".")
     assert choice.plan in choice.scores
     assert choice.scores.keys() == choice.errors.keys()
+
+
+def test_a_clue_that_is_held_out_twice_counts_once():
+    """So many pairs that all pairs of some rows are held out together, which a pair may be with either row."""
+    clues = Clues.sample(Y, pairs=250, random_state=0)
+    folds = make_folds(gather(clues, 3, np.arange(90)), np.random.default_rng(0))
+    held = np.concatenate([fold.held for fold in folds])
+    assert len(held) > len(np.unique(held))
+    assert fit(clues).choice_.held <= 250
 
 
 # --- conduct --------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ ITERATIONS = 40
 TEMPER = 0.7
 """What the log-likelihood of a held-out clue counts against the odds below: clues overlap in what they say."""
 
-OTHER, CLUED = 2.0, 4.0
+OTHER, CLUED = 3.0, 4.0
 """Log-odds, before any clue, against another clustering without clues, and against any with clues."""
 
 BLIND = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -91,7 +91,7 @@ class Choice(Report):
     gain, gain_error : float
         How much better the plan predicts held-out clues than the clustering without clues, and its standard error.
     held : int
-        Number of held-out clues in these means.
+        Number of clues that were held out, each counted once.
     reason : str
         Why the plan was taken.
 
@@ -193,6 +193,8 @@ class Search:
     ) -> None:
         self._starts, self._regression, self._evidence, self._deadline = starts, regression, evidence, deadline
         self.folds = folds
+        # Where rows are held out, a clue may be held out twice; it still is one clue.
+        self._held = len(np.unique(np.concatenate([fold.held[fold.fair] for fold in folds])))
         self._frequency = np.concatenate([_count_frequency(evidence, fold, regression.k) for fold in folds])
         self.scores: dict[Plan, Floats] = {}  # log-likelihood of each held-out clue
         self._begin: dict[tuple[str, str, int], Floats] = {}
@@ -231,7 +233,8 @@ class Search:
         best, plain = self._best(self.scores), self._starts.default
         gap = {plan: self.scores[best] - found for plan, found in self.scores.items()}
         errors = {plan: float(loss.std() / np.sqrt(len(loss))) for plan, loss in gap.items()}
-        plan = max(self.scores, key=lambda one: TEMPER * float(self.scores[one].sum()) - _log_odds(one, plain))
+        worth = TEMPER * self._held
+        plan = max(self.scores, key=lambda one: worth * float(self.scores[one].mean()) - _log_odds(one, plain))
         usual = self._best(one for one in self.scores if one.start == plain and not one.view)
         gain = self.scores[plan] - self.scores[usual]
         return Choice(
@@ -242,7 +245,7 @@ class Search:
             errors,
             float(gain.mean()),
             float(gain.std() / np.sqrt(len(gain))),
-            len(gain),
+            self._held,
         )
 
     def _top(self, name: str) -> float:

@@ -20,6 +20,7 @@ from cluewise.clues import Clues
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground
 from cluewise.front._pieces import PER_CLUSTER, embed_for_pieces, join_pieces
+from cluewise.metrics import ari
 from cluewise.spectral import E2CP
 
 __all__ = ["INFORMED", "LABELED", "PLAIN", "Starts", "match"]
@@ -36,6 +37,10 @@ LABELED = ("label spreading", "nearest label")
 REACH = 0.98
 """Probability that a label spreads one step further."""
 
+RUNS, SETTLED = 3, 0.95
+"""Runs of k-means, with ten starts each. If one of them agrees less with the best (adjusted Rand index), it is a matter
+of luck what k-means finds."""
+
 RESTARTS = 3
 """Starts of k-means in an embedding that depends on clues."""
 
@@ -46,8 +51,8 @@ GRAPH = 0.2
 """What an edge of the graph counts in the consensus."""
 
 CLEAR, BETTER = 0.5, 0.95
-"""Without clues the result is the spectral one if its normalized cut is below the first share of any other's, else the
-consensus if its cut is below the second share of that of k-means, else k-means."""
+"""Without clues the result is the spectral one if its normalized cut is below the first share of that of k-means; else
+the consensus if it is below the second share and runs of k-means differ; else k-means."""
 
 EVEN = 0.25
 """Share of an even size below which the smallest cluster is small: if it also is less than half as large as that of
@@ -68,6 +73,7 @@ class Starts:
         self._most = min(k, ground.m)  # clusters that can have grains
         self._seed = seed
         self._plain: dict[str, Ints] = {}
+        self._is_settled = True  # whether runs of k-means agree
         self._pieces: Ints | None = None
 
     def find(self, name: str, evidence: Evidence) -> Ints:
@@ -100,10 +106,10 @@ class Starts:
     @property
     def default(self) -> str:
         """The clustering without clues to use if nothing speaks for another."""
-        others = min(self._cut(name) for name in ("k-means", "Ward", "mixture"))
-        if self._cut("spectral") < CLEAR * others and self._is_even("spectral"):
+        usual = self._cut("k-means")
+        if self._cut("spectral") < CLEAR * usual and self._is_even("spectral"):
             return "spectral"
-        if self._cut("consensus") < BETTER * self._cut("k-means") and self._is_even("consensus"):
+        if not self._is_settled and self._cut("consensus") < BETTER * usual and self._is_even("consensus"):
             return "consensus"
         return "k-means"
 
@@ -121,7 +127,12 @@ class Starts:
         return float(np.mean(1 - inside[whole > 0] / whole[whole > 0]))
 
     def _run_kmeans(self) -> Ints:
-        return self._group(self._ground.centers, n_init=10, weight=self._ground.sizes)
+        """The best of several runs, which also tell whether it matters where k-means starts."""
+        ground = self._ground
+        runs = [self._fit_means(ground.centers, 10, ground.sizes, self._most, self._seed + run) for run in range(RUNS)]
+        best, *others = sorted(runs, key=lambda run: float(run.inertia_))
+        self._is_settled = min(ari(best.labels_, other.labels_) for other in others) >= SETTLED
+        return best.labels_.astype(np.int64)
 
     def _run_spectral(self) -> Ints:
         return self._embed(self._ground.vectors[:, : self._most], self._ground.degree, n_init=10)
@@ -240,12 +251,12 @@ class Starts:
         return self._group(points / np.where(length > 0, length, 1.0), n_init, None)
 
     def _group(self, points: Floats, n_init: int, weight: Any, count: int | None = None) -> Ints:
+        return self._fit_means(points, n_init, weight, count or self._most, self._seed).labels_.astype(np.int64)
+
+    def _fit_means(self, points: Floats, n_init: int, weight: Any, count: int, seed: int) -> KMeans:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
-            means = KMeans(count or self._most, n_init=n_init, random_state=self._seed).fit(
-                points, sample_weight=weight
-            )
-        return means.labels_.astype(np.int64)
+            return KMeans(count, n_init=n_init, random_state=seed).fit(points, sample_weight=weight)
 
 
 def _number(labels: Ints) -> Ints:
