@@ -208,6 +208,7 @@ def test_formulas_need_no_network(made: Callable[[str], ModuleType]) -> None:
     half = ElementTree.fromstring(convert(r"\tfrac12 \lVert x \rVert^2", block=False))
     assert [node.text for node in half[0]] == ["1", "2"]
     assert "".join(half.itertext()).count("‖") == 2
+    assert "<msub>" in convert(r"\bar w_{ij}", block=False)
     for cls in (Cluewise, *clusterers().values()):
         for formula in re.findall(r":math:`([^`]+)`", cls.__doc__):
             assert convert(formula, block=False).startswith("<math")

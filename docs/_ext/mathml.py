@@ -18,6 +18,7 @@ def convert(formula: str, *, block: bool) -> str:
     for command, meaning in SPELLINGS.items():
         formula = re.sub(re.escape(command) + r"(?![A-Za-z])", lambda _, to=meaning: to, formula)
     formula = re.sub(r"\\frac(\d)(\d)", r"\\frac{\1}{\2}", formula)  # docutils would read a number of two digits
+    formula = re.sub(r"\\(bar|hat|tilde) (\w)", r"{\\\1 \2{}}", formula)  # an index of it would come to stand below it
     return tex2mathml(formula, as_block=block)
 
 
@@ -29,7 +30,7 @@ def inline(translator: Any, node: nodes.math) -> None:
 
 def displayed(translator: Any, node: nodes.math_block) -> None:
     """Write a formula on a line of its own."""
-    translator.body.append(f'<div class="math">{convert(node.astext(), block=True)}</div>')
+    translator.body.append(f'<div class="cw-formula">{convert(node.astext(), block=True)}</div>')
     raise nodes.SkipNode
 
 
