@@ -70,7 +70,12 @@ def test_chart_shows_the_largest_means(made: Callable[[str], ModuleType]) -> Non
         ours = [result for result in evidence.leaderboard()[setting].results.values() if not result.rival]
         expected += [result.method for result in sorted(ours, key=lambda result: -result.ari)[:8]]
     assert shown == expected
-    assert "```{leaderboard-chart}\n```" in (DOCS / "index.md").read_text("utf-8")
+    words = (DOCS / "index.md").read_text("utf-8")
+    assert "```{leaderboard-chart}\n```" in words
+    assert "on twenty data sets: the eight best methods" in words
+    assert " on 20 sets, " in evidence.LEADERBOARD.read_text("utf-8")
+    assert "eight [kinds of clues]" in words
+    assert len(KINDS) == 8
 
 
 # --- the map ------------------------------------------------------------------------------------------------------

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 SIZES = (40, 40, 20, 20)
 MIDDLES = ((-1.15, 0.95), (-1.15, -0.95), (1.15, 0.95), (1.15, -0.95))
+CAPTION = (
+    "Every method gets these rows, and clues that ask for top and bottom, as far as it uses any. Must-links are solid, "
+    "cannot-links dashed, broken clues red; hollow rows are noise or alone."
+)
 WRONG = (5, 12)  # a cannot-link within the group at the top left
 
 
@@ -64,11 +68,10 @@ def picture(cls: type) -> str:
     for number, (place, (title, note, model)) in enumerate(zip(places, steps, strict=True)):
         frame = drawing.Frame.around(X, *place)
         parts.append(drawing.framed(frame, f"{number + 1}. {title}", note))
-        if clues is not None:
-            shown = (
-                (clues, None) if model is None else (model.broken_, model.broken_)
-            )  # clues that hold are not repeated
-            parts.append(drawing.links(frame, X, *shown))
+        if clues is not None and model is None:
+            parts.append(drawing.links(frame, X, clues))
+        elif clues is not None:  # what holds is not drawn again
+            parts.append(drawing.links(frame, X, model.broken_, model.broken_))
         parts.append(drawing.rows(frame, X, None if model is None else drawing.colors(model.labels_)))
     return drawing.svg(drawing.WIDTH, height, parts, f"What {cls.__name__} does to {len(X)} rows, step by step.")
 
@@ -195,7 +198,8 @@ class Glance(SphinxDirective):
         box = nodes.container()
         self.state.nested_parse(StringList(list(lines(cls)), "glance"), self.content_offset, box)
         title = nodes.paragraph("", f"{cls.card.title}.", classes=["cw-title"])
-        return [title, nodes.raw("", f'<div class="cw-wide">{picture(cls)}</div>', format="html"), *box.children]
+        drawn = nodes.raw("", f'<div class="cw-wide">{picture(cls)}</div>', format="html")
+        return [title, drawn, nodes.paragraph("", CAPTION, classes=["cw-caption"]), *box.children]
 
 
 def name_clusterers(_: Any, config: Any) -> None:
