@@ -44,6 +44,7 @@ NAMES = (
     "ask",
     "columns",
     "chunks",
+    "cluster",
     "correlation",
 )
 RESULTS = Path(__file__).parent / "results"

@@ -41,6 +41,7 @@ NAMES = (
     "ask",
     "columns",
     "chunks",
+    "cluster",
     "correlation",
 )
 
