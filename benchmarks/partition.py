@@ -41,7 +41,7 @@ def measure(n: int, d: int, k: int, shares: tuple[float, ...], few: int, many: i
     anchor = whole.pop("KMeans")
     figures += [
         Figure(
-            f"  a fit of {many} iterations",
+            f"{name}, {many} iterations",
             found.best,
             anchor.best,
             "s",
@@ -49,7 +49,7 @@ def measure(n: int, d: int, k: int, shares: tuple[float, ...], few: int, many: i
             GOALS.get(share),
             noise=noise(found, anchor),
         )
-        for share, found in zip(shares, whole.values())
+        for share, (name, found) in zip(shares, whole.items())
         if share in GOALS
     ]
     return figures + pendigits(4 * repeats)

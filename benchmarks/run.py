@@ -1,6 +1,7 @@
 """Run all benchmarks, or those that are named: ``python benchmarks/run.py sweep memory``.
 
-Prints a table of ratios and writes the same as JSON into ``benchmarks/results``.
+Prints a table of ratios, writes the same as JSON into ``benchmarks/results``, and adds the figures that have a goal to
+``benchmarks/history.json``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 
+import history
 from measuring import Figure
 
 NAMES = (
@@ -56,10 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which ones: {', '.join(NAMES)} (default: all)")
     parser.add_argument("--tiny", action="store_true", help="toy sizes, to see that everything runs")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder for the JSON file")
+    parser.add_argument("--history", type=Path, default=history.FILE, help="file that collects the figures of all runs")
     given = parser.parse_args(arguments)
     for name in given.names:
         if name not in NAMES:
             parser.error(f"there is no benchmark {name!r}; there are {', '.join(NAMES)}.")
+    state = history.measured_state()  # before a long run, in which somebody may go on working
     figures = {}
     for name in given.names or NAMES:
         begin = perf_counter()
@@ -71,6 +75,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     path = given.results / f"{datetime.now():%Y%m%d-%H%M%S}.json"
     path.write_text(json.dumps({"machine": machine(), "tiny": given.tiny, "figures": as_json(figures)}, indent=1))
     print(f"written to {path}")
+    if given.tiny:
+        print("not added to the history: toy sizes")
+    elif state is None:
+        print("not added to the history: src is not as committed")
+    else:
+        added = history.add(state, figures, given.history)
+        print(f"{added} figures added to {given.history}, for commit {state['commit']}")
 
 
 def table(title: str, figures: list[Figure]) -> str:

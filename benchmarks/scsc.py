@@ -187,9 +187,9 @@ def recounts(
             now = _votes.recount(whole, now, gamma)[0]
             if (_votes.count(whole, gamma).winner != now.winner).any():
                 raise RuntimeError("a recount differs from a count.")
-            of = f"recount, {share:.1%} can turn, {name}"
+            of, against = f"recount, step {step}, {name}", f"counting all rows ({share:.1%} can turn)"
             goal = 1.5 * share + 0.05
-            figures.append(Figure(of, 1e3 * times.best, 1e3 * full, "ms", "counting all rows", goal, noise=times.noise))
+            figures.append(Figure(of, 1e3 * times.best, 1e3 * full, "ms", against, goal, noise=times.noise))
     return figures
 
 

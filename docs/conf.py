@@ -31,6 +31,7 @@ extensions = [
     "methodmap",
     "pictures",
     "reference",
+    "speed",
 ]
 exclude_patterns = [
     "_build",

@@ -73,6 +73,9 @@ def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, mon
         assert f"{figure['ratio']:8.3f}" in printed
         assert figure["name"] in printed
         assert figure["against"] in printed
+    figures = [SimpleNamespace(**figure) for figure in written["figures"][name]]
+    named = [of for of, figure in room("history").name_figures(figures) if figure.goal is not None]
+    assert len(named) == len(set(named))
     assert ("rival not installed" in printed) == (name in {"agglomerative", "digits", "metric", "sized", "spectral"})
 
 
