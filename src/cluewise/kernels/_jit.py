@@ -2,6 +2,8 @@
 
 ``fma`` allows a multiply and an add to become one instruction (it rounds once instead of twice) and nothing
 else: sums keep their order, so equal seeds give equal labels at any thread count.
+
+Where numba cannot be installed, which is in the browser, kernels are the plain Python that they are written in.
 """
 
 from __future__ import annotations
@@ -9,25 +11,40 @@ from __future__ import annotations
 import logging
 import os
 import stat
+import sys
 import tempfile
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
-from numba import njit
-from numba.core import config, serialize
-
 __all__ = ["fma", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SETTINGS: Any = config  # whose attributes are made at run time
 
-# A kernel that returns an array calls this function of numba, which looks something up, while it packs its results.
-# Written in Python it answers Ctrl-C in there, and a SystemError comes out; a cache written in C does not.
-if hasattr(serialize, "_numba_unpickle"):
-    serialize._numba_unpickle = cache(serialize._numba_unpickle)
+def _leave(**options: Any) -> Callable[[F], F]:
+    """In place of numba's decorator: leaves a function as it is."""
+    return lambda function: function
+
+
+SETTINGS: Any = None  # of numba; its attributes are made at run time
+njit: Any = _leave
+try:
+    import numba
+    from numba.core import config, serialize
+except ModuleNotFoundError as error:
+    if error.name != "numba":
+        raise
+    if sys.platform != "emscripten":  # Python in the browser
+        warnings.warn("numba is not installed: cluewise works without it, but many times slower.", stacklevel=2)
+else:
+    SETTINGS, njit = config, numba.njit
+    # A kernel that returns an array calls this function of numba, which looks something up, while it packs its results.
+    # Written in Python it answers Ctrl-C in there, and a SystemError comes out; a cache written in C does not.
+    if hasattr(serialize, "_numba_unpickle"):
+        serialize._numba_unpickle = cache(serialize._numba_unpickle)
 
 
 def kernel(function: F) -> F:
