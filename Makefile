@@ -17,7 +17,7 @@ PYTEST = $(BIN)/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocess
 COVER = --cov=cluewise --cov-branch --cov-report=
 
 .DEFAULT_GOAL = help
-.PHONY: help demo cluster-demo web page test check test-nojit test-floors laws bench dist environments places surface adapters reproduce reproduce-quick docs constraints clean
+.PHONY: help demo cluster-demo web page test check test-nojit test-floors laws bench gate-speed gate-quality dist environments places surface adapters reproduce reproduce-quick docs docs-lite constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name words; do \
@@ -65,8 +65,14 @@ laws: $(VENV)/.ready-test ## the laws for one clusterer: make laws NAME=PCKMeans
 	@test -n "$(NAME)" || { echo "Say which clusterer: make laws NAME=PCKMeans"; exit 2; }
 	@$(PYTEST) $(LAWS) -k "$(NAME)"
 
-bench: $(VENV)/.ready-test ## speed and memory as ratios to an anchor in the same run
+bench: $(VENV)/.ready-test ## speed and memory as ratios to an anchor in the same run, added to benchmarks/history.json
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+gate-speed: $(VENV)/.ready-test ## is the working tree slower than a commit? make gate-speed BASE=main
+	@$(BIN)/python benchmarks/gate_speed.py $(or $(BASE),HEAD) $(ARGS)
+
+gate-quality: $(VENV)/.ready-test ## does Cluewise find as good clusters as benchmarks/quality.json says?
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/gate_quality.py $(ARGS)
 
 dist: $(VENV)/.ready-test ## wheel and source archive in dist/, built twice, checked and tried in a fresh environment
 	@$(BIN)/python tools/dist.py
@@ -93,10 +99,14 @@ docs: $(VENV)/.ready-docs ## the documentation, in docs/_build/html
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "cluewise: open docs/_build/html/index.html"
 
+docs-lite: $(VENV)/.ready-lite ## the documentation with a page to try cluewise in the browser
+	@$(BIN)/sphinx-build -q -W --keep-going -t lite -b html docs docs/_build/html
+	@$(BIN)/python tools/lite.py
+
 constraints: $(VENV)/.ready-test ## renew constraints.txt (newest versions, no addresses)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links \
-		--extra dev --extra demo --extra postgres \
+		--extra dev --extra demo --extra postgres --extra lite \
 		pyproject.toml --output-file constraints.txt
 
 clean: ## remove everything that make made

@@ -86,8 +86,8 @@ def tell_harm(text: str) -> str:
     harm, loss = float(last[head.index("harm, %")]), float(last[head.index("mean loss")])
     return (
         f"On the twelve sets, {worse:.0f} % of the results of `Cluewise` are worse than without clues, and\n"
-        f"{harm:.0f} % are more than .02 below K-means, by {loss:.2f} on average; the attribute `harm_` estimates the probability,\n"
-        "too low on sets unlike those it was fitted on.\n"
+        f"{harm:.0f} % are more than .02 below K-means, by {loss:.2f} on average; the attribute `harm_` estimates the\n"
+        "probability, too low on sets unlike those it was fitted on.\n"
     )
 
 

@@ -83,7 +83,7 @@ def test_the_recipe_for_conda_is_that_of_the_project():
 def test_the_files_that_people_look_for_are_there():
     for name in ("SECURITY.md", "CODE_OF_CONDUCT.md", "SUPPORT.md", "CONTRIBUTING.md", "CITATION.cff", "LICENSE"):
         assert (ROOT / name).stat().st_size > 300, name
-    assert len(WORKFLOWS) == 5
+    assert len(WORKFLOWS) == 6
     assert len(list((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))) == 3
 
 
