@@ -361,7 +361,8 @@ def print_model(runs: Sequence[dict[str, Any]]) -> None:
                 "the disks": run["reads"] * rows * run["columns"] * CELL / DISK / workers,
                 "the driver's processor": lines["driver CPU, s"].at(rows),
                 "the scheduler": lines["scheduler CPU, s"].at(tasks),
-                "the network of the scheduler": (workers * shared + tasks * lines["moved, bytes"].slope) / NETWORK,
+                # At worst one process sends what was learned to all; sums of chunks go from worker to worker.
+                "the network": (workers * shared + tasks * lines["moved, bytes"].slope / workers) / NETWORK,
             }
             first = max(hours, key=hours.__getitem__)
             if rows > MOST:
