@@ -166,7 +166,8 @@ def test_refused_options(refused, case):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["fit", ".", "-k", "2"], "'.' is a folder, not a file."),
+        (["fit", ".", "-k", "2"], "'loop.csv' is not an ordinary file."),
+        (["check", ".", "-k", "2"], "'.' is a folder, not a file."),
         (["fit", "lost.csv", "-k", "2"], "there is no file 'lost.csv'."),
         (["fit", "pipe.csv", "-k", "2"], "'pipe.csv' is a pipe, a socket or a device; copy its content into a file"),
         (["fit", "/dev/zero", "-k", "2"], "'/dev/zero' is a pipe, a socket or a device; copy its content into a file"),

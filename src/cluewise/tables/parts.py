@@ -88,14 +88,15 @@ def find_parts(path: str | os.PathLike[str]) -> list[Path]:
         found = [Path(name) for name in glob(os.fspath(path))]
         if not found:
             raise FileError(f"no file matches '{path}'.")
-    for file in found:
-        if file.is_dir():
-            raise FileError(f"'{file}', which matches '{path}', is a folder, not a file.")
-        if file.suffix.lower() not in PARQUET + TEXT:
-            raise TableError(f"'{file}' is not a Parquet or CSV file; rows in parts are read from these only.")
     found.sort(key=_natural)
     names: dict[str, Path] = {}
     for file in found:
+        if file.is_dir():
+            raise FileError(f"'{file}', which matches '{path}', is a folder, not a file.")
+        if not file.is_file():  # to open a pipe might never end
+            raise FileError(f"'{file}' is not an ordinary file.")
+        if file.suffix.lower() not in PARQUET + TEXT:
+            raise TableError(f"'{file}' is not a Parquet or CSV file; rows in parts are read from these only.")
         if names.setdefault(file.stem, file) != file:
             raise FileError(f"'{names[file.stem]}' and '{file}' would have the same name in the output.")
     return found

@@ -6,6 +6,7 @@ columns are recognized and standardized; the numbers of the rows that clues name
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections import Counter
@@ -145,7 +146,7 @@ def open_parts(
     """Look at all files, and at a sample of their rows; refuse files that do not belong together."""
     import dask
 
-    tasks = [dask.delayed(look_into)(str(file.resolve()), id_column) for file in find_parts(path)]
+    tasks = [dask.delayed(look_into)(os.path.abspath(file), id_column) for file in find_parts(path)]
     parts = list(dask.compute(*tasks))
     check_same_columns(parts)
     known = [name for name in parts[0].kinds if name not in ignore]
