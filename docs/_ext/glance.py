@@ -168,8 +168,8 @@ def lines(cls: type) -> Iterator[str]:
     yield f":Clues it uses: {', '.join(sorted(card.accepts)) or 'none'}"
     yield ":Do not use it if:"
     yield from (f"   - {caution}" for caution in cautions(cls))
-    often = " per iteration" if card.plain == "k-means" else ""
-    yield f":Cost: {card.cost}{often}, for n rows, d columns and k clusters"
+    often = "per iteration " if card.plain == "k-means" else ""
+    yield f":Cost: {often}{card.cost}; n rows, d columns, k clusters"
     rows = evidence(name)
     if not rows:
         yield ":Evidence: It is not on the :doc:`leaderboard </guide/leaderboard>`."
