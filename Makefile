@@ -59,6 +59,7 @@ test-nojit: $(VENV)/.ready-test ## the kernels and their twins as plain Python
 	@NUMBA_DISABLE_JIT=1 $(PYTEST) tests/kernels
 
 test-floors: $(FLOORS)/.ready-test ## all tests with the oldest dependencies allowed
+	@$(FLOORS)/bin/python tools/page.py
 	@$(FLOORS)/bin/python -m pytest --hypothesis-profile=ci -q -n auto --maxprocesses 4
 
 laws: $(VENV)/.ready-test ## the laws for one clusterer: make laws NAME=PCKMeans

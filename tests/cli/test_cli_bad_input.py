@@ -135,7 +135,7 @@ REFUSED = {
     "all ignored": (["-k", "2", "--ignore", "x,y"], "ok.csv has no column left to cluster by."),
     "id": (["-k", "2", "--id", "name"], "ok.csv has no column 'name'."),
     "label column": (["-k", "2", "--label-column", "kind"], "ok.csv has no column 'kind'"),
-    "option": (["--clustres", "2"], "No such option: --clustres"),
+    "option": (["--clustres", "2"], "No such option"),
     "map columns": (["-k", "2", "--map-columns", "x,z"], "--map-columns: 'z' is not one of the columns"),
     "one map column": (["-k", "2", "--map-columns", "x"], "--map-columns names 1 columns; a map has two."),
     "map format": (["-k", "2", "--map", "map.txt"], "'map.txt' has none of the suffixes .png, .pdf, .svg or .jpg."),

@@ -69,6 +69,7 @@ class StandIn:
             f"{api}/features/{did}": json.dumps({"data_features": {"feature": features}}).encode(),
             f"{api}/qualities/{did}": json.dumps({"data_qualities": {"quality": [rows_quality]}}).encode(),
             f"/data/v1/download/{did}/{name}.arff": arff,
+            f"/data/v1/download/{did}": arff,  # for scikit-learn 1.6
         }
 
 

@@ -71,6 +71,8 @@ def partitions(n):
 def log_density(x, members, base):
     """One row given the other rows of its cluster."""
     if isinstance(base, DirichletMultinomial):
+        if not x.any():
+            return 0.0  # SciPy 1.13 refuses rows without counts
         # Without the multinomial coefficient, which is the same in all clusters.
         same = dirichlet_multinomial.logpmf(x, base.counts + members.sum(axis=0), int(x.sum()))
         return same - (gammaln(x.sum() + 1) - gammaln(x + 1).sum())
