@@ -201,7 +201,6 @@ def test_missing_extra_is_named(refused, monkeypatch):
     assert 'pip install "cluewise[plot]"' in refused("fit", "ok.csv", "-k", "2", "--map", "m.png")
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the oldest matplotlib beside the newest pyparsing
 @pytest.mark.parametrize("output", ["--out", "--report", "--map"])
 def test_a_failure_while_writing_keeps_the_old_files(run, folder, monkeypatch, output):
     Path("ok.csv").write_text(DATA, "utf-8")

@@ -18,7 +18,7 @@ Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the fi
 
 
 def demo(out: Out = Path("demo"), quiet: opt.Quiet = False) -> None:
-    """Show what clues do, on real data, with a picture if matplotlib is installed.
+    """Show what clues do, on real data, with a picture.
 
     178 Italian wines of three kinds, 13 measurements each. The kind of 18 wines is known. For 100 pairs somebody
     said whether both are of the same kind, and was wrong in 10 cases.
