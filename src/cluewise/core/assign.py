@@ -178,15 +178,23 @@ class Scored(NamedTuple):
 
 
 def score_block(
-    rows: Rows, table: Table, block: slice | Ints, surcharge: Callable[[Any, Floats], None] | None = None
+    rows: Rows,
+    table: Table,
+    block: slice | Ints,
+    surcharge: Callable[[Any, Floats], None] | None = None,
+    room: Floats | None = None,
 ) -> Scored:
-    """Some rows, their scores and their nearest clusters; may run ahead in threads."""
+    """Some rows, their scores and their nearest clusters; may run ahead in threads.
+
+    ``room`` for the scores of a block, if one thread works on all: dask's workers give memory back after each block.
+    """
     x = rows.take(block)
-    scores = rows.scores(x, table)
+    n, k = x.shape[0], len(table.centers)
+    scores = rows.scores(x, table, None if room is None else room[: k * n].reshape(k, n))
     if surcharge is not None:
         surcharge(block, scores)
-    near = np.empty(x.shape[0], dtype=np.int32)
-    assignment.assign_nearest(scores, table.offset, np.empty(x.shape[0], dtype=rows.dtype), near)
+    near = np.empty(n, dtype=np.int32)
+    assignment.assign_nearest(scores, table.offset, np.empty(n, dtype=rows.dtype), near)
     return Scored(x, scores, near)
 
 

@@ -98,13 +98,13 @@ class Chunks:
         """One pass: ``function(chunk, *shared, *each[number])`` of every chunk, combined in the order of the chunks."""
         from dask import delayed
 
-        common = delayed(shared, traverse=False)
-        call, fold = delayed(_call, traverse=False), delayed(combine)
-        own = [()] * len(self._blocks) if each is None else each
-        parts = [call(function, block, self.dtype, common, mine) for block, mine in zip(self._blocks, own)]
+        # Each result is an array of one object, so that dask reads and works on a chunk in one task.
+        count = len(self.sizes)
+        boxes = self._map_blocks(_box, shared, each, dtype=object, chunks=((1,) * count, (1,)), function=function)
+        parts, fold = list(boxes.to_delayed().ravel()), delayed(_fold_boxes)
         while len(parts) > 1:
-            parts = [fold(parts[start : start + FAN]) for start in range(0, len(parts), FAN)]
-        return _compute(parts[0])[0]
+            parts = [fold(combine, parts[start : start + FAN]) for start in range(0, len(parts), FAN)]
+        return _compute(parts[0])[0].item()
 
     def take(self, rows: Ints) -> Array:
         """Some rows, by their numbers, in the given order; only chunks that have some of them are read."""
@@ -134,20 +134,24 @@ class Chunks:
 
         One number for each row, or ``width`` numbers. Nothing is computed yet.
         """
-        from dask import delayed
-
         known = self.n >= 0
         sizes = tuple(self.sizes.tolist()) if known else self.array.chunks[0]
-        form: dict[str, Any] = {"drop_axis": 1} if width is None else {}
+        if width is None:
+            return self._map_blocks(_call, shared, each, dtype, (sizes,), function=function, drop_axis=1)
+        return self._map_blocks(_call, shared, each, dtype, (sizes, (width,)), function=function)
+
+    def _map_blocks(self, call: Any, shared: Any, each: Any, dtype: Any, chunks: tuple[Any, ...], **form: Any) -> Any:
+        from dask import delayed
+
         return self.array.map_blocks(
             _call_numbered,
-            function=function,
+            call=call,
             precision=self.dtype,
             shared=delayed(shared, traverse=False),
             each=None if each is None else delayed(list(each), traverse=False),
-            chunks=(sizes,) if width is None else (sizes, (width,)),
+            chunks=chunks,
             dtype=dtype,
-            meta=np.empty((0,) * (1 if width is None else 2), dtype=dtype),
+            meta=np.empty((0,) * len(chunks), dtype=dtype),
             **form,
         )
 
@@ -206,10 +210,29 @@ def _call(function: Callable[..., T], chunk: Any, dtype: Any, shared: tuple[Any,
 
 
 def _call_numbered(
-    chunk: Any, *, function: Any, precision: Any, shared: Any, each: Any, block_id: tuple[int, ...] | None = None
+    chunk: Any,
+    *,
+    call: Any,
+    function: Any,
+    precision: Any,
+    shared: Any,
+    each: Any,
+    block_id: tuple[int, ...] | None = None,
 ) -> Any:
     number = 0 if block_id is None else block_id[0]
-    return _call(function, chunk, precision, shared, () if each is None else each[number])
+    return call(function, chunk, precision, shared, () if each is None else each[number])
+
+
+def _box(*arguments: Any) -> Array:
+    box = np.empty((1, 1), dtype=object)
+    box[0, 0] = _call(*arguments)
+    return box
+
+
+def _fold_boxes(combine: Callable[[Sequence[Any]], Any], boxes: Sequence[Array]) -> Array:
+    box = np.empty((1, 1), dtype=object)
+    box[0, 0] = combine([one.item() for one in boxes])
+    return box
 
 
 def _pick(chunk: Array, rows: Ints) -> Array:

@@ -183,9 +183,10 @@ def _add(parts: Sequence[Any]) -> Any:
 
 def _sum_chunk(chunk: Floats, shift: Floats, centers: Floats, tied: Ints) -> Tally:
     rows, k = Rows(chunk, None, shift), len(centers)
-    table, found = rows.table(centers), empty_tally(k + 1, rows.d)
-    for block in rows.blocks(k):
-        x, _, near = score_block(rows, table, block)
+    table, found, blocks = rows.table(centers), empty_tally(k + 1, rows.d), rows.blocks(k)
+    room = np.empty(k * max((block.stop - block.start for block in blocks), default=0), dtype=rows.dtype)
+    for block in blocks:
+        x, _, near = score_block(rows, table, block, room=room)
         first, last = np.searchsorted(tied, (block.start, block.stop))
         near[tied[first:last] - block.start] = k  # rows with clues go into a cluster that is dropped
         rows.add(x, block, near, found.sums, found.mass)

@@ -116,9 +116,9 @@ class Rows:
             return Table(near, np.zeros(len(near), dtype=self.dtype), -near)
         return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), -near)
 
-    def scores(self, x: Any, table: Table) -> Floats:
+    def scores(self, x: Any, table: Table, out: Floats | None = None) -> Floats:
         """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
-        out = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype)
+        out = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype) if out is None else out
         if self.d <= DIRECT:
             assignment.half_distances(x, table.centers, out)
         else:
@@ -174,8 +174,8 @@ class SparseRows(Rows):
         minus = np.negative(near, order="F")
         return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), minus)
 
-    def scores(self, x: Any, table: Table) -> Floats:
-        """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
+    def scores(self, x: Any, table: Table, out: Floats | None = None) -> Floats:
+        """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added; ``out`` is not used."""
         return np.ascontiguousarray((x @ table.minus.T).T)
 
     def squared(self, x: Any, table: Table) -> Floats:

@@ -202,7 +202,7 @@ class KernelRows(Rows):
         near = np.ascontiguousarray(centers, dtype=np.float64)
         return Table(near, 0.5 * np.einsum("hj,hj->h", near, near), -near @ self._landmarks.root.T)
 
-    def scores(self, x: Any, table: Table) -> Floats:
+    def scores(self, x: Any, table: Table, out: Floats | None = None) -> Floats:
         """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
         return np.ascontiguousarray(table.minus @ x.T)
 
