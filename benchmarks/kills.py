@@ -73,7 +73,7 @@ class Counts(NamedTuple):
     fits: int = 0
     hangs: int = 0
     wrong: int = 0
-    lost: int = 0  # workers that their nannies have not replaced (dask/distributed#3955)
+    lost: int = 0  # workers that their nannies have not replaced in time
 
 
 def measure(count: int) -> Counts:

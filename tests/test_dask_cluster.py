@@ -33,7 +33,7 @@ def cluster():
         found = []
 
         def find():
-            # A nanny whose worker is killed while it starts does not replace it (dask/distributed#3955, open).
+            # A nanny does not always replace a worker that was killed; it never does if the worker was starting.
             if not found or not has_workers(found[-1]):
                 settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": "1GiB"}
                 found.append(stack.enter_context(LocalCluster(2, processes=True, **settings)))
