@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -17,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 HISTORY = BENCHMARKS / "history.json"
 
-WIDTH, HEIGHT, EDGE = 140, 30, 6
+WIDTH, HEIGHT, EDGE = 110, 36, 4
 LOWEST, HIGHEST = 1 / 8, 2.0
 """Ratios, divided by the goal, between which pictures are drawn; what lies outside is drawn at the edge."""
 
@@ -76,7 +77,8 @@ def _height(share: float) -> float:
 def question(benchmark: str) -> str:
     """What a benchmark asks: the first line of its file."""
     text = (BENCHMARKS / f"{benchmark}.py").read_text("utf-8")
-    return (ast.get_docstring(ast.parse(text)) or "").splitlines()[0]
+    first = (ast.get_docstring(ast.parse(text)) or "").splitlines()[0]
+    return re.sub(r"^P\d+: ", "", first)  # the number of a goal
 
 
 def page(entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -86,13 +88,13 @@ def page(entries: list[dict[str, Any]]) -> Iterator[str]:
         yield f"| {number} | {entry['version']} | `{entry['commit']}` | {entry['date']} | {entry['machine']} |"
     for benchmark, figures in collect(entries).items():
         yield from ("", f"**{benchmark}**: {question(benchmark)}", "")
-        yield from ("| figure | anchor | ratio | noise | goal | all runs |", "|---|---|---:|---:|---:|---|")
+        yield from ("| figure and its anchor | ratio | noise | goal | all runs |", "|---|---:|---:|---:|---|")
         for name, points in figures.items():
             last = points[-1]
             noise = "" if last.noise is None else f"{last.noise:.2f}"
             mark = "" if last.ratio <= last.goal else " ✗"
             numbers = f"{last.ratio:.3g}{mark} | {noise} | {last.goal:.3g}"
-            yield f"| {name} | {last.against} | {numbers} | {draw(points, len(entries))} |"
+            yield f"| {name}<br><small>{last.against}</small> | {numbers} | {draw(points, len(entries))} |"
 
 
 class SpeedHistory(SphinxDirective):
