@@ -25,7 +25,7 @@ def build(site: Path) -> None:
         wheel = build_wheel(Path(folder))
         command = [
             sys.executable, "-m", "jupyter", "lite", "build", "--lite-dir", folder, "--output-dir", site,
-            "--contents", CONTENTS, "--piplite-wheels", wheel, "--apps", "lab", "--apps", "notebooks",
+            "--contents", CONTENTS, "--piplite-wheels", wheel, "--apps", "lab",
             "--no-unused-shared-packages", "--no-sourcemaps",
         ]  # fmt: skip
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
@@ -44,4 +44,4 @@ def build_wheel(folder: Path) -> Path:
 
 if __name__ == "__main__":
     build(SITE)
-    print(f"cluewise: serve {SITE.parent} and open lite/notebooks/index.html?path=try.ipynb")
+    print(f"cluewise: serve {SITE.parent} and open lite/lab/index.html?path=try.ipynb")
