@@ -120,12 +120,8 @@ def _fit(model: Any, X: Any, data: Data, seed: int) -> Any:
     """The fitted method, or the method on grains if it does not take rows in chunks."""
     from cluewise.sketch import Grains
 
-    try:
-        return model.fit(X, clues=data.clues)
-    except TypeError as error:
-        if "does not take dask arrays" not in str(error):
-            raise
-    return Grains(random_state=seed).then(model).fit(X, clues=data.clues)
+    reader = model if model.card.chunks else Grains(random_state=seed).then(model)
+    return reader.fit(X, clues=data.clues)
 
 
 def _without_rows(model: Any, ids: Any) -> Any:
