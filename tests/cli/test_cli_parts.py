@@ -94,7 +94,7 @@ def test_parts_of_text_in_a_folder(room, run):
     assert found["cluster"].to_list() == tables.read("all-clusters.csv").columns["cluster"].tolist()
 
 
-def test_methods_that_take_no_chunks_work_on_grains(room, run):
+def test_other_methods_than_cluewise_work_on_grains(room, run):
     answer = run(
         "fit", "rows-*.parquet", "--clues", "clues.csv", "--method", "E2CP", "--columns", "a,b", "--save", "m.cw"
     )

@@ -117,10 +117,14 @@ def _folder_of(path: Path) -> Path:
 
 
 def _fit(model: Any, X: Any, data: Data, seed: int) -> Any:
-    """The fitted method, or the method on grains if it does not take rows in chunks."""
+    """The fitted method, on grains unless it looks at grains itself.
+
+    Some methods take rows in chunks as they are, but read all files once for each iteration of each start.
+    """
+    from cluewise.front import Cluewise
     from cluewise.sketch import Grains
 
-    reader = model if model.card.chunks else Grains(random_state=seed).then(model)
+    reader = model if isinstance(model, Cluewise) else Grains(random_state=seed).then(model)
     return reader.fit(X, clues=data.clues)
 
 
