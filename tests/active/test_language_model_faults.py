@@ -16,6 +16,7 @@ from threading import Thread
 import pytest
 
 from cluewise.active import LanguageModel, Project, Question, RandomPairs, interview, read_batch
+from cluewise.active._language_model import transport
 from cluewise.active._language_model.costs import Prices
 from cluewise.active._language_model.ledger import Memory
 from cluewise.active._language_model.line import Limits, Line
@@ -73,7 +74,19 @@ def test_each_fault_of_the_line_passes(fault):
         assert "\x07" not in sentence
 
 
-def test_all_faults_together():
+def test_all_faults_together(monkeypatch):
+    under_way, most = [], []
+
+    def post(*arguments):  # counted here: the server works on a reply even after whoever asked has given it up
+        under_way.append(None)
+        most.append(len(under_way))
+        try:
+            return sent(*arguments)
+        finally:
+            under_way.pop()
+
+    sent = transport._post
+    monkeypatch.setattr(transport, "_post", post)
     faults = dict.fromkeys((*LINE, *WORDS), 0.03) | {"slow": 0.01, "drip": 0.01, "huge": 0.01}
     with FaultyModel(faults, seed=1, slowness=2.0) as server:
         model = model_of(server, in_flight=8, timeout=1.0)
@@ -83,7 +96,7 @@ def test_all_faults_together():
         assert 30 < sum(answer.value is not None for answer in answers) < 60
         assert len(server.met) > 12  # the test meets most of them
         assert model.totals.calls == sum(server.times.values())
-        assert server.most_under_way <= 8
+        assert 1 < max(most) <= 8
 
 
 @pytest.mark.parametrize("fault", WORDS)

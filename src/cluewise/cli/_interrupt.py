@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import os
 import signal
 import sys
 from time import sleep
@@ -59,6 +60,8 @@ class Interrupt:
             sys.unraisablehook = self.hook
         _current = None
         if self.heard:
+            if self.stay:
+                _leave()
             raise SystemExit(INTERRUPTED) from None
 
     def _hear(self, *_: object) -> None:
@@ -78,3 +81,13 @@ class Interrupt:
     def _unraisable(self, what: Any) -> None:
         if not (self.heard and issubclass(what.exc_type, KeyboardInterrupt)):
             self.hook(what)
+
+
+def _leave() -> None:
+    """End the process at once: the usual end may crash after a compiled module whose import was cut short."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):  # there is none, it is full, or closed
+            continue
+    os._exit(INTERRUPTED)
