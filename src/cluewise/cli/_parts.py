@@ -20,6 +20,9 @@ __all__ = ["fit_parts", "refuse_parts"]
 _REFUSED = ("project", "label_column", "sheet", "picture", "map_columns", "keep_ids", "raw_cells")
 """Options that need all rows in memory, or a single file."""
 
+_PATHS = ("data", "clues", "out", "report", "save")
+"""Older versions of typer keep them as text in the parameters of a context."""
+
 
 def fit_parts(context: typer.Context) -> None:
     """Cluster the rows of several files, and write a folder of files with the cluster of each row."""
@@ -34,8 +37,9 @@ def fit_parts(context: typer.Context) -> None:
     from cluewise.workspace.names import split_names
     from cluewise.workspace.parts import on_scheduler, open_parts, read_clues
 
-    given = context.params
-    _refuse(context)
+    given: dict[str, Any] = dict(context.params)
+    given |= {name: Path(given[name]) for name in _PATHS if given[name] is not None}
+    _refuse(context, given)
     path, save, report = given["data"], given["save"], given["report"]
     target = _folder_of(path) if given["out"] is None else given["out"]
     if target.suffix.lower() in _files.TABLES:
@@ -95,14 +99,14 @@ def refuse_parts(data: Path | None) -> None:
         raise ValueError("a model of rows in parts cannot be updated; fit them again with all clues: cluewise fit.")
 
 
-def _refuse(context: typer.Context) -> None:
+def _refuse(context: typer.Context, given: dict[str, Any]) -> None:
     for parameter in context.command.params:
         name = str(parameter.name)
-        if name in _REFUSED and context.params[name] not in (None, False):
+        if name in _REFUSED and given[name] not in (None, False):
             raise ValueError(f"{parameter.opts[0]} is not for rows in parts; leave it out.")
-    if context.params["auto"] and context.params["method"] is not None:
+    if given["auto"] and given["method"] is not None:
         raise ValueError("--auto with --method is not for rows in parts; leave one of them out.")
-    report = context.params["report"]
+    report = given["report"]
     if report is not None and report.suffix.lower() in (".html", ".htm"):
         raise ValueError("a page needs all rows in memory; for rows in parts, --report writes JSON.")
 
