@@ -76,6 +76,7 @@ def test_frames_and_pictures_travel_as_bytes(room, shown, sent):
 
 def test_what_happens_is_pushed(room, shown, sent):
     kinds = set()
+    sent.get(timeout=30)  # the line begins with the state: from now on the widget listens
     room.answer(room.owner, 4, 5)
     while not {"state", "entry", "frame"} <= kinds:
         content, buffers = sent.get(timeout=30)
