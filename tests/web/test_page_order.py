@@ -46,7 +46,8 @@ def wait_until(page, holds):
         if holds():
             return
         page.wait_for_timeout(50)
-    raise AssertionError("it did not happen within ten seconds.")
+    told = page.locator("body").inner_text()
+    raise AssertionError(f"it did not happen within ten seconds; the page says: {told}")
 
 
 @contextmanager
