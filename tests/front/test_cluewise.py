@@ -314,6 +314,16 @@ def test_a_bad_source_is_trusted_less():
     assert trust["bad"]["all"] < trust["good"]["all"] - 0.05
 
 
+def test_what_has_to_hold_does_not_vouch_for_other_links():
+    pairs, wrong = draw_pairs(100), np.arange(100) % 4 == 0
+    chains = [[(a, a + 3) for a in range(first, 60 + first, 3)] for first in range(3)]  # rows of a class
+    sure = Clues(90, must=np.concatenate(chains), must_weight=np.inf, source="sure")
+    model = fit(Clues(90, **report(pairs, wrong), source="said") | sure)
+    assert model.trust_["sure"]["all"] == 1
+    assert 0.65 < model.trust_["said"]["all"] < 0.85
+    assert np.count_nonzero(model.doubt_ > 0.5) > 15
+
+
 # --- choice ---------------------------------------------------------------------------------------------------------
 
 

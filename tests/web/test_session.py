@@ -358,6 +358,8 @@ def test_a_locked_cluster_keeps_its_rows_against_answers(session):
     session.wait()
     assert set(session.labels()[:20]) == {cluster_of(session, 0)}
     assert session.state()["clusters"][session.fit.ids.index(cluster_of(session, 0))]["locked"]
+    # What the lock demands does not drown the answers that contradict it.
+    assert session.state()["trust"] < 0.8
     act(session, act="unlock", cluster=one)
     assert not any(cluster["locked"] for cluster in session.state()["clusters"])
 

@@ -16,10 +16,12 @@ PRIOR = (1.0, 9.0)
 
 def doubt_links(clues: Clues, right: Floats) -> Floats:
     """Probability that each must-link, then each cannot-link, is wrong; ``right`` without its own say."""
-    links = clues.only(["must", "cannot"])
-    demanded = np.isinf(np.concatenate([links.must_weight, links.cannot_weight]))
-    doubt = calibrated(1 - np.clip(right, 1e-6, 1 - 1e-6), np.ones(len(right)), links)
-    return np.where(demanded, 0.0, doubt)
+    # What has to hold is right by agreement, and says nothing about how reliable other links are.
+    free = np.isfinite(np.concatenate([clues.must_weight, clues.cannot_weight]))
+    links = clues.subset(must=free[: len(clues.must)], cannot=free[len(clues.must) :])
+    doubt = np.zeros(len(free))
+    doubt[free] = calibrated(1 - np.clip(right[free], 1e-6, 1 - 1e-6), np.ones(free.sum()), links)
+    return doubt
 
 
 def doubt_labels(right: Floats, k: int) -> Floats:

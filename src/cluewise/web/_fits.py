@@ -118,8 +118,14 @@ class Fit:
 
     @property
     def trust(self) -> float | None:
-        """Share of the clues that seem right."""
-        return float(1 - np.nan_to_num(self.doubted).mean()) if self.count else None
+        """Share of the clues that seem right, those of acts aside: they are demands, not reports."""
+        clues = self.clues
+        weights = np.concatenate([clues.must_weight, clues.cannot_weight])
+        sources: Any = [] if clues.label_source is None else clues.label_source[clues.labels >= 0]
+        said = np.ones(self.count, dtype=bool)
+        said[: len(weights)] = np.isfinite(weights)
+        said[len(weights) : len(weights) + len(sources)] = [not str(one).startswith("act ") for one in sources]
+        return float(1 - np.nan_to_num(self.doubted[said]).mean()) if said.any() else None
 
     @lazy
     def classes(self) -> dict[int, str]:
