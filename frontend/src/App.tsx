@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { listen, type QuestionKeys } from "./keys";
 import { Banner } from "./panels/Banner";
 import { Clusters } from "./panels/Clusters";
@@ -24,7 +24,8 @@ export function App({ session, keys }: { session: Session; keys: Document | HTML
   const ready = useStore(session.store, (model) => model.project !== null);
   const fatal = useStore(session.store, (model) => model.fatal);
   const tab = useStore(session.store, (model) => model.tab);
-  useEffect(() => listen(keys, session, () => question.current), [keys, session]);
+  // Not `useEffect`, which waits for the first paint: a key that is pressed before it would do nothing.
+  useLayoutEffect(() => listen(keys, session, () => question.current), [keys, session]);
   useEffect(() => followMedia(session), [session]);
 
   return (
