@@ -53,13 +53,16 @@ def test_questions_and_answers(folder, typed):
 
 
 def test_what_differs_stands_beside_the_rows(folder, typed):
-    lines = typed(["n", "q"], *ASK).out.splitlines()
+    words = [{"--ignore": "--columns", "color": "length,width"}.get(word, word) for word in ASK]
+    lines = typed(["n", "q"], *words).out.splitlines()
     second = lines[next(i for i, line in enumerate(lines) if line.startswith("Question 2")) :]
     rows = {line.split()[0]: line.split()[1:] for line in second if line.strip()}
     assert rows["color"] == ["white", "green", "differs"]  # not clustered by, but a person may know more
     assert rows["width"][:2] == ["0", "9.1"]
     assert rows["width"][2:4] == ["2.0", "sd"]
     assert "id" not in rows
+    ignored = typed(["n", "q"], *ASK, "--project", "other.cluewise").out
+    assert "color" not in ignored.partition("Question 2")[2].partition("Answers:")[0]  # it may hold the answer
 
 
 def test_a_group_is_sorted_into_piles(folder, typed, monkeypatch):
@@ -393,7 +396,7 @@ def test_numbers_are_never_wrapped(folder, capsys):
     header = ",".join(["id", "text", *(f"column_with_a_long_name_{j}" for j in range(4))])
     lines = [",".join([f"row{i:02}", "word " * 9, *(f"{-1e6 * i - x:.6f}" for x in rng.random(4))]) for i in range(14)]
     (folder / "many.csv").write_text("\n".join([header, *lines]) + "\n", "utf-8")
-    data = open_data(folder / "many.csv", None, id_column="id", ignore=["text"])
+    data = open_data(folder / "many.csv", None, id_column="id", columns=header.partition("text,")[2])
     spread = items.spreads(data)
     for count in range(2, 15):
         rows = range(14 - count, 14)

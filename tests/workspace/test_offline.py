@@ -14,6 +14,7 @@ from PIL import Image
 
 from cluewise import Clues
 from cluewise.active import Answer, Question
+from cluewise.web._cards import find_kinds
 from cluewise.workspace import offline, projects
 from cluewise.workspace.offline import pictures, questions
 
@@ -32,7 +33,7 @@ def begun(tmp_path):
         X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 4, axis=0) + np.arange(24).reshape(12, 2) / 100
         lines = [f"r{i},{a},{b},{HOSTILE if i == 0 else 'plain'}" for i, (a, b) in enumerate(X)]
         (tmp_path / "data.csv").write_text("\n".join(["id,length,width,note", *lines]) + "\n", "utf-8")
-        given = OPTIONS | {"ignore": "note"} | options
+        given = OPTIONS | {"columns": "length,width"} | options
         talks.append(projects.begin(tmp_path / f"{name}.cluewise", tmp_path / "data.csv", given, 9))
         return talks[-1]
 
@@ -85,6 +86,13 @@ def taken(talk, path, who=""):
 
 def standing(talk):
     return [(answer.question.rows, answer.value, answer.who) for answer in talk.state.answers]
+
+
+def test_ignored_columns_are_not_shown(begun):
+    talk, data, rows = begun(columns=None, ignore="note")
+    content, _ = content_of(offline.write_page(talk, data, rows, [Question("pair", (0, 4))])[0])
+    assert [line["name"] for line in content["questions"][0]["lines"]] == ["length", "width"]
+    assert "note" not in find_kinds(data, rows)
 
 
 def test_a_page_holds_the_questions_and_nothing_else(begun):

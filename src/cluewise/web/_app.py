@@ -463,7 +463,7 @@ def _search(session: Session, words: str) -> list[tuple[int, str]]:
         found = {row: "name" for row, name in enumerate(data.ids) if words in str(name).lower()}
     elif words.isdecimal() and int(words) < session.n:
         found[int(words)] = "name"
-    for column, cells in data.table.columns.items():
+    for column, cells in data.shown.items():
         if cells.dtype.kind == "O":
             for row, cell in enumerate(cells):
                 if row not in found and cell is not None and words in str(cell).lower():

@@ -25,11 +25,11 @@ _LOOKED_AT = 200  # cells that tell the kind of a column that is not clustered b
 
 
 def find_kinds(data: Data, rows: Rows) -> dict[str, str]:
-    """The kind of each column of the table: number, category, date, text, image or url."""
+    """The kind of each column that is shown: number, category, date, text, image or url."""
     plans = {plan.name: plan.kind for plan in rows.plan_ if plan.width}
     return {
         name: _recognize(column) or _KINDS.get(plans.get(name, ""), plans.get(name, _guess(column)))
-        for name, column in data.table.columns.items()
+        for name, column in data.shown.items()
     }
 
 

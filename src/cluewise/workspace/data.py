@@ -32,6 +32,12 @@ class Data(NamedTuple):
     clues: Clues
     kinds: dict[str, str | list[str]]  # of columns, as the user names them
     folder: str  # where paths of pictures start
+    ignored: frozenset[str] = frozenset()  # columns that nobody is to see
+
+    @property
+    def shown(self) -> dict[str, Array]:
+        """The columns that people see who answer questions; some of these may not be clustered by."""
+        return {name: column for name, column in self.table.columns.items() if name not in self.ignored}
 
     def encode(self, *, raw: bool = False) -> tuple[Floats, Rows]:
         """The columns as numbers, and what each became; ``raw``: numbers as they are."""
@@ -96,7 +102,7 @@ def open_data(
         except ClueError as error:
             raise ClueError(f"column '{label_column}' of {table.name}: {error}") from None
         clues = known | clues
-    return Data(table, ids, names, clues, given, str(path.parent))
+    return Data(table, ids, names, clues, given, str(path.parent), frozenset(ignore))
 
 
 def stem_of(path: Path) -> str:

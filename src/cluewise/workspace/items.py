@@ -44,10 +44,10 @@ def compare_rows(data: Data, rows: Sequence[int], spread: Mapping[str, float]) -
     """A line for each column that is worth showing, what differs most first; and lines that are left out.
 
     Columns that hold no numbers, or that are not clustered by, stand at the top: a person may know more than the
-    method. ``spread`` is from `spreads`.
+    method. Ignored columns are not shown: they may hold the answer. ``spread`` is from `spreads`.
     """
     names = [data.name(row) for row in rows]  # stand above the lines already
-    said = [name for name in data.table.columns if name not in spread and _texts(data, name, rows) != names]
+    said = [name for name in data.shown if name not in spread and _texts(data, name, rows) != names]
     numbers = {name: data.table.columns[name][list(rows)].astype(float) for name in spread}
     differs = {name: _differs(values, spread[name]) for name, values in numbers.items()}
     ranked = sorted(spread, key=lambda name: -differs[name]) if len(rows) > 1 else list(spread)
