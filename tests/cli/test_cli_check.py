@@ -50,9 +50,11 @@ def test_the_page_for_machines(run, wine):
     assert {"coverage", "redundancy", "degeneracy", "informativeness", "coherence", "agreement"} <= set(told)
 
 
-def test_without_a_number_of_clusters_nothing_is_tried(run, wine):
+def test_without_a_number_of_clusters_it_is_found(run, wine):
     told = json.loads(run("check", "wine.csv", "--clues", "pairs.csv", "--json").out)
-    assert (told["clusters"], told["method"], told["trial"], told["harm"]) == (None, None, None, None)
+    assert (told["clusters"], told["method"]) == (None, "Cluewise")
+    assert told["trial"]["rows"] == 178
+    assert 0.5 < told["trust"] == told["trial"]["trust"] <= 1
     assert told["coherence"] is not None
 
 
@@ -82,7 +84,7 @@ def test_one_class_says_nothing_about_the_number_of_clusters(run, folder, write)
     write("one.csv", "rose,x,label\nlily,x,label\n")
     answer = run("check", "data.csv", "--ignore", "color", "--clues", "one.csv")
     assert answer.code == 0
-    assert "give the number of clusters (n_clusters, or -k) to learn more" in answer.out
+    assert "Cluewise was tried." in answer.out
 
 
 def test_exit_codes(run, write):

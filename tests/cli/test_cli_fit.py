@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from cluewise import Clues, Cluewise, __version__, tables
 from cluewise.cli import _progress, _show
 from cluewise.core.probability import doubt
+from cluewise.front._trust import rate_sources
 from cluewise.rows.balance import standardize
-from cluewise.workspace import report
 
 FIT = ("fit", "data.csv", "--ignore", "color")
 
@@ -220,19 +219,11 @@ def test_trust_is_told_by_source_the_lines_of_a_file_being_one():
         must=[(0, 2), (1, 3), (2, 4)],
         must_source=["a.csv:3", "Ann", "Ann"],
     )
-    trust = {
-        "a.csv:1": {"labels": 0.5, "all": 0.5},
-        "a.csv:2": {"labels": 1.0, "all": 1.0},
-        "a.csv:3": {"must": 0.9, "all": 0.9},
-        "Ann": {"must": 0.7, "all": 0.7},
-    }
-    found = report._trust(SimpleNamespace(clues_=clues, trust_=trust))
+    found = rate_sources(clues, doubt=np.array([0.1, 0.2, 0.4]), label_doubt=np.array([0.5, 0.0]))
     assert found == {
-        "a.csv": {"labels": 0.75, "must": 0.9, "all": pytest.approx(0.8)},
-        "Ann": {"must": 0.7, "all": 0.7},
+        "a.csv": {"labels": 0.75, "must": pytest.approx(0.9), "all": pytest.approx(0.8)},
+        "Ann": {"must": pytest.approx(0.7), "all": pytest.approx(0.7)},
     }
-    merged = {"a.csv": {"labels": 0.75, "all": 0.8}}  # where the model itself takes a file for one source
-    assert report._trust(SimpleNamespace(clues_=clues, trust_=merged)) == merged
 
 
 def test_labels_are_suspects_as_well(run, groups, monkeypatch):

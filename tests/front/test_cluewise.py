@@ -314,6 +314,19 @@ def test_a_bad_source_is_trusted_less():
     assert trust["bad"]["all"] < trust["good"]["all"] - 0.05
 
 
+def test_lines_of_a_file_are_one_source(tmp_path):
+    links = [(*pair, "must") for pair in PAIRS.must.tolist()] + [(*pair, "cannot") for pair in PAIRS.cannot.tolist()]
+    (tmp_path / "pairs.csv").write_text("\n".join(f"{a},{b},{kind}" for a, b, kind in links), "utf-8")
+    read = Clues.read(tmp_path / "pairs.csv", n=90)
+    assert read.must_source[0] == "pairs.csv:1"
+    assert set(fit(read).trust_) == {"pairs.csv"}
+
+
+def test_labels_of_one_class_leave_room_for_others():
+    model = fit(np.where((Y == 0) & (np.arange(90) < 30), 0, -1), k=None)
+    assert ari(Y, model.labels_) > 0.9
+
+
 def test_what_has_to_hold_does_not_vouch_for_other_links():
     pairs, wrong = draw_pairs(100), np.arange(100) % 4 == 0
     chains = [[(a, a + 3) for a in range(first, 60 + first, 3)] for first in range(3)]  # rows of a class

@@ -127,6 +127,11 @@ class Diagnosis(Report):
         return float("nan") if self.trial is None else self.trial.informativeness
 
     @property
+    def trust(self) -> float:
+        """Share of the links and labels that seem right to the method; nan if it does not judge them."""
+        return float("nan") if self.trial is None else self.trial.trust
+
+    @property
     def shown_rows(self) -> set[int]:
         """Rows of the clashes and repairs that the printed report shows."""
         clashes = _page.select_clashes(self)

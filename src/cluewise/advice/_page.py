@@ -13,12 +13,14 @@ from cluewise.clues.words import plural
 if TYPE_CHECKING:
     from cluewise.advice._check import Diagnosis
     from cluewise.advice._clashes import Clash
+    from cluewise.advice.harm import Tryout
     from cluewise.clues import Clues
 
 __all__ = ["SHOWN", "recommend", "select_clashes", "write_page"]
 
 SHOWN = 3  # clashes and repairs on the page
 _SHORTER = 0.7  # with an agreement of at least this, clashes are not suspicious
+_WORTH_A_LOOK = 0.95  # with less trust, wrong clues are worth looking for
 _MISLEADING = "near rows differ and far rows belong together, so these clues do not carry over to other rows"
 
 
@@ -70,6 +72,7 @@ def _worth(found: Diagnosis) -> Iterator[tuple[str, str, str]]:
     rows = (
         ("redundancy", found.redundancy, True, "of the clues follow from the others"),
         ("informativeness", found.informativeness, True, f"of the clues are new to {found.method}"),
+        ("trust", found.trust, True, f"of the clues seem right to {found.method}"),
         ("coherence", found.coherence, True, "of the pairs of a must-link and a cannot-link do not overlap"),
         ("agreement", found.agreement, False, "1: must-links are shorter than cannot-links; 0.5: no difference"),
         ("predictability", found.predictability, False, "1: nearby links predict the kind of a link; 0.5: they do not"),
@@ -161,10 +164,17 @@ def _by_harm(found: Mapping[str, Any], hard: bool, soft: str, data: bool) -> tup
         return "ask", f"{method} gives the same clusters without them; ask about rows where it is less sure."
     useless = trial.moved == 0 or (trial.strain > 0 and not trial.gain > trial.error)
     if not found["harmful"] and not (mislead and useless):
-        thin = found["coverage"] < 0.02
-        return "use", "use them" + ("; clues about more rows would help more." if thin else ".")
+        more = "; clues about more rows would help more" if found["coverage"] < 0.02 else ""
+        return "use", f"use them{more}{_some_wrong(trial)}."
     if mislead:
         return "leave", f"leave them out, repair them, or choose other columns: {_MISLEADING}."
     if hard:
         return "soften", f"use {soft}, or leave them out; cluewise.compare shows more."
     return "leave", "leave them out, or ask about more rows and check again; cluewise.compare shows more."
+
+
+def _some_wrong(trial: Tryout) -> str:
+    """A hint if so many clues seem wrong that it pays to look at them."""
+    if not trial.trust < _WORTH_A_LOOK:
+        return ""
+    return f"; {100 * (1 - trial.trust):.0f} % of them seem wrong (cluewise.suspects and `cluewise fit` name them)"

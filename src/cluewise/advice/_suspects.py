@@ -203,7 +203,7 @@ def _get_doubts(model: Any) -> tuple[Clues, Any]:
     doubt, clues = getattr(model, "doubt_", None), getattr(model, "clues_", None)
     if doubt is not None and clues is not None:
         return clues, np.asarray(doubt, dtype=np.float64)
-    judges = [c for c, cls in clusterers().items() if cls.card.judges]
+    judges = ["Cluewise", *(c for c, cls in clusterers().items() if cls.card.judges)]
     if name in judges:
         raise ValueError(f"this {name} has no doubts yet; fit it with clues first.")
     raise ValueError(f"{name} does not judge its clues; these methods do: {', '.join(judges)}.")

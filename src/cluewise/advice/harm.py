@@ -70,6 +70,8 @@ class Tryout(NamedTuple):
         The estimate of the method itself, if it makes one (``harm_``); nothing is held out for it then.
     reason : str
         What the method chose, and why (``choice_``); empty if it does not choose.
+    trust : float
+        Share of the links and labels that seem right to the method, if it judges them (``doubt_``).
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Tryout(NamedTuple):
     trouble: str = ""
     harm: float = np.nan
     reason: str = ""
+    trust: float = np.nan
 
 
 def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> Tryout:
@@ -143,7 +146,15 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
         strain=_strain(points, plain, clued.labels_),
         harm=own,
         reason=clued.choice_.reason if hasattr(clued, "choice_") else "",
+        trust=_find_trust(clued),
     )
+
+
+def _find_trust(model: Any) -> float:
+    """Share of the links and labels of a fit that seem right to it; nan if it does not say."""
+    labels = getattr(model, "label_doubt_", np.empty(0))
+    doubt = np.concatenate([getattr(model, "doubt_", np.empty(0)), labels[~np.isnan(labels)]])
+    return 1.0 - float(doubt.mean()) if len(doubt) else np.nan
 
 
 def _sample_rows(clues: Clues, rng: np.random.Generator) -> Ints:

@@ -38,9 +38,9 @@ def check(
 ) -> None:
     """Say whether the clues make sense, and whether they will help.
 
-    Reports the clues, contradictions among them and how well they fit the data; with -k also whether that many clusters
-    can satisfy them, and how likely the method does worse with the clues than without. With --project, the clues are
-    the answers of `cluewise ask`.
+    Reports the clues, contradictions among them, how well they fit the data, how many of them seem right, and how
+    likely the method does worse with the clues than without; with -k also whether that many clusters can satisfy them.
+    With --project, the clues are the answers of `cluewise ask`.
 
     Exit code 0: the clues can be satisfied, as far as is known; 1: they cannot; 2: bad input.
 
@@ -64,9 +64,8 @@ def check(
     source = open_source("check", data, project, clusters, options)
     opened, clusters, raw = source.data, source.clusters, source.raw
     classes = len({*opened.clues.labels[opened.clues.labels >= 0].tolist()})
-    known = classes > 1 or clusters is not None or method is not None
     count = classes if clusters is None and method is None and classes > 1 else clusters
-    model = _method.build(opened.clues, method, count, seed, penalty) if known and opened.clues.kinds else None
+    model = _method.build(opened.clues, method, count, seed, penalty) if opened.clues.kinds else None
     k = None if count is None else _method.count_clusters(opened.clues, count)
     X, columns_used = opened.encode(raw=raw) if model is None else _method.prepare(opened, model, raw)
     if explain and not json:
@@ -150,6 +149,7 @@ def _as_data(found: Diagnosis, opened: Data, rows: list[int]) -> dict[str, Any]:
         "redundancy": found.redundancy,
         "degeneracy": found.degeneracy,
         "informativeness": found.informativeness,
+        "trust": found.trust,
         "coherence": found.coherence,
         "agreement": found.agreement,
         "predictability": found.predictability,

@@ -58,7 +58,12 @@ Columns: TypeAlias = Annotated[
 ]
 Ignore: TypeAlias = Annotated[
     str | None,
-    typer.Option("--ignore", metavar="A,B,…", help="Columns to ignore; questions do not show them either.", rich_help_panel=_DATA),
+    typer.Option(
+        "--ignore",
+        metavar="A,B,…",
+        help="Columns to ignore; questions do not show them either.",
+        rich_help_panel=_DATA,
+    ),
 ]
 As: TypeAlias = Annotated[
     str | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from cluewise.clues._record import Record
 
-__all__ = ["KINDS", "in_words", "inventory", "list_clues", "plural", "tell_clues"]
+__all__ = ["KINDS", "find_origin", "in_words", "inventory", "list_clues", "plural", "tell_clues"]
+
+_LINE = re.compile(r":\d+(-\d+)?$")  # what a file adds to its name in the source of a clue
+_ANSWER = re.compile(r"(?:answer|act) \d+(?: \((.*)\))?$", re.DOTALL)  # the source of a clue from a conversation
 
 KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
 
@@ -62,3 +66,17 @@ def in_words(rows: Any) -> str:
     if len(shown) > 12:
         shown = [*shown[:10], f"{len(shown) - 10} more"]
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+
+
+def find_origin(source: str) -> str:
+    """Where a clue comes from: lines of a file are one source, and so are the answers of a person.
+
+    Examples
+    --------
+    >>> find_origin("pairs.csv:12"), find_origin("answer 3 (ann)"), find_origin("survey")
+    ('pairs.csv', 'answers of ann', 'survey')
+    """
+    answer = _ANSWER.match(source)
+    if answer is None:
+        return _LINE.sub("", source)
+    return f"answers of {answer[1]}" if answer[1] else "answers"

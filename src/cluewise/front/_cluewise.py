@@ -107,7 +107,8 @@ class Cluewise(Clusterer):
     label_doubt_ : ndarray of shape (n,)
         The same for labels; nan for rows without one.
     trust_ : dict
-        For each source of clues the share that is right: of its must-links, cannot-links, labels, and of all.
+        For each source of clues (a file, a person) the share that is right: of its must-links, cannot-links, labels,
+        and of all.
     choice_ : Choice
         What was compared, and what was taken and why; ``print(model.choice_)`` shows it.
     harm_ : float
@@ -502,7 +503,8 @@ class Cluewise(Clusterer):
         likely = max(least, min(most, count_by_gap(ground, least)))
         evidence, _ = gather(known, least, grain).arrange(grain)
         if len(evidence.labeled) > evidence.total / 2:
-            return least
+            # Who labels rows of one class only has seen others that are not of it.
+            return least if least > 1 else min(max(likely, 2), ground.m, most)
         most = min(ground.m, most, max(30, 2 * least))
         if len(evidence.doubtful) < FEW or most <= least:
             return likely

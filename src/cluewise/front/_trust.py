@@ -6,6 +6,7 @@ import numpy as np
 
 from cluewise._typing import Bools, Floats
 from cluewise.clues import Clues
+from cluewise.clues.words import find_origin
 from cluewise.core.probability.doubt import calibrated
 
 __all__ = ["doubt_labels", "doubt_links", "rate_sources"]
@@ -39,7 +40,10 @@ def doubt_labels(right: Floats, k: int) -> Floats:
 
 
 def rate_sources(clues: Clues, doubt: Floats, label_doubt: Floats) -> dict[str, dict[str, float]]:
-    """Share of the clues of each source that is right: of its must-links, cannot-links, labels, and of all."""
+    """Share of the clues of each source that is right: of its must-links, cannot-links, labels, and of all.
+
+    Lines of a file are one source, and so are the answers of a person.
+    """
     rows = np.flatnonzero(clues.labels >= 0)
     names = clues.label_source
     kinds = {
@@ -50,8 +54,9 @@ def rate_sources(clues: Clues, doubt: Floats, label_doubt: Floats) -> dict[str, 
     rated: dict[str, dict[str, float]] = {}
     total: dict[str, list[Floats]] = {}
     for kind, (sources, wrong) in kinds.items():
-        for source in sorted(set(map(str, sources))):
-            own: Bools = np.array([str(one) == source for one in sources])
+        origins = np.array([find_origin(str(source)) for source in sources])
+        for source in np.unique(origins).tolist():
+            own: Bools = origins == source
             rated.setdefault(source, {})[kind] = 1 - float(wrong[own].mean())
             total.setdefault(source, []).append(wrong[own])
     for source, parts in total.items():

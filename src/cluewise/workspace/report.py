@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -30,8 +28,6 @@ KINDS = {
 }
 _UNSURE = 5
 _REPORTED = 100  # suspects
-_LINE = re.compile(r":\d+(-\d+)?$")  # what a file adds to its name in the source of a clue
-_ANSWER = re.compile(r"(?:answer|act) \d+(?: \((.*)\))?$", re.DOTALL)  # the source of a clue from a conversation
 
 
 def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> dict[str, Any]:
@@ -78,7 +74,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> 
         "variation": variation,
         "broken": list(_broken(failed, data, price if isinstance(price, float) else None)),
         "choice": _choice(model.choice_) if hasattr(model, "choice_") else None,
-        "trust": _trust(model) if hasattr(model, "trust_") else {},
+        "trust": getattr(model, "trust_", {}),
         "harm": getattr(model, "harm_", None),
         "suspects": _suspects(model, data) if hasattr(model, "doubt_") else [],
         "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_UNSURE]],
@@ -142,32 +138,6 @@ def _choice(choice: Any) -> dict[str, Any]:
             plan._asdict() | {"score": choice.scores[plan], "score_error": choice.errors[plan]} for plan in tried
         ],
     }
-
-
-def _trust(model: Any) -> dict[str, dict[str, float]]:
-    """Share of the clues that seem right, by source and kind; lines of a file, and answers of a person, are one."""
-    clues = model.clues_
-    sources = {"must": clues.must_source, "cannot": clues.cannot_source}
-    if clues.label_source is not None:
-        sources["labels"] = clues.label_source[clues.labels >= 0]
-    count = Counter((str(source), kind) for kind, names in sources.items() for source in names)
-    lines: dict[str, dict[str, list[tuple[float, int]]]] = {}
-    for source, shares in model.trust_.items():
-        kinds = lines.setdefault(_origin(source), {})
-        for kind, share in shares.items():
-            size = sum(count[source, one] for one in sources) if kind == "all" else count[source, kind]
-            kinds.setdefault(kind, []).append((share, max(size, 1)))
-    return {
-        source: {kind: sum(s * m for s, m in parts) / sum(m for _, m in parts) for kind, parts in kinds.items()}
-        for source, kinds in lines.items()
-    }
-
-
-def _origin(source: str) -> str:
-    answer = _ANSWER.match(source)
-    if answer is None:
-        return _LINE.sub("", source)
-    return f"answers of {answer[1]}" if answer[1] else "answers"
 
 
 def _suspects(model: Any, data: Data) -> list[dict[str, Any]]:
