@@ -1,6 +1,7 @@
 """The gate: what users may pass, what they get back, and what they are told."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,10 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import cluewise as cw
-from cluewise import E2CP, KCC, RCA, Clues, ConstrainedKMeans, COPKMeans, PCKMeans, SeededKMeans, SizedKMeans
+from cluewise import E2CP, KCC, RCA, Clues, ConstrainedKMeans, COPKMeans, PCKMeans, Rows, SeededKMeans, SizedKMeans
 from cluewise.base import CentroidClusterer, as_clues, checked_data, class_clusters, generator
 from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
+from cluewise.tables import TableError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -23,13 +25,22 @@ X = RNG.normal(size=(30, 2))
         ([(0, 1), (2, 3)], r"an array of shape \(2, 2\)"),
         (np.zeros((30, 2), int), r"an array of shape \(30, 2\)"),
         (([(0, 1)], [(1, 2), (2, 3)]), "lists of pairs"),
-        ("abc", r"an array of shape \(\)"),
-        ({"must": [(0, 1)]}, r"an array of shape \(\)"),
+        (7, r"an array of shape \(\)"),
     ],
 )
 def test_bare_pairs_are_refused_with_a_hint(given, hint):
     with pytest.raises(ClueError, match=hint + ".*Clues.from_pairs"):
         PCKMeans(2).fit(X, clues=given)
+
+
+def test_paths_and_mappings_are_refused_with_the_call_that_reads_them():
+    for path in ("a/pairs.csv", Path("a/pairs.csv")):
+        with pytest.raises(ClueError, match=rf"read the file: Clues.read\('a/pairs.csv', n={len(X)}\)."):
+            PCKMeans(2).fit(X, clues=path)
+    with pytest.raises(ClueError, match=rf"make one of it: Clues\({len(X)}, \*\*clues\)."):
+        PCKMeans(2).fit(X, clues={"must": [(0, 1)]})
+    with pytest.raises(TableError, match=r"read it first: cluewise.tables.read\('rows.csv'\)."):
+        Rows().fit("rows.csv")
 
 
 def test_clues_about_other_rows():

@@ -74,6 +74,12 @@ def test_bad_clues(refused, write, case):
     assert sentence in refused("fit", "ok.csv", "--clues", "bad.csv", "-k", 2)
 
 
+def test_names_of_rows_are_no_labels(refused, write):
+    write("names.csv", "\n".join(["kind,x", *(f"k{i},{i}" for i in range(12))]) + "\n")
+    words = refused("fit", "names.csv", "--label-column", "kind")
+    assert "column 'kind' of names.csv: all 12 values differ, so they cannot be classes." in words
+
+
 def test_rows_out_of_range(refused, write):
     write("numbers.csv", "0,0\n0,1\n9,9\n")
     write("bad.csv", "0,1,must\n1,7,cannot\n")
@@ -135,6 +141,7 @@ REFUSED = {
     "all ignored": (["-k", "2", "--ignore", "x,y"], "ok.csv has no column left to cluster by."),
     "id": (["-k", "2", "--id", "name"], "ok.csv has no column 'name'."),
     "label column": (["-k", "2", "--label-column", "kind"], "ok.csv has no column 'kind'"),
+    "ignore like": (["-k", "2", "--ignore", "xx"], "ok.csv has no column 'xx'; did you mean 'x'?"),
     "option": (["--clustres", "2"], "No such option"),
     "map columns": (["-k", "2", "--map-columns", "x,z"], "--map-columns: 'z' is not one of the columns"),
     "one map column": (["-k", "2", "--map-columns", "x"], "--map-columns names 1 columns; a map has two."),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -148,7 +150,7 @@ def _describe_infinite(row: int | str, column: int, value: float, count: int) ->
     what = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
         f"X holds {what} in row {row}, column {column}; cells that are not finite numbers: {count}. "
-        "Impute them or drop those rows."
+        "Impute them or drop those rows, or encode X with cluewise.Rows, which does."
     )
 
 
@@ -172,7 +174,10 @@ def _not_a_table(X: Any) -> str | None:
             except ValueError:
                 names = getattr(X, "columns", None)
                 column = f"column {j}" if names is None else f"column {list(names)[j]!r}"
-                return f"X holds the text {cell!r} in row {i}, {column}, but must hold numbers."
+                return (
+                    f"X holds the text {cell!r} in row {i}, {column}, but must hold numbers; "
+                    "cluewise.Rows makes numbers of any table."
+                )
     return None
 
 
@@ -192,6 +197,10 @@ def as_clues(clues: Any, n: int) -> Clues:
     """Clues for n rows from `Clues`, partial labels or None; an error explains how to pass pairs."""
     if clues is None:
         return Clues(n)
+    if isinstance(clues, str | PathLike):
+        raise ClueError(f"clues must be a Clues object, not a path; read the file: Clues.read({str(clues)!r}, n={n}).")
+    if isinstance(clues, Mapping):
+        raise ClueError(f"clues must be a Clues object, not a mapping; make one of it: Clues({n}, **clues).")
     if not isinstance(clues, Clues):
         shape = _shape(clues)
         if shape is None or len(shape) != 1:

@@ -162,14 +162,7 @@ def _open(place: Path, data: Path, options: dict[str, Any]) -> tuple[Project, Da
 
     if not projects.is_begun(place):
         return projects.begin(place, data, options, BUDGET)
-    try:
-        talk, opened, rows = projects.go_on(place, data, options, None)
-    except ValueError as error:
-        if not any(words in str(error) for words in ("is not what it was when", "rows, but")):
-            raise
-        raise ValueError(
-            f"{error} Its answers are still in it: put the old file back to go on, or use --project for a new one."
-        ) from None
+    talk, opened, rows = projects.go_on(place, data, options, None)
     if talk.state.budget < BUDGET:
         talk.grow(BUDGET)
     return talk, opened, rows

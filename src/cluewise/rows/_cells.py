@@ -6,6 +6,7 @@ import datetime
 import decimal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,6 +58,8 @@ def read_columns(X: Any) -> Given:
         return _given({key: read_cells(values) for key, values in X.columns.items()}, X.name, X.where)
     if isinstance(X, Mapping) and not hasattr(X, "tocsr"):  # a sparse matrix may be a dict
         return _given({str(key): read_cells(values) for key, values in X.items()})
+    if isinstance(X, str | PathLike):
+        raise TableError(f"a table is needed, not a path; read it first: cluewise.tables.read({str(X)!r}).")
     if isinstance(X, np.ndarray | list | tuple):
         return _from_array(X)
     import narwhals as nw

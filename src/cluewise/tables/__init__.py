@@ -22,6 +22,7 @@ from cluewise.tables._table import (
     from_frame,
     names_of,
     row_names,
+    unknown_column,
 )
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "row_names",
     "typed",
     "unguard",
+    "unknown_column",
     "write",
     "writing",
 ]

@@ -24,6 +24,7 @@ __all__ = [
     "from_frame",
     "names_of",
     "row_names",
+    "unknown_column",
 ]
 
 ID_NAMES = ("id", "name", "key", "row", "index", "row_id", "rowid", "sample_id")
@@ -176,7 +177,7 @@ def choose_columns(
         raise TableError(f"{table.name} has no rows.")
     for name in [id_column, label_column, *(columns or ())]:
         if name is not None and name not in table.columns:
-            raise _unknown_column(table, name)
+            raise unknown_column(table, name)
     if columns is not None and len(set(columns)) < len(columns):
         twice = next(name for name, count in Counter(columns).items() if count > 1)
         raise TableError(f"column '{twice}' of {table.name} is named more than once; it can count only once.")
@@ -200,7 +201,7 @@ def names_of(table: Table, column: str) -> Array:
     ['3', '1']
     """
     if column not in table.columns:
-        raise _unknown_column(table, column)
+        raise unknown_column(table, column)
     names = row_names(table.columns[column])
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
@@ -230,7 +231,8 @@ def row_names(column: Array) -> list[str]:
     return list(map(str, values))
 
 
-def _unknown_column(table: Table, name: str) -> TableError:
+def unknown_column(table: Table, name: str) -> TableError:
+    """An error that names the column, and one with a similar name if there is any."""
     close = difflib.get_close_matches(name, list(table.columns)[:1000], n=1)
     hint = f"; did you mean '{close[0]}'?" if close else "."
     return TableError(f"{table.name} has no column '{name}'{hint}")

@@ -98,6 +98,7 @@ def open_data(
             raise ClueError(f"{clue_file.name} holds no clues; leave --clues out to do without.")
     if label_column is not None:
         try:
+            _refuse_names(table.columns[label_column])
             known = Clues(n, labels=table.columns[label_column], label_source=table.sources())
         except ClueError as error:
             raise ClueError(f"column '{label_column}' of {table.name}: {error}") from None
@@ -111,11 +112,18 @@ def stem_of(path: Path) -> str:
     return inner.stem
 
 
+def _refuse_names(labels: Array) -> None:
+    """Refuse labels that differ in every row: they name rows, not classes."""
+    known = [label for label in labels.tolist() if label == label and label not in (None, "", -1)]
+    if len(known) > _NAMED and len(set(known)) == len(known):
+        raise ClueError(f"all {len(known)} values differ, so they cannot be classes.")
+
+
 def _drop(table: tables.Table, names: Sequence[str]) -> tables.Table:
     """The table without some columns."""
     for name in names:
         if name not in table.columns:
-            raise tables.TableError(f"{table.name} has no column '{name}'.")
+            raise tables.unknown_column(table, name)
     dropped = set(names)
     columns = {name: column for name, column in table.columns.items() if name not in dropped}
     points = None if table.points is None else tuple(name for name in table.points if name in columns)

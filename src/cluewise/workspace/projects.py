@@ -26,6 +26,9 @@ DEFAULT, OTHER_KINDS = "CluewiseQuestions", "CompositeQuestions"
 """The first survives wrong answers, and has clusters at any moment; the second asks questions of all kinds."""
 
 
+_STILL_THERE = "Its answers are still in it: put the old file back to go on, or use --project for a new one."
+
+
 def strategy_of(name: str, parameters: dict[str, Any]) -> Strategy:
     """The strategy of a name, however it is spelled, with its parameters."""
     from cluewise import active
@@ -174,10 +177,11 @@ def _read_again(data: Path, kept: dict[str, Any], beginning: State, project: Pat
     opened = open_with(data, {**kept, "clues": None})
     X, rows = opened.encode(raw=kept["raw"])
     if len(X) != beginning.n:
-        raise ValueError(f"'{project}' is about {beginning.n} rows, but {data.name} has {len(X)}.")
+        raise ValueError(f"'{project}' is about {beginning.n} rows, but {data.name} has {len(X)}. {_STILL_THERE}")
     strategy = strategy_of(beginning.strategy, beginning.parameters)
     if strategy.start(X, budget=0, random_state=0).fingerprint != beginning.fingerprint:
-        raise ValueError(f"{data.name} is not what it was when '{project}' was begun: its numbers differ.")
+        changed = f"{data.name} is not what it was when '{project}' was begun: its numbers differ."
+        raise ValueError(f"{changed} {_STILL_THERE}")
     return opened, X, rows
 
 
