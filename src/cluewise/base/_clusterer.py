@@ -23,8 +23,8 @@ from cluewise.base._input import (
     checked_weight,
     class_clusters,
     generator,
-    refuse_weight,
     warn_of_partial,
+    weigh_chunks,
 )
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
@@ -250,14 +250,17 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         self._reset(y, clues)
         in_chunks = self.card.chunks and is_dask(X)
         if in_chunks:
-            refuse_weight(self, sample_weight)
             X = checked_chunks(self, X)
+            if sample_weight is not None:
+                weigh_chunks(X, sample_weight)
         else:
             X = checked_data(self, X, reset=True, sparse=self.card.sparse)
         n = X.shape[0]
         self._check_count(n)
         known = self._check_clues(clues, n)
-        weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
+        weight = None
+        if sample_weight is not None and not in_chunks:
+            weight = checked_weight(sample_weight, X).astype(X.dtype, copy=False)
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
@@ -349,7 +352,7 @@ class Clusterer(FitPredictMixin, ClueEstimator):
             clues,
             clusters_of_classes=class_clusters(clues, k) if self.card.named else None,
             n_clusters=None if self.card.finds else k,
-            sample_weight=problem.rows.weight,
+            sample_weight=problem.rows.weight if problem.rows.crowd is None else None,  # no bounds on sizes in chunks
         )
         return found
 

@@ -31,6 +31,7 @@ __all__ = [
     "map_new_chunks",
     "refuse_weight",
     "warn_of_partial",
+    "weigh_chunks",
 ]
 
 
@@ -124,6 +125,16 @@ def refuse_weight(estimator: Any, sample_weight: Any) -> None:
     """Say that rows in chunks cannot have weights."""
     if sample_weight is not None:
         raise ValueError(f"{type(estimator).__name__} does not use sample_weight if X is a dask array.")
+
+
+def weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:
+    """Give rows in chunks one non-negative weight each, checked in one pass over the weights."""
+    found = chunks.weigh(sample_weight)
+    if found.low[0] < 0:
+        raise ValueError(f"sample_weight holds {found.low[0]:g}; weights must not be negative.")
+    if found.high[0] == 0:
+        raise ValueError("sample_weight is zero for every row.")
+    require_squares(float(found.high[0]), chunks.dtype, "sample_weight")
 
 
 def checked_weight(sample_weight: Any, X: Any) -> Floats:

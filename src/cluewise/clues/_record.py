@@ -233,15 +233,13 @@ class Record:
         >>> Clues(4, must=[(0, 1), (2, 3)], cannot=[(0, 2)]).subset(must=[True, False])
         Clues(4 rows: 1 must-link)
         """
-        if labels is None:
-            labels = np.zeros(self.n, dtype=bool)
         links = []
         for stored, mask in ((self._must, must), (self._cannot, cannot)):
             links.append(stored.take(np.zeros(len(stored.pairs), bool) if mask is None else np.asarray(mask, bool)))
         missing = [p.dtype.type(np.iinfo(p.dtype).max) for p in self.partitions]
         kept = [np.where(m, p, gap) for p, m, gap in zip(self.partitions, partitions or [], missing) if np.any(m)]
         return self._with(
-            labels=np.where(labels, self.labels, -1).astype(np.int32),
+            labels=np.full(self.n, -1, np.int32) if labels is None else np.where(labels, self.labels, np.int32(-1)),
             _must=links[0],
             _cannot=links[1],
             together=self.together and in_order(g.take(np.asarray(m)) for g, m in zip(self.together, together or [])),

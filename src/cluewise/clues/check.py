@@ -62,6 +62,8 @@ def row_numbers(rows: Any, n: int) -> Ints:
         row = int(picked[(picked < -n) | (picked >= n)][0])
         raise ClueError(f"there is no row {row}: the clues are about {n} rows.")
     picked = np.where(picked < 0, picked + n, picked)
+    if (picked[1:] > picked[:-1]).all():
+        return picked
     repeated = np.flatnonzero(np.bincount(picked, minlength=n) > 1)
     if len(repeated):
         raise ClueError(f"row {repeated[0]} is listed twice; a row can be picked only once.")

@@ -35,6 +35,9 @@ __all__ = [
     "visiting_order",
 ]
 
+MOST = 8
+"""Nearly all are all but one of so many."""
+
 
 class Assigned(NamedTuple):
     """What an assignment did, beside changing the labels in place."""
@@ -63,11 +66,22 @@ def nearest(
     table = rows.table(centers)
     k = len(centers)
     mask = which if which is not None and which.dtype == bool else None
+    free = 0 if mask is None else np.count_nonzero(mask) + rows.n_all - rows.n
+    # A block is scored as a whole if nearly all are free: that costs as much, and rows in chunks get the same scores.
+    whole = mask is not None and MOST * free >= (MOST - 1) * rows.n_all
 
     def work(block: Any) -> Assigned:
-        if mask is not None:
-            block = block.start + np.flatnonzero(mask[block])
-        x, _, new = score_block(rows, table, block, surcharge)
+        if mask is None:
+            x, _, new = score_block(rows, table, block, surcharge)
+        else:
+            here = np.flatnonzero(mask[block])
+            if whole and len(here):
+                x, _, new = score_block(rows, table, block, surcharge)
+                if len(here) < len(new):
+                    x, new, block = x[here], new[here], block.start + here
+            else:
+                block = block.start + here
+                x, _, new = score_block(rows, table, block, surcharge)
         moved = int(np.count_nonzero(labels[block] != new))
         labels[block] = new
         part = empty_tally(k, rows.d)
@@ -178,23 +192,15 @@ class Scored(NamedTuple):
 
 
 def score_block(
-    rows: Rows,
-    table: Table,
-    block: slice | Ints,
-    surcharge: Callable[[Any, Floats], None] | None = None,
-    room: Floats | None = None,
+    rows: Rows, table: Table, block: slice | Ints, surcharge: Callable[[Any, Floats], None] | None = None
 ) -> Scored:
-    """Some rows, their scores and their nearest clusters; may run ahead in threads.
-
-    ``room`` for the scores of a block, if one thread works on all: dask's workers give memory back after each block.
-    """
-    x = rows.take(block)
-    n, k = x.shape[0], len(table.centers)
-    scores = rows.scores(x, table, None if room is None else room[: k * n].reshape(k, n))
+    """Some rows, their scores and their nearest clusters; may run ahead in threads."""
+    x, scores = rows.score(block, table)
     if surcharge is not None:
         surcharge(block, scores)
-    near = np.empty(n, dtype=np.int32)
-    assignment.assign_nearest(scores, table.offset, np.empty(n, dtype=rows.dtype), near)
+    n = x.shape[0]
+    near = rows.scratch("near", (n,), np.int32)
+    assignment.assign_nearest(scores, table.offset, rows.scratch("best", (n,)), near)
     return Scored(x, scores, near)
 
 
@@ -218,7 +224,7 @@ def lead(rows: Rows, centers: Floats, labels: Ints) -> Floats:
         return out
 
     def work(block: slice) -> None:
-        scores = rows.scores(rows.take(block), table)
+        _, scores = rows.score(block, table)
         assignment.margins(scores, table.offset, labels[block], out[block])
 
     for _ in map_blocks(work, rows.blocks(len(centers))):

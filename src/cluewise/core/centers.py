@@ -103,8 +103,7 @@ def group_means(rows: Rows, codes: Ints, count: int) -> tuple[Floats, Floats]:
 
 def distortion(rows: Rows, centers: Floats, labels: Ints | None) -> float:
     """Σ w‖x − center of its cluster‖², in difference form and double precision; without labels, of the first center."""
-    if rows.crowd is not None and labels is not None:
-        return rows.crowd.distort(centers, labels)
+    rest = 0.0 if rows.crowd is None or labels is None else rows.crowd.distort(centers)
 
     def work(block: slice) -> float:
         # Zeros for a block only: for all rows they would be as large as the result of a fit.
@@ -112,7 +111,7 @@ def distortion(rows: Rows, centers: Floats, labels: Ints | None) -> float:
         squared = rows.to_own(rows.take(block), centers, own)
         return float(squared.sum() if rows.weight is None else squared @ rows.weights(block))
 
-    return sum(map_blocks(work, rows.blocks(len(centers))))
+    return sum(map_blocks(work, rows.blocks(len(centers))), start=rest)
 
 
 def scatter(rows: Rows) -> float:
@@ -158,10 +157,8 @@ def effective_dimension(rows: Rows, centers: Floats, labels: Ints) -> float:
             weighted = rest if rows.weight is None else rest * rows.weights(block)[:, None]
             return (weighted.T @ rest).astype(np.float64)
 
-        if rows.crowd is None:
-            covariance = sum(map_blocks(work, rows.blocks(rows.d)), start=np.zeros((rows.d, rows.d))) / rows.mass
-        else:
-            covariance = rows.crowd.covary(centers, labels) / rows.mass
+        rest = np.zeros((rows.d, rows.d)) if rows.crowd is None else rows.crowd.covary(centers)
+        covariance = sum(map_blocks(work, rows.blocks(rows.d)), start=rest) / rows.mass
         trace, squared = float(np.trace(covariance)), float((covariance**2).sum())
     return float(np.clip(trace**2 / squared, 1, rows.d)) if squared > 0 else 1.0
 
@@ -178,7 +175,8 @@ def _traces_by_rows(rows: Rows, centers: Floats, labels: Ints) -> tuple[float, f
     inner = (inner if isinstance(inner, np.ndarray) else inner.toarray()).astype(np.float64)
     cross = np.asarray(x @ centers.T, dtype=np.float64)[:, own]
     inner += (centers @ centers.T)[np.ix_(own, own)] - cross - cross.T
-    weight = np.ones(len(sample)) if rows.weight is None else rows.weights(sample).astype(np.float64)
+    given = (None if rows.weight is None else rows.weight[sample]) if rows.crowd is None else rows.crowd.weights(sample)
+    weight = np.ones(len(sample)) if given is None else given.astype(np.float64)
     weight = weight / max(weight.sum(), np.finfo(float).tiny)
     return float(weight @ np.diag(inner)), float(weight @ inner**2 @ weight)
 
@@ -205,7 +203,7 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Array 
         for c in rest:
             old, row = worst.label[c], worst.number[c]
             if worst.cost[c] > 0 and members[old] > 1:
-                weight = 1.0 if rows.weight is None else float(rows.weight[row])
+                weight = 1.0 if rows.weight is None else float(worst.weight[c])
                 x = weight * worst.x[c].astype(np.float64)
                 sums[old] -= x
                 mass[old] -= weight
@@ -232,9 +230,9 @@ def _find_worst(rows: Rows, centers: Floats, labels: Ints, free: Array | None, c
     for block in rows.blocks(len(centers), candidates):
         cost[start : start + len(block)] = rows.to_own(rows.take(block), centers, labels[block])
         start += len(block)
-    if rows.weight is not None:
-        cost *= rows.weight[candidates]
+    weight = np.ones(len(candidates)) if rows.weight is None else rows.weight[candidates]
+    cost *= weight
     order = np.argsort(-cost, kind="stable")[:count]
     near = candidates[order]
-    worst = Worst(cost[order], near, labels[near], rows.dense(near))
+    worst = Worst(cost[order], near, labels[near], rows.dense(near), weight[order])
     return worst if rows.crowd is None else rows.crowd.find_worst(centers, worst, count)

@@ -16,6 +16,7 @@ import numpy as np
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.rows import shift_of
 from cluewise.core.threads import one_blas_thread, threads
+from cluewise.kernels import columns
 
 __all__ = ["Chunks", "Scan", "read_chunks"]
 
@@ -24,8 +25,8 @@ T = TypeVar("T")
 FAN = 16
 """Results that are combined at once."""
 
-BLOCK, FOLD = 8192, 64
-"""Rows that are looked at together, and those that are compared as one."""
+BLOCK = 8192
+"""Rows that are looked at together."""
 
 
 class Scan(NamedTuple):
@@ -58,6 +59,7 @@ class Chunks:
         self.d = int(array.shape[1])
         self.dtype = np.dtype(array.dtype)
         self.found: Scan | None = None
+        self.weight: Chunks | None = None  # a column with the weight of each row
         self._blocks = list(array.to_delayed().ravel())
 
     @property
@@ -95,16 +97,28 @@ class Chunks:
         *shared: Any,
         each: Sequence[tuple[Any, ...]] | None = None,
     ) -> T:
-        """One pass: ``function(chunk, *shared, *each[number])`` of every chunk, combined in the order of the chunks."""
-        from dask import delayed
+        """One pass: ``function(chunk, *shared, *each[number])`` of every chunk, combined in the order of the chunks.
+
+        If rows have weights, the function gets those of the chunk as ``weight``.
+        """
+        from dask.array import Array as DaskArray
+        from dask.base import tokenize
+        from dask.highlevelgraph import HighLevelGraph
 
         # Each result is an array of one object, so that dask reads and works on a chunk in one task.
         count = len(self.sizes)
         boxes = self._map_blocks(_box, shared, each, dtype=object, chunks=((1,) * count, (1,)), function=function)
-        parts, fold = list(boxes.to_delayed().ravel()), delayed(_fold_boxes)
-        while len(parts) > 1:
-            parts = [fold(combine, parts[start : start + FAN]) for start in range(0, len(parts), FAN)]
-        return _compute(parts[0])[0].item()
+        name, tasks = boxes.name, {}
+        while count > 1:
+            parts = [(name, number, 0) for number in range(count)]
+            name = "fold-" + tokenize(name, combine)
+            for number, start in enumerate(range(0, count, FAN)):
+                tasks[name, number, 0] = (_fold_boxes, combine, parts[start : start + FAN])
+            count = -(-count // FAN)
+        if tasks:
+            graph = HighLevelGraph.from_collections(name, tasks, dependencies=[boxes])
+            boxes = DaskArray(graph, name, ((1,), (1,)), meta=boxes._meta)
+        return _compute(boxes)[0].item()
 
     def take(self, rows: Ints) -> Array:
         """Some rows, by their numbers, in the given order; only chunks that have some of them are read."""
@@ -115,6 +129,32 @@ class Chunks:
         call = delayed(_call, traverse=False)
         parts = [call(_pick, block, self.dtype, (), (mine,)) for block, mine in zip(self._blocks, local) if len(mine)]
         return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *_compute(*parts)])[place]
+
+    def weigh(self, weight: Any) -> Scan:
+        """Give each row a weight, from an array or a dask array of them; returns what there is to know about them."""
+        from dask.array import from_array
+
+        column = weight if hasattr(weight, "map_blocks") else from_array(np.asarray(weight))
+        if column.ndim != 1:
+            raise ValueError(f"sample_weight must have one dimension; it has {column.ndim}.")
+        parts = read_chunks(column[:, None])
+        found = parts.scan()
+        if found.bad is not None:
+            row = int(parts.starts[found.bad[0]]) + found.bad[1]
+            raise ValueError(f"sample_weight is {found.bad[3]} in row {row}; weights must be finite.")
+        if found.n != self.n:
+            raise ValueError(f"sample_weight is about {found.n} rows, but X has {self.n}.")
+        if not np.array_equal(parts.sizes, self.sizes):
+            if any(np.isnan(size) for size in parts.array.chunks[0]):
+                raise ValueError("the chunks of sample_weight are not those of X; call compute_chunk_sizes() on it.")
+            parts = read_chunks(parts.array.rechunk({0: tuple(self.sizes.tolist())}))
+        parts = read_chunks(parts.array.astype(self.dtype))
+        parts.sizes, self.weight = self.sizes, parts
+        return found
+
+    def take_weight(self, rows: Ints) -> Floats | None:
+        """Weights of some rows; None if all rows count alike."""
+        return None if self.weight is None else self.weight.take(rows)[:, 0]
 
     def split(self, rows: Ints) -> list[Ints]:
         """Row numbers, ascending, as numbers within each chunk."""
@@ -136,19 +176,20 @@ class Chunks:
         """
         known = self.n >= 0
         sizes = tuple(self.sizes.tolist()) if known else self.array.chunks[0]
-        if width is None:
-            return self._map_blocks(_call, shared, each, dtype, (sizes,), function=function, drop_axis=1)
+        if width is None:  # dask would copy each chunk to drop its columns
+            return self._map_blocks(_call_column, shared, each, dtype, (sizes, (1,)), function=function)[:, 0]
         return self._map_blocks(_call, shared, each, dtype, (sizes, (width,)), function=function)
 
     def _map_blocks(self, call: Any, shared: Any, each: Any, dtype: Any, chunks: tuple[Any, ...], **form: Any) -> Any:
         from dask import delayed
 
+        weight = () if self.weight is None else (self.weight.array,)
         return self.array.map_blocks(
             _call_numbered,
+            *weight,
             call=call,
             precision=self.dtype,
-            shared=delayed(shared, traverse=False),
-            each=None if each is None else delayed(list(each), traverse=False),
+            given=delayed((shared, None if each is None else list(each)), traverse=False),
             chunks=chunks,
             dtype=dtype,
             meta=np.empty((0,) * len(chunks), dtype=dtype),
@@ -203,29 +244,36 @@ def _kind_of(kind: Any) -> Any:
 # --- what runs where the chunks are -----------------------------------------------------------------------------
 
 
-def _call(function: Callable[..., T], chunk: Any, dtype: Any, shared: tuple[Any, ...], own: tuple[Any, ...]) -> T:
+def _call(
+    function: Callable[..., T], chunk: Any, dtype: Any, shared: tuple[Any, ...], own: tuple[Any, ...], **more: Any
+) -> T:
     # The chunks are worked on in parallel, so that each uses one thread only.
     with one_blas_thread(), threads(1):
-        return function(np.asarray(chunk, dtype=dtype), *shared, *own)
+        return function(np.asarray(chunk, dtype=dtype), *shared, *own, **more)
 
 
 def _call_numbered(
     chunk: Any,
+    weight: Any = None,
     *,
     call: Any,
     function: Any,
     precision: Any,
-    shared: Any,
-    each: Any,
+    given: Any,
     block_id: tuple[int, ...] | None = None,
 ) -> Any:
-    number = 0 if block_id is None else block_id[0]
-    return call(function, chunk, precision, shared, () if each is None else each[number])
+    (shared, each), number = given, 0 if block_id is None else block_id[0]
+    more = {} if weight is None else {"weight": np.ascontiguousarray(np.asarray(weight, dtype=precision)[:, 0])}
+    return call(function, chunk, precision, shared, () if each is None else each[number], **more)
 
 
-def _box(*arguments: Any) -> Array:
+def _call_column(*arguments: Any, **more: Any) -> Array:
+    return _call(*arguments, **more)[:, None]
+
+
+def _box(*arguments: Any, **more: Any) -> Array:
     box = np.empty((1, 1), dtype=object)
-    box[0, 0] = _call(*arguments)
+    box[0, 0] = _call(*arguments, **more)
     return box
 
 
@@ -239,7 +287,7 @@ def _pick(chunk: Array, rows: Ints) -> Array:
     return chunk[rows]
 
 
-def _scan(chunk: Floats, number: int) -> tuple[list[int], Scan]:
+def _scan(chunk: Floats, number: int, **weight: Floats) -> tuple[list[int], Scan]:
     n, d = chunk.shape
     found = Scan(0, np.zeros(d), np.zeros(d), np.full(d, np.inf), np.full(d, -np.inf), None, 0)
     with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is counted
@@ -249,28 +297,15 @@ def _scan(chunk: Floats, number: int) -> tuple[list[int], Scan]:
 
 
 def _scan_block(x: Floats, start: int, number: int) -> Scan:
-    n = len(x)
-    # Sums as products: NumPy is slow to add up many rows of few columns.
-    rest, each = x.astype(np.float64), np.ones(n)
-    mean = each @ rest / n
-    rest -= mean
-    squares = each @ np.multiply(rest, rest, out=rest)
-    bad, n_bad = None, 0
-    if not np.isfinite(x).all():
-        rows, columns = np.nonzero(~np.isfinite(x))
+    (n, d), bad, n_bad = x.shape, None, 0
+    mean, squares = np.zeros(d), np.zeros(d)
+    low, high = np.full(d, np.inf, dtype=x.dtype), np.full(d, -np.inf, dtype=x.dtype)
+    columns.scan(np.ascontiguousarray(x), mean, squares, low, high)
+    if not (np.isfinite(mean).all() and np.isfinite(squares).all()):  # numbers that are too large may be finite
+        rows, wide = np.nonzero(~np.isfinite(x))
         n_bad = len(rows)
-        bad = number, start + int(rows[0]), int(columns[0]), float(x[rows[0], columns[0]])
-    return Scan(n, mean, squares, _fold(np.minimum, x), _fold(np.maximum, x), bad, n_bad)
-
-
-def _fold(function: np.ufunc, x: Floats) -> Floats:
-    """The smallest or largest number of each column: many rows as a long one first, which is faster."""
-    d = x.shape[1]
-    whole = len(x) - len(x) % FOLD
-    if not whole:
-        return function.reduce(x, axis=0)
-    long = function.reduce(x[:whole].reshape(-1, FOLD * d), axis=0).reshape(FOLD, d)
-    return function.reduce(np.concatenate([long, x[whole:]]), axis=0)
+        bad = (number, start + int(rows[0]), int(wide[0]), float(x[rows[0], wide[0]])) if n_bad else None
+    return Scan(n, mean, squares, low.astype(np.float64), high.astype(np.float64), bad, n_bad)
 
 
 def _merge_scans(parts: Sequence[tuple[list[int], Scan]]) -> tuple[list[int], Scan]:

@@ -7,6 +7,7 @@ kept relative to the same shift; `base` adds it back when it publishes them.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from cluewise.kernels import assignment
 if TYPE_CHECKING:
     from cluewise.core.crowd import Crowd
 
-__all__ = ["Rows", "SparseRows", "Worst", "Table", "rows_of", "shift_of", "squared_distances"]
+__all__ = ["Rows", "Seats", "SparseRows", "Worst", "Table", "rows_of", "shift_of", "squared_distances"]
 
 BLOCK_BYTES = 2**20
 """A block of rows with its scores: small enough for the caches, large enough to hide the call."""
@@ -37,6 +38,18 @@ class Table(NamedTuple):
     minus: Floats  # −centers
 
 
+class Seats(NamedTuple):
+    """Which of all rows some rows are: ``n`` in all, from ``first`` on, or with these numbers.
+
+    BLAS rounds single precision otherwise in one place of a block than in another. So rows are scored where they would
+    stand if all were in memory, and their labels are the same.
+    """
+
+    n: int
+    first: int = 0
+    numbers: Ints | None = None
+
+
 class Worst(NamedTuple):
     """Rows far from their centers."""
 
@@ -44,12 +57,15 @@ class Worst(NamedTuple):
     number: Ints  # among all rows
     label: Ints
     x: Floats  # the rows, relative to the shift
+    weight: Floats
 
 
 class Rows:
     """Dense rows."""
 
     crowd: Crowd | None = None  # rows that are not in memory
+    seats: Seats | None = None  # where these rows would stand among all
+    alone = False  # whether one thread works on all blocks, one after the other
 
     def __init__(self, X: Floats, weight: Floats | None = None, shift: Floats | None = None) -> None:
         self.X = X
@@ -59,6 +75,7 @@ class Rows:
         self.mass = float(self.n if weight is None else weight.sum(dtype=np.float64))  # summed weight of all rows
         self.shift = coarse_mean(X) if shift is None else shift
         self._width = self.d  # numbers per row of a block
+        self._rooms: dict[str, Array] = {}
         # X relative to the shift, where that costs little memory or none. One signature per kernel: writeable arrays.
         self._moved: Floats | None = None
         if isinstance(X, np.ndarray):
@@ -83,10 +100,26 @@ class Rows:
 
     def blocks(self, k: int, which: Ints | None = None) -> list[Any]:
         """Row numbers in blocks: slices for all rows, or pieces of the list ``which``."""
-        size = min(max(BLOCK_BYTES // (self.dtype.itemsize * (self._width + k)), 64), 8192)
-        n = self.n if which is None else len(which)
-        cuts = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-        return cuts if which is None else [which[cut] for cut in cuts]
+        size = self._block_size(k)
+        if which is not None:
+            return [which[start : start + size] for start in range(0, len(which), size)]
+        early = self.seats.first % size if self.seats is not None else 0  # rows before the first in its block
+        return [slice(max(start, 0), min(start + size, self.n)) for start in range(-early, self.n, size)]
+
+    def _block_size(self, k: int) -> int:
+        return min(max(BLOCK_BYTES // (self.dtype.itemsize * (self._width + k)), 64), 8192)
+
+    def scratch(self, name: str, shape: tuple[int, ...], dtype: Any = None) -> Array:
+        """An array for a block, in the same place for the next one if one thread works on all.
+
+        Workers of dask give memory back to the system whenever an array is deleted, so that new ones cost much.
+        """
+        if not self.alone:
+            return np.empty(shape, dtype=dtype or self.dtype)
+        size = prod(shape)
+        if name not in self._rooms or self._rooms[name].size < size:
+            self._rooms[name] = np.empty(size, dtype=dtype or self.dtype)
+        return self._rooms[name][:size].reshape(shape)
 
     def big_blocks(self) -> list[slice]:
         """Slices for a pass whose result is large: as few as the memory of `take` allows."""
@@ -97,7 +130,8 @@ class Rows:
         if self._moved is not None:
             return self._moved[block] if isinstance(block, slice) else np.take(self._moved, block, axis=0)
         if isinstance(block, slice):
-            return np.subtract(self.X[block], self.shift, order="C")
+            x = self.X[block]
+            return np.subtract(x, self.shift, out=self.scratch("rows", x.shape))
         x = np.take(self.X, block, axis=0)
         return np.subtract(x, self.shift, out=x)
 
@@ -116,9 +150,40 @@ class Rows:
             return Table(near, np.zeros(len(near), dtype=self.dtype), -near)
         return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), -near)
 
-    def scores(self, x: Any, table: Table, out: Floats | None = None) -> Floats:
+    def score(self, block: slice | Ints, table: Table) -> tuple[Any, Floats]:
+        """Some rows, and their `scores`."""
+        x = self.take(block)
+        if self.seats is None or self.d <= DIRECT or not isinstance(block, slice):
+            return x, self.scores(x, table)
+        k, (n, first, numbers) = len(table.centers), self.seats
+        size = self._block_size(k)
+        if numbers is None:
+            place = (first + block.start) % size
+            full = min(size, n - (first + block.start - place))
+            if len(x) == full:
+                return x, self.scores(x, table)
+            padded = np.zeros((full, self.d), dtype=self.dtype)
+            padded[place : place + len(x)] = x
+            return x, np.ascontiguousarray(self.scores(padded, table)[:, place : place + len(x)])
+        return x, self._score_apart(x, numbers[block], table, n, size)
+
+    def _score_apart(self, x: Floats, numbers: Ints, table: Table, n: int, size: int) -> Floats:
+        """Scores of rows that are far apart: as many at once as stand in different places of their blocks."""
+        out = np.empty((len(table.centers), len(x)), dtype=self.dtype)
+        short = numbers >= n - n % size  # in the last block, which has fewer rows
+        for full, some in ((size, np.flatnonzero(~short)), (n % size, np.flatnonzero(short))):
+            some = some[np.argsort(numbers[some] % size, kind="stable")]
+            place = numbers[some] % size
+            turn = np.arange(len(some)) - np.searchsorted(place, place)  # rows before it in the same place
+            padded = np.zeros((full if len(some) else 0, self.d), dtype=self.dtype)
+            for now in np.split(np.argsort(turn, kind="stable"), np.cumsum(np.bincount(turn))[:-1]):
+                padded[place[now]] = x[some[now]]
+                out[:, some[now]] = self.scores(padded, table)[:, place[now]]
+        return out
+
+    def scores(self, x: Any, table: Table) -> Floats:
         """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
-        out = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype) if out is None else out
+        out = self.scratch("scores", (len(table.centers), x.shape[0]))
         if self.d <= DIRECT:
             assignment.half_distances(x, table.centers, out)
         else:
@@ -127,12 +192,14 @@ class Rows:
 
     def squared(self, x: Any, table: Table) -> Floats:
         """(k, rows) array of squared distances."""
+        squared = self.scores(x, table)
         if self.d > DIRECT:
-            squared = 2 * (self.scores(x, table) + table.offset[:, None]) + self._norms(x)
-            return np.maximum(squared, 0, out=squared)  # rounding may leave a little less than nothing
-        squared = np.empty((len(table.centers), x.shape[0]), dtype=self.dtype)
-        assignment.half_distances(x, table.centers, squared)
-        return np.multiply(squared, 2, out=squared)
+            squared += table.offset[:, None]
+        squared *= 2
+        if self.d > DIRECT:
+            squared += self._norms(x)
+            np.maximum(squared, 0, out=squared)  # rounding may leave a little less than nothing
+        return squared
 
     def _norms(self, x: Any) -> Floats:
         return np.einsum("ij,ij->i", x, x)
@@ -174,8 +241,8 @@ class SparseRows(Rows):
         minus = np.negative(near, order="F")
         return Table(near, (0.5 * np.einsum("hj,hj->h", centers, centers)).astype(self.dtype), minus)
 
-    def scores(self, x: Any, table: Table, out: Floats | None = None) -> Floats:
-        """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added; ``out`` is not used."""
+    def scores(self, x: Any, table: Table) -> Floats:
+        """(k, rows) array: ½·distance² up to a constant of the row, before the offset is added."""
         return np.ascontiguousarray((x @ table.minus.T).T)
 
     def squared(self, x: Any, table: Table) -> Floats:
