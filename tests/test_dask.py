@@ -25,6 +25,7 @@ from cluewise.catalogue import clusterers
 from cluewise.core.chunks import read_chunks
 from cluewise.core.rows import rows_of
 from cluewise.exceptions import ClueError, ClueWarning
+from cluewise.front._signature import sign, sign_chunks
 
 
 @pytest.fixture(autouse=True)
@@ -329,13 +330,68 @@ def test_cluewise_keeps_hard_clues_of_rows_in_chunks():
     assert not model.broken_.kinds
 
 
+def test_cluewise_learns_more_clues_about_rows_in_chunks():
+    """New clues mention rows that were not in memory; ids stay with the clusters."""
+    X, y = make_rings(1500)
+    X = X @ np.random.default_rng(0).normal(size=(2, 120))  # is projected
+    clues = [Clues.sample(y, pairs=60, labels=20, random_state=seed) for seed in range(3)]
+    own, other = (cw.Cluewise(3, random_state=0).fit(one, clues=clues[0]) for one in (X, in_chunks(X, 1, 0, 700)))
+    for act in (lambda model: model.update(clues[1]), lambda model: model.refit(clues[2])):
+        act(own), act(other)
+        assert np.mean(other.labels_.compute() == own.labels_) > 0.999
+        assert_allclose(other.doubt_, own.doubt_, atol=0.05)
+        assert_array_equal(other.cluster_ids_, own.cluster_ids_)
+        assert other.clues_ == own.clues_
+        assert other.broken_ == own.broken_
+    start = y % 3
+    expected = own.refit(clues[2], start=start).labels_
+    assert np.mean(other.refit(clues[2], start=da.from_array(start, 700)).labels_.compute() == expected) > 0.999
+
+
+def test_a_saved_cluewise_goes_on_with_the_same_chunks(tmp_path):
+    X, y = make_rings(1500)
+    first, more = (Clues.sample(y, pairs=60, random_state=seed) for seed in range(2))
+    rows = in_chunks(X, 999, 1)
+    model = cw.Cluewise(3, random_state=0).fit(rows, clues=first)
+    cw.save(model, tmp_path / "model.cw")
+    expected = model.update(more).labels_.compute()
+    again = cw.load(tmp_path / "model.cw")
+    with pytest.raises(ValueError, match=r"a loaded model does not hold its rows; pass them to resume\(X\)"):
+        again.update(more)
+    with pytest.raises(ValueError, match="column 1 of X differs from that of the fit"):
+        again.resume(in_chunks(X + [0, 1], 100))
+    with pytest.raises(ValueError, match="X has 1499 rows, but the model was fitted to 1500"):
+        again.resume(rows[1:])
+    assert np.mean(again.resume(rows.rechunk((701, 2))).update(more).labels_.compute() == expected) > 0.999
+    in_memory = cw.load(tmp_path / "model.cw").resume(X).update(more)  # rows that have come into memory since
+    assert np.mean(in_memory.labels_ == expected) > 0.999
+    cw.save(in_memory, tmp_path / "other.cw")
+    with pytest.raises(ValueError, match="the model was fitted to rows in memory; pass them to resume as an array"):
+        cw.load(tmp_path / "other.cw").resume(rows)
+
+
+def test_the_signature_of_chunks_is_that_of_rows():
+    X = np.random.default_rng(0).normal(size=(101, 3))
+    own = sign(X, np.ones(101))
+    for sizes in ((40,), (1, 0, 33), (7, 7)):
+        other = sign_chunks(read_chunks(in_chunks(X, *sizes)))
+        assert_allclose(other.rows, own.rows)
+        assert_allclose(other.length, own.length)
+    rng = np.random.default_rng(101)
+    assert_allclose(
+        own.rows, rng.uniform(1.0, 2.0, 101) * rng.choice([-1.0, 1.0], 101) @ X
+    )  # as saved by older versions
+
+
 def test_what_cluewise_cannot_do_with_dask_arrays(tmp_path):
     X = in_chunks(make_rings(300)[0], 100)
     model = cw.Cluewise(2, random_state=0).fit(X)
-    with pytest.raises(ValueError, match="a model of a dask array cannot be updated; fit it again with all clues"):
-        model.update(Clues(300, must=[(0, 1)]))
-    with pytest.raises(ClueError, match="bounds on sizes cannot be kept if X is a dask array"):
-        model.fit(X, clues=Clues(300, sizes=(10, 290)))
+    for act in (model.update, model.refit, lambda clues: model.fit(X, clues=clues)):
+        with pytest.raises(ClueError, match="bounds on sizes cannot be kept if X is a dask array"):
+            act(Clues(300, sizes=(10, 290)))
+    model.fit(X)
+    with pytest.raises(ValueError, match="start must have an integer for each of the 300 rows"):
+        model.refit(Clues(300), start=np.zeros(299, dtype=int))
     model.fit(X)
     cw.save(model, tmp_path / "model.cw")
     again = cw.load(tmp_path / "model.cw")

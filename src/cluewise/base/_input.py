@@ -76,9 +76,9 @@ def count_rows(estimator: Any, X: Any, clues: Any) -> int:
     return len(clues)
 
 
-def checked_chunks(estimator: Any, X: Any) -> Chunks:
+def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
     """Rows of a dask array or data frame for a fit, checked in one pass; an error names the row and column."""
-    chunks = _read_columns(estimator, X, reset=True)
+    chunks = _read_columns(estimator, X, reset=reset)
     found = chunks.scan()
     if not found.n:
         raise ValueError(f"X has 0 rows in {len(chunks.sizes)} chunks; at least one row is needed.")

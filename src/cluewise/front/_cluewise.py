@@ -229,8 +229,7 @@ class Cluewise(Clusterer):
         if self.n_clusters is not None:
             self._check_count(chunks.n)
         known = self._check_clues(_refuse_avoid(as_clues(clues, chunks.n)), chunks.n)
-        if known.sizes is not None:
-            raise ClueError("bounds on sizes cannot be kept if X is a dask array.")
+        _refuse_sizes(known)
         self._check_demands(known)
         seed = int(generator(self.random_state).integers(2**31))
         with one_blas_thread(), self._limit_threads():
@@ -302,7 +301,7 @@ class Cluewise(Clusterer):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n, d)
+        X : array-like, sparse matrix or dask array of shape (n, d)
             The rows of the fit, in the same order. Rows that differ are refused.
         sample_weight : array-like of shape (n,), optional
             Their weights, if the fit had any.
@@ -322,9 +321,11 @@ class Cluewise(Clusterer):
         Clues(6 rows: 1 must-link)
         """
         check_is_fitted(self)
+        if is_dask(X):
+            refuse_weight(self, sample_weight)
+            return self._resume_chunks(checked_chunks(self, X, reset=False))
         X = checked_data(self, X, reset=False)
-        if X.shape[0] != self.clues_.n:
-            raise OtherRows(f"X has {X.shape[0]} rows, but the model was fitted to {self.clues_.n}.")
+        self._check_rows(X.shape[0])
         weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
         ground = self._data.ground
         with one_blas_thread(), self._limit_threads():
@@ -333,11 +334,26 @@ class Cluewise(Clusterer):
             self._data = Data(ground.complete(rows), rows, weight, self._data.seed, {})
         return self
 
+    def _resume_chunks(self, chunks: Chunks) -> Self:
+        ground, seed = self._data.ground, self._data.seed
+        self._check_rows(chunks.n)
+        if ground.kept is None:
+            raise ValueError("the model was fitted to rows in memory; pass them to resume as an array.")
+        with one_blas_thread(), self._limit_threads():
+            self._refuse_other_rows(ground.sign(chunks), projected=ground.centers.shape[1] < chunks.d)
+            whole = ground.complete(ground.take(chunks, ground.kept), ground.kept)
+            self._data = Data(whole, whole.rows, None, seed, {}, Elsewhere(chunks, self.clues_))
+        return self
+
+    def _check_rows(self, n: int) -> None:
+        if n != self.clues_.n:
+            raise OtherRows(f"X has {n} rows, but the model was fitted to {self.clues_.n}.")
+
     def _refuse_other_rows(self, given: Signature, *, projected: bool) -> None:
         """Raise unless rows and weights are those of the fit."""
         known = self._sign()
         if known is None:
-            raise ValueError("a model of a dask array, or one of an older version, cannot be resumed; fit it again.")
+            raise ValueError("a model of an older version cannot be resumed; fit it again.")
         if not known.has_weight_of(given):
             how = "without sample_weight" if known.weight is None else "with another sample_weight"
             raise OtherRows(f"the model was fitted {how}.")
@@ -349,9 +365,9 @@ class Cluewise(Clusterer):
             raise OtherRows(f"column {names[changed[0]]} of X differs from that of the fit.", changed.tolist())
 
     def _sign(self) -> Signature | None:
-        """The signature of the rows: of those that are here, or as it was saved; rows of a dask array have none."""
+        """The signature of the rows: of those that are here or in chunks, or as it was saved."""
         if self._data.elsewhere is not None:
-            return None
+            return self._data.ground.sign(self._data.elsewhere.chunks)
         if len(self._data.rows):
             return sign(self._data.rows, self._data.weight)
         return getattr(self, "_signature", None)
@@ -362,14 +378,27 @@ class Cluewise(Clusterer):
 
     def _fit_same_rows(self, known: Clues, start: Any = None) -> Self:
         deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
-        if self._data.elsewhere is not None:
-            raise ValueError("a model of a dask array cannot be updated; fit it again with all clues.")
-        if len(self._data.rows) < known.n:
+        data = self._data
+        if data.elsewhere is None and len(data.rows) < known.n:
             raise ValueError("a loaded model does not hold its rows; pass them to resume(X), then update it.")
+        if data.elsewhere is not None:
+            _refuse_sizes(known)
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
-            self._learn(self._data, known, self._fitted, deadline, start)
+            if data.elsewhere is not None:
+                chunks, ground = data.elsewhere.chunks, data.ground
+                ground.keep(known.tied, chunks)
+                data = data._replace(rows=ground.rows, elsewhere=Elsewhere(chunks, known))
+                known, start = known[ground.kept], _take_start(start, ground.kept, known.n)
+            self._learn(data, known, self._fitted, deadline, start)
         return self
+
+    def _recall_rows(self, data: Data, before: Fitted) -> tuple[Clues, Ints]:
+        """Clues and labels of the last fit, for the rows in memory; rows in chunks have no labels that last."""
+        if data.elsewhere is None and hasattr(self, "labels_"):
+            return self.clues_, self.labels_
+        labels = predict(data.ground, data.rows, data.ground.place, before).argmax(axis=1)
+        return self.clues_ if data.elsewhere is None else self.clues_[data.ground.kept], labels.astype(np.int32)
 
     def predict(self, X: Any) -> Ints:
         """Predict the cluster of each row.
@@ -445,11 +474,11 @@ class Cluewise(Clusterer):
         if given is not None:
             fitted = fit_from(data, evidence, k, _check_start(given, known.n, k))
         elif before is not None and before.k == k and _is_near(evidence.total, before.chosen_for):
-            fitted = fit_again(data, evidence, known, before, self.clues_)
+            fitted = fit_again(data, evidence, known, before, self._recall_rows(data, before)[0])
         else:
             fitted = fit_anew(data, evidence, k, deadline, self.hard)
         found = self._describe(data, known, demands, evidence, fitted)
-        found["cluster_ids_"], fresh = self._name(found["labels_"], known, k, before)
+        found["cluster_ids_"], fresh = self._name(found["labels_"], known, k, data, before)
         if data.elsewhere is not None:
             found |= _spread(data.elsewhere, data.ground, fitted, found)
         # At once: Ctrl-C leaves all results or none.
@@ -482,13 +511,14 @@ class Cluewise(Clusterer):
             "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=k, sample_weight=data.weight),
         }
 
-    def _name(self, labels: Ints, known: Clues, k: int, before: Fitted | None) -> tuple[Ints, int]:
+    def _name(self, labels: Ints, known: Clues, k: int, data: Data, before: Fitted | None) -> tuple[Ints, int]:
         """Ids of the clusters, and the first one that was never used."""
         if before is None:
             return np.arange(k), k
+        earlier = self._recall_rows(data, before)[1]
         old, new = list_classes(self.clues_, before.k), list_classes(known, k)
         named = {new[name]: old[name] for name in new.keys() & old.keys()}
-        return follow(labels, self.labels_, self.cluster_ids_, k, self._next_id, named)
+        return follow(labels, earlier, self.cluster_ids_, k, self._next_id, named)
 
     def _find_count(self, data: Data, known: Clues, demands: Clues, before: Fitted | None, deadline: float) -> int:
         """The number of clusters: as given, as before, as labels or sizes say, or as predicts held-out clues best."""
@@ -559,6 +589,21 @@ def _find_margins(chunk: Floats, ground: Ground, fitted: Fitted) -> Floats:
 
 def _find_no_doubt(chunk: Floats) -> Floats:
     return np.full(len(chunk), np.nan)
+
+
+def _refuse_sizes(known: Clues) -> None:
+    if known.sizes is not None:
+        raise ClueError("bounds on sizes cannot be kept if X is a dask array.")
+
+
+def _take_start(given: Any, kept: Ints, n: int) -> Any:
+    """The start of the rows in memory, from one for all rows, which may be a dask array."""
+    if given is None:
+        return None
+    start = given if is_dask(given) else np.asarray(given)
+    if start.shape != (n,):
+        raise ValueError(f"start must have an integer for each of the {n} rows.")
+    return np.asarray(start[kept])
 
 
 def _refuse_avoid(clues: Clues) -> Clues:

@@ -23,6 +23,7 @@ from cluewise.core.graphs.laplacian import degrees, normalized
 from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
 from cluewise.front._references import References, average, choose_references, has_numbers
+from cluewise.front._signature import Signature, sign_chunks
 from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
@@ -122,7 +123,6 @@ class Ground:
             "affinity",
             "degree",
             "features",
-            "kept",
             "place",
             "rows",
             "values",
@@ -130,9 +130,30 @@ class Ground:
         }
         return {name: vars(self)[name] for name in sorted(kept)} | {"_grains": grains}
 
-    def complete(self, rows: Floats) -> Ground:
-        """What a saved ground lacks, made again from the same rows, projected before."""
+    def keep(self, numbers: Ints, chunks: Chunks) -> None:
+        """Keep more rows of the chunks in memory."""
+        assert self.kept is not None
+        more = np.setdiff1d(numbers, self.kept)
+        if not len(more):
+            return
+        rows = self.take(chunks, more)
+        kept, order = np.unique(np.concatenate([self.kept, more]), return_index=True)
+        place = Place(*(np.concatenate(both)[order] for both in zip(self.place, self.locate(rows))))
+        # At once: Ctrl-C leaves all of it or nothing.
+        self.__dict__.update(kept=kept, place=place, rows=np.concatenate([self.rows, rows])[order])
+
+    def take(self, chunks: Chunks, numbers: Ints) -> Floats:
+        """Some rows of the chunks, projected."""
+        return self.project(chunks.take(numbers)).astype(chunks.dtype, copy=False)
+
+    def sign(self, chunks: Chunks) -> Signature:
+        """The signature of rows in chunks, in one pass."""
+        return sign_chunks(self._project_chunks(chunks))
+
+    def complete(self, rows: Floats, kept: Ints | None = None) -> Ground:
+        """What a saved ground lacks, made again from the same rows, projected before, or those with numbers ``kept``."""
         whole = copy(self)
+        whole.rows, whole.kept = rows, kept
         whole._make_graph()
         whole.place = self.locate(rows)
         whole.features = self._find_features()
@@ -150,6 +171,7 @@ class Ground:
             and (references is None or references._centers.shape == (m, d))
         ):
             raise ValueError("its grains are not in its arrays")
+        self.kept = None  # which models of older versions do not know
         self.__dict__.update(state)
 
     def project(self, X: Any) -> Floats:
@@ -166,7 +188,7 @@ class Ground:
     def make_light(self) -> Ground:
         """A copy with what `locate` and `predict` need, to be sent elsewhere."""
         light = Ground.__new__(Ground)
-        light.__setstate__(self._get_saved_state())
+        light.__setstate__(self._get_saved_state() | {"kept": None})
         return light
 
     def locate(self, rows: Floats) -> Place:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from cluewise._typing import Floats, Ints
+from cluewise.core.chunks import Chunks
 
-__all__ = ["Signature", "sign"]
+__all__ = ["Signature", "sign", "sign_chunks"]
 
 NEAR = 1e-5
 """Differences that count as rounding, relative to the length of a column."""
@@ -37,12 +39,38 @@ class Signature(NamedTuple):
 
 def sign(rows: Floats, weight: Floats | None) -> Signature:
     """The signature of rows in their order."""
-    n, d = rows.shape
-    rng = np.random.default_rng(n)
-    by_position = rng.uniform(1.0, 2.0, n) * rng.choice([-1.0, 1.0], n)  # a row that is moved or changed is noticed
-    total, squares = np.zeros(d), np.zeros(d)
-    for start in range(0, n, BLOCK):
-        some = rows[start : start + BLOCK].astype(np.float64)
-        total += by_position[start : start + BLOCK] @ some
+    n = len(rows)
+    total, squares = _sum(rows, n, 0)
+    factors = None if weight is None else _find_factors(n, 0, n)
+    return Signature(total, np.sqrt(squares), None if factors is None else float(factors @ weight))
+
+
+def sign_chunks(chunks: Chunks) -> Signature:
+    """The same for rows in chunks, which have no weights."""
+    each = [(chunks.n, start) for start in chunks.starts[:-1].tolist()]
+    total, squares = chunks.reduce(_sum, _add, each=each)
+    return Signature(total, np.sqrt(squares), None)
+
+
+def _sum(rows: Floats, n: int, start: int) -> tuple[Floats, Floats]:
+    """What some of n rows add: sums by position, and squares."""
+    total, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
+    factors = _find_factors(n, start, start + len(rows))
+    for first in range(0, len(rows), BLOCK):
+        some = rows[first : first + BLOCK].astype(np.float64)
+        total += factors[first : first + BLOCK] @ some
         squares += (some**2).sum(axis=0)
-    return Signature(total, np.sqrt(squares), None if weight is None else float(by_position @ weight))
+    return total, squares
+
+
+def _add(parts: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    total, squares = (sum(column) for column in zip(*parts))
+    return total, squares
+
+
+def _find_factors(n: int, start: int, stop: int) -> Floats:
+    """Numbers by the positions of rows, drawn for all n: a row that is moved or changed is noticed."""
+    size = np.random.Generator(np.random.PCG64(n).advance(start)).uniform(1.0, 2.0, stop - start)
+    # The signs follow the sizes; a number of the generator has two.
+    signs = np.random.Generator(np.random.PCG64(n).advance(n + start // 2)).choice([-1.0, 1.0], stop - start // 2 * 2)
+    return size * signs[start % 2 :]
