@@ -196,7 +196,7 @@ def test_the_default_tells_what_it_thinks(run, groups):
     tried = told["choice"]["tried"]
     assert tried[0]["score"] == max(one["score"] for one in tried)
     assert told["choice"]["taken"]["start"] in {one["start"] for one in tried}
-    assert f"Chosen: {told['choice']['reason']} ({len(tried)} compared).\n" in answer.out
+    assert f"Chosen: {told['choice']['reason']}. {len(tried)} settings were compared on held-out clues.\n" in answer.out
     assert "\nTrust in links.csv: " in answer.out
     assert "\nProbability that the clues made the result worse: " in answer.out
     assert "2 clues are broken:\n" in answer.out

@@ -71,7 +71,7 @@ def _tell_choice(facts: dict[str, Any]) -> None:
     """What was chosen and why, how far the clues can be trusted, and what they may have spoiled."""
     choice = facts["choice"]
     if choice["tried"]:
-        say(f"Chosen: {choice['reason']} ({len(choice['tried'])} compared).")
+        say(f"Chosen: {choice['reason']}. {len(choice['tried'])} settings were compared on held-out clues.")
     else:
         say(f"Chosen: {choice['taken']['start']}; {choice['reason']}.")
     for source, shares in facts["trust"].items():
