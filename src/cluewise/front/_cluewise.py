@@ -36,19 +36,19 @@ from cluewise.core.chunks import Chunks
 from cluewise.core.threads import one_blas_thread, threads
 from cluewise.exceptions import ClueError, Infeasible, OtherRows
 from cluewise.front._choice import Choice, make_folds
-from cluewise.front._count import choose_count, count_at_least, count_at_most, count_by_gap
+from cluewise.front._count import choose_count, count_apart, count_at_least, count_at_most, count_by_gap
 from cluewise.front._evidence import Evidence, gather
 from cluewise.front._fitting import (
     LONG,
     Data,
     Elsewhere,
     Fitted,
+    compare_counts,
     fit_again,
     fit_anew,
     fit_from,
     predict,
     predict_chunk,
-    score_count,
 )
 from cluewise.front._ground import Ground
 from cluewise.front._ids import follow, list_classes
@@ -66,6 +66,9 @@ HARM = (1.95, 1.66)
 """Log-odds that a result is worse than without clues (by an ARI of more than .02): the first if held-out clues gain
 nothing, less the second times the logarithm of one more than their gain. Decision 0015 tells how they were found."""
 
+MANY = 200_000
+"""Rows whose probabilities are held at once."""
+
 FEW = 10
 """Clues that are too few to find the number of clusters."""
 
@@ -80,8 +83,7 @@ class Cluewise(Clusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters. None: found from the clues and the data; labels and rows that are apart from each other
-        bound it from below.
+        Number of clusters. None: found from the clues and the data, at least one for each class of labels.
     hard : bool, default=False
         Whether every clue holds in the result; clues that cannot hold together raise `Contradiction` or `Infeasible`,
         and partitions are refused. Links and groups of infinite weight, and sizes, hold in any case.
@@ -489,8 +491,10 @@ class Cluewise(Clusterer):
     def _describe(self, data: Data, known: Clues, demands: Clues, evidence: Evidence, fitted: Fitted) -> Attributes:
         """Everything that a user may ask about a fit."""
         k, right = fitted.k, fitted.right
-        P = predict(data.ground, data.rows, data.ground.place, fitted)
-        labels = _settle(P, demands, k, data.weight) if demands.kinds else P.argmax(axis=1).astype(np.int32)
+        labels, margin = _read(data, fitted)
+        if demands.kinds:
+            P = predict(data.ground, data.rows, data.ground.place, fitted)
+            labels = _settle(P, demands, k, data.weight)
         doubt = doubt_links(known, right[: len(known.must) + len(known.cannot)])
         label_doubt = doubt_labels(right[len(evidence.ends) :], k)
         if self.hard:
@@ -501,7 +505,7 @@ class Cluewise(Clusterer):
         return {
             "labels_": labels,
             "n_clusters_": int(np.count_nonzero(np.bincount(labels, minlength=k))),
-            "margin_": find_margin(P).astype(data.rows.dtype),
+            "margin_": margin,
             "clues_": known,
             "doubt_": doubt,
             "label_doubt_": by_row,
@@ -530,21 +534,37 @@ class Cluewise(Clusterer):
             return before.k
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes)
-        likely = max(least, min(most, count_by_gap(ground, least)))
         evidence, _ = gather(known, least, grain).arrange(grain)
+        apart = max(least, count_apart(known))
         if len(evidence.labeled) > evidence.total / 2:
             # Who labels rows of one class only has seen others that are not of it.
-            return least if least > 1 else min(max(likely, 2), ground.m, most)
-        most = min(ground.m, most, max(30, 2 * least))
-        if len(evidence.doubtful) < FEW or most <= least:
+            return apart if apart > 1 else min(max(count_by_gap(ground, 1), 2), ground.m, most)
+        few = len(evidence.doubtful) < FEW  # too few to contradict each other
+        likely = max(least, min(most, count_by_gap(ground, apart if few else least)))
+        most = min(ground.m, most, max(30, 2 * apart))
+        if few or most <= least:
             return likely
         folds = make_folds(evidence, np.random.default_rng(data.seed))
+        if not folds:
+            return likely
         enough = (monotonic() + deadline) / 2  # the rest is for the choice
+        compare = compare_counts(data, evidence, folds, most)
 
-        def score(k: int) -> float:
-            return -np.inf if monotonic() > enough else score_count(data, gather(known, k, grain), evidence, folds, k)
+        def score(k: int) -> float | None:
+            return None if monotonic() > enough else compare(k)
 
-        return choose_count(score, max(least, 2), most, likely)
+        return choose_count(score, max(least, 2), most, likely, apart)
+
+
+def _read(data: Data, fitted: Fitted) -> tuple[Ints, Floats]:
+    """The most probable cluster of each row, and its margin: some rows at a time, as probabilities need more room."""
+    n, place = len(data.rows), data.ground.place
+    labels, margin = np.empty(n, dtype=np.int32), np.empty(n, dtype=data.rows.dtype)
+    for start in range(0, n, MANY):
+        part = slice(start, start + MANY)
+        P = predict(data.ground, data.rows[part], place.take(part), fitted)
+        labels[part], margin[part] = P.argmax(axis=1), find_margin(P)
+    return labels, margin
 
 
 def _spread(elsewhere: Elsewhere, ground: Ground, fitted: Fitted, found: Attributes) -> Attributes:

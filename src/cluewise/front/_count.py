@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import ceil
 
 import numpy as np
@@ -11,7 +11,7 @@ from cluewise.clues import Clues
 from cluewise.exact.network import Network
 from cluewise.front._ground import Ground
 
-__all__ = ["choose_count", "count_at_least", "count_at_most", "count_by_gap"]
+__all__ = ["choose_count", "count_apart", "count_at_least", "count_at_most", "count_by_gap"]
 
 MOST = 30
 """Clusters that are tried without clues about more."""
@@ -22,21 +22,37 @@ CONNECTED = 0.01
 LADDER = (2, 3, 4, 5, 7, 10, 14, 20, 28)
 """Numbers that are tried first."""
 
+TEMPER = 0.3
+"""What the log-likelihood of the held-out clues counts: less than in a choice among fits of the same number, as it also
+is a matter of luck how good a fit each number gets."""
+
+FEWER, STRUCTURE = 1.0, 0.5
+"""Powers: before any clue, k clusters are as likely as 1 / k to the first, times to the second the ratio, below 1, of k
+and the number without clues."""
+
+WRONG = 3.0
+"""Log-odds that a clue is right: what every cluster costs that is fewer than rows that are apart from each other."""
+
+CLUED = 2.0
+"""Log-likelihood that the clues have to gain to change the number that is likely without them."""
+
 
 def count_at_least(clues: Clues, demands: Clues) -> int:
-    """Clusters that the clues require: classes of labels, and components that all exclude each other.
-
-    What has to hold (``demands``) may require more, where components that exclude each other form no clique.
-    """
-    classes = len(np.unique(clues.labels[clues.labels >= 0]))
-    net = Network.build(clues.graph, clues.cliques)
-    least = max(classes, len(net.largest_clique()), _grow_clique(net), 1)
+    """Clusters that there are in any case: classes of labels, and what has to hold (``demands``)."""
+    least = max(len(np.unique(clues.labels[clues.labels >= 0])), count_apart(demands))
     if clues.sizes is not None and clues.sizes.ndim == 1 and clues.size_unit == "points":
         least = max(least, ceil(clues.n / clues.sizes[1]))
     links = demands.only(demands.kinds - {"sizes"})
+    # Components that exclude each other may need more clusters even if they form no clique.
     while least < clues.n and links.feasible(least) is False:
         least += 1
     return least
+
+
+def count_apart(clues: Clues) -> int:
+    """Components of rows that all exclude each other, as far as they are found: clusters, if no clue is wrong."""
+    net = Network.build(clues.graph, clues.cliques)
+    return max(len(net.largest_clique()), _grow_clique(net), 1)
 
 
 def count_at_most(clues: Clues) -> int:
@@ -74,20 +90,39 @@ def count_by_gap(ground: Ground, least: int) -> int:
     return least + int((left[least : most + 1] / left[least - 1 : most]).argmax())
 
 
-def choose_count(score: Callable[[int], float], least: int, most: int, likely: int) -> int:
-    """The number of clusters with the highest score: along a ladder, then around the best one."""
+def choose_count(score: Callable[[int], float | None], least: int, most: int, likely: int, apart: int) -> int:
+    """The number of clusters in the middle of those that may be true, given how well each predicts held-out clues.
+
+    ``score`` is the log-likelihood of the held-out clues, None if no time is left; ``likely`` is the number without
+    clues, ``apart`` the number if all clues are right. The curve is flat around its top, and ragged, as some numbers
+    have a lucky fit: the median of the posterior is closer to the truth than the number with the highest score.
+    """
     found: dict[int, float] = {}
 
-    def look(numbers: list[int]) -> int:
+    def look(numbers: Iterable[int]) -> None:
         for k in numbers:
-            if least <= k <= most and k not in found:
-                found[k] = score(k)
-        return max(found, key=lambda k: (found[k], k == likely, -k))
+            if least <= k <= most and k not in found and (value := score(k)) is not None:
+                found[k] = value
 
     # What is likely comes first: a time limit may leave no time for others.
-    best = look([likely, least, *LADDER])
+    look([likely, least, *LADDER])
+    if not found:
+        return likely
     while True:
-        step = look([best - 1, best + 1, best - 2, best + 2])
-        if step == best:
-            return best
-        best = step
+        before = len(found)
+        middle = _find_middle(found, likely, apart)
+        look([middle, middle - 1, middle + 1])
+        if len(found) == before:
+            break
+    gain = max(found.values()) - found.get(likely, -np.inf)
+    return likely if gain < CLUED and likely >= apart else middle
+
+
+def _find_middle(found: dict[int, float], likely: int, apart: int) -> int:
+    """Median of the posterior; between numbers that were tried, scores are interpolated."""
+    tried = sorted(found)
+    k = np.arange(tried[0], tried[-1] + 1)
+    odds = TEMPER * np.interp(k, tried, [found[one] for one in tried])
+    odds -= FEWER * np.log(k) + STRUCTURE * np.abs(np.log(k / likely)) + WRONG * np.maximum(apart - k, 0)
+    mass = np.cumsum(np.exp(odds - odds.max()))
+    return int(k[np.searchsorted(mass, mass[-1] / 2)])

@@ -14,7 +14,7 @@ from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks
 from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds, select
 from cluewise.front._evidence import Evidence
-from cluewise.front._ground import Ground, Place
+from cluewise.front._ground import Ground, Place, spread
 from cluewise.front._likelihood import Plan, Regression, soften
 from cluewise.front._starts import Starts, match
 
@@ -23,12 +23,12 @@ __all__ = [
     "Data",
     "Elsewhere",
     "Fitted",
+    "compare_counts",
     "fit_again",
     "fit_anew",
     "fit_from",
     "predict",
     "predict_chunk",
-    "score_count",
 ]
 
 FOLDS = 3
@@ -114,10 +114,18 @@ def fit_from(data: Data, evidence: Evidence, k: int, labels: Ints) -> Fitted:
     return Fitted(k, Choice(plan, starts.default, "a start was given"), 0, start, weights, right)
 
 
-def score_count(data: Data, known: Evidence, evidence: Evidence, folds: list[Fold], k: int) -> float:
-    """How well k clusters predict held-out clues; ``known`` is the evidence as of k clusters."""
-    starts, regression = _prepare(data, known, k)
-    return Search(starts, regression, evidence, folds, monotonic() + LONG).score_count()
+def compare_counts(data: Data, evidence: Evidence, folds: list[Fold], most: int) -> Callable[[int], float]:
+    """A function that tells how well k clusters predict held-out clues, for k up to ``most``."""
+    # What depends on clues but not on k is made once.
+    points = [Starts(data.ground, most, data.seed).embed(fold.train) for fold in folds]
+    _, regression = _prepare(data, evidence, most)
+
+    def score(k: int) -> float:
+        starts = data.starts.setdefault(k, Starts(data.ground, k, data.seed))
+        own = [starts.group(*each) for each in zip(points, (fold.train for fold in folds))]
+        return Search(starts, regression.set_count(k), evidence, folds, monotonic() + LONG).score_count(own)
+
+    return score
 
 
 def _prepare(data: Data, evidence: Evidence, k: int) -> tuple[Starts, Regression]:
@@ -136,8 +144,7 @@ def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Float
     """Probability of each cluster for each row."""
     if fitted.weights is not None:
         return ground.predict(rows, place, fitted.choice.plan.view, fitted.weights)
-    own = soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32)
-    return np.einsum("ij,ijc->ic", place.share, own[place.near])
+    return spread(place, soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32))
 
 
 def predict_chunk(chunk: Floats, ground: Ground, fitted: Fitted) -> Floats:
@@ -184,8 +191,7 @@ def _cross_judge(
 def _recall(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Floats:
     """The same after an update: old clues as they were judged, new ones by the last fit, which did not see them."""
     rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
-    place = Place(*(column[rows] for column in data.ground.place))
-    P = predict(data.ground, data.rows[rows], place, before)
+    P = predict(data.ground, data.rows[rows], data.ground.place.take(rows), before)
     here = evidence.renumber(np.searchsorted(rows, np.arange(known.n)))
     same = np.einsum("ij,ij->i", P[here.ends[:, 0]], P[here.ends[:, 1]])
     right = np.concatenate([np.where(here.is_must, same, 1 - same), P[here.labeled, here.classes]]).astype(np.float64)

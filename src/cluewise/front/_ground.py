@@ -28,7 +28,7 @@ from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
 
-__all__ = ["VIEWS", "Ground", "Place"]
+__all__ = ["VIEWS", "Ground", "Place", "spread"]
 
 CROWD, GRAINS = 100_000, 1500
 """Rows beyond which there are this many grains; before, `Grains` decides."""
@@ -62,7 +62,15 @@ class Place(NamedTuple):
 
     grain: Ints  # (n,)
     near: Ints  # (n, q)
-    share: Floats  # (n, q)
+    share: Floats  # (n, q), perhaps in half precision
+
+    def take(self, rows: Ints | slice) -> Place:
+        """The same of some rows."""
+        return Place(self.grain[rows], self.near[rows], self.share[rows])
+
+    def blend(self, rows: slice, values: Floats) -> Floats:
+        """Mean of the values of the nearest references of some rows; ``values`` has a line for each reference."""
+        return np.einsum("ij,ijc->ic", self.share[rows].astype(np.float32, copy=False), values[self.near[rows]])
 
 
 class Ground:
@@ -283,18 +291,34 @@ class Ground:
         along, similar, columns, constant = np.split(
             whole, np.cumsum([self._along.shape[1], len(self._landmarks), self.centers.shape[1]])
         )
-        by_reference = self._along @ along + constant
+        by_reference = np.empty((len(self._along), weights.shape[1]))
+
+        def look(block: slice) -> None:
+            by_reference[block] = self._along[block] @ along + constant
+
+        _visit(look, len(by_reference))
         P = np.empty((len(rows), weights.shape[1]), dtype=np.float32)
 
         def work(block: slice) -> None:
             near, far = self._parts(rows[block])
             scores = near @ similar + far @ columns
-            scores += np.einsum("ij,ijc->ic", place.share[block], by_reference[place.near[block]])
+            scores += place.blend(block, by_reference)
             softmax(scores)
             P[block] = scores
 
         _visit(work, len(rows))
         return P
+
+
+def spread(place: Place, values: Floats) -> Floats:
+    """Mean of the values of the nearest references of every row."""
+    spread = np.empty((len(place.grain), values.shape[1]), dtype=np.float32)
+
+    def work(block: slice) -> None:
+        spread[block] = place.blend(block, values)
+
+    _visit(work, len(spread))
+    return spread
 
 
 def _project(chunk: Floats, projection: Any) -> Floats:

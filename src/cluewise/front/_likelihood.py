@@ -7,6 +7,7 @@ says what rows without clues do; without it there are many solutions, as cluster
 
 from __future__ import annotations
 
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -71,6 +72,12 @@ class Regression:
         # Numbers of rows among the anchors and the rows that are mentioned.
         self._number = np.zeros(len(rows), dtype=np.int64)
         self._number[self._rows] = count + np.arange(len(self._rows))
+
+    def set_count(self, k: int) -> Regression:
+        """The same for another number of clusters."""
+        other = copy(self)
+        other.k = k
+        return other
 
     def fit(self, start: Ints, plan: Plan, evidence: Evidence, first: Floats | None, max_iter: int) -> Floats:
         """Weights of the features of a view, from first weights; ``start`` has a cluster for each grain."""

@@ -34,6 +34,9 @@ LISTED, VISITED = 96, 24
 BLOCK = 1024
 """Rows whose references are found at once."""
 
+WIDE = 32
+"""Features that walk at once."""
+
 
 class References:
     """References among rows, and their features.
@@ -52,6 +55,8 @@ class References:
         Numbers of the rows that are references; a grain without one adds its first row.
     """
 
+    _is_short = False  # whether numbers and shares have two bytes each, which matters if most rows are no references
+
     def __init__(
         self,
         rows: Floats,
@@ -61,6 +66,7 @@ class References:
         chosen: Ints,
     ) -> None:
         m = len(centers)
+        self._is_short = len(rows) > 2 * len(chosen) and MOST + m <= np.iinfo(np.uint16).max
         # One row of each grain at least, so that no row is without references.
         missed = np.setdiff1d(grain, grain[chosen])
         first = np.unique(grain, return_index=True)
@@ -81,9 +87,12 @@ class References:
         graph = _as_matrix(near, self._share, len(near))
         graph = graph + graph.T
         graph = csr_array(graph / graph.sum(axis=1)[:, None])
-        self.features = features[self.grain].astype(np.float32)
-        for _ in range(STEPS):
-            self.features = graph @ self.features
+        self.features = np.empty((len(near), features.shape[1]), dtype=np.float32)
+        for some in _cut(features.shape[1], WIDE):
+            walking = features[:, some][self.grain].astype(np.float32)
+            for _ in range(STEPS):
+                walking = graph @ walking
+            self.features[:, some] = walking
 
     def _get_saved_state(self) -> dict[str, Any]:
         """What a saved model needs to find the references of new rows: the references themselves, which are rows."""
@@ -109,11 +118,15 @@ class References:
         """References of a row."""
         return min(NEIGHBORS, len(self.grain))
 
+    def _make_room(self, n: int) -> tuple[Ints, Floats]:
+        kinds = (np.uint16, np.float16) if self._is_short else (np.int32, np.float32)
+        near, share = (np.empty((n, self._width), dtype=kind) for kind in kinds)
+        return near, share
+
     def find_all(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
         """The nearest references of the rows from which references were taken, and their shares."""
-        others = np.delete(np.arange(len(rows)), self._chosen)
-        near = np.empty((len(rows), self._width), dtype=np.int32)
-        share = np.empty(near.shape, dtype=np.float32)
+        others = np.delete(np.arange(len(rows), dtype=np.int32), self._chosen)
+        near, share = self._make_room(len(rows))
         near[self._chosen], share[self._chosen] = self._near, self._share
         others = others[np.argsort(grain[others], kind="stable")]
         self._find(rows, grain, others, near, share)
@@ -121,8 +134,7 @@ class References:
 
     def find(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
         """The nearest references of other rows, and their shares."""
-        near = np.empty((len(rows), self._width), dtype=np.int32)
-        share = np.empty(near.shape, dtype=np.float32)
+        near, share = self._make_room(len(rows))
         self._find(rows, grain, np.argsort(grain, kind="stable"), near, share)
         return near, share
 
@@ -130,7 +142,8 @@ class References:
         """Mean features of the references of each grain."""
         count = np.maximum(np.diff(self._first), 1)
         member = csr_array((np.ones(len(self.grain)), np.arange(len(self.grain)), self._first))
-        return (member @ self.features) / count[:, None]
+        parts = [member @ self.features[:, some] for some in _cut(self.features.shape[1], WIDE)]
+        return np.hstack(parts) / count[:, None]
 
     def _find(self, rows: Floats, grain: Ints, some: Ints, near: Ints, share: Floats) -> None:
         """Write the lines of some rows."""
@@ -177,8 +190,9 @@ def average(near: Ints, share: Floats, features: Floats) -> Floats:
 
 def _as_matrix(near: Ints, share: Floats, count: int) -> csr_array:
     n, width = near.shape
+    share = share.astype(np.float32, copy=False)
     return csr_array((share.ravel(), near.ravel(), np.arange(0, n * width + 1, width)), shape=(n, count))
 
 
-def _cut(n: int) -> list[slice]:
-    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
+def _cut(n: int, size: int = BLOCK) -> list[slice]:
+    return [slice(start, start + size) for start in range(0, n, size)]

@@ -173,12 +173,25 @@ class Starts:
     def _propagate(self, known: Evidence) -> Ints:
         """E2CP on the graph of the grains."""
         lifted = self._lift(known)
-        if not lifted.kinds:
-            return self.plain("spectral")
+        return self._fit_e2cp(lifted).labels_.astype(np.int64) if lifted.kinds else self.plain("spectral")
+
+    def _fit_e2cp(self, lifted: Clues) -> E2CP:
         method = E2CP(self._most, affinity="precomputed", n_init=RESTARTS, random_state=self._seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about empty clusters
-            return method.fit(self._ground.affinity, clues=lifted).labels_.astype(np.int64)
+            return method.fit(self._ground.affinity, clues=lifted)
+
+    def embed(self, evidence: Evidence) -> Floats:
+        """Grains after clues have propagated, with a column for each cluster: the first k are for k clusters."""
+        lifted = self._lift(evidence.renumber(self._ground.place.grain))
+        if not lifted.kinds:
+            return self._ground.vectors[:, : self._most] / np.sqrt(self._ground.degree)[:, None]
+        return self._fit_e2cp(lifted).embedding_
+
+    def group(self, points: Floats, evidence: Evidence) -> Ints:
+        """Propagation from an embedding for at least as many clusters: far cheaper than to propagate anew."""
+        labels = self._group(_scale_rows(points[:, : self._most]), RESTARTS, None)
+        return match(_number(labels), evidence, self._ground.place.grain, self.k)
 
     def _join_pieces(self, known: Evidence, evidence: Evidence) -> Ints:
         """Pieces of clusters put together as the clues say; they are found once."""
@@ -246,9 +259,7 @@ class Starts:
         return self._embed(vectors, degree, n_init=RESTARTS)
 
     def _embed(self, vectors: Floats, degree: Floats, n_init: int) -> Ints:
-        points = vectors / np.sqrt(degree)[:, None]
-        length = np.linalg.norm(points, axis=1, keepdims=True)
-        return self._group(points / np.where(length > 0, length, 1.0), n_init, None)
+        return self._group(_scale_rows(vectors / np.sqrt(degree)[:, None]), n_init, None)
 
     def _group(self, points: Floats, n_init: int, weight: Any, count: int | None = None) -> Ints:
         return self._fit_means(points, n_init, weight, count or self._most, self._seed).labels_.astype(np.int64)
@@ -257,6 +268,12 @@ class Starts:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
             return KMeans(count, n_init=n_init, random_state=seed).fit(points, sample_weight=weight)
+
+
+def _scale_rows(points: Floats) -> Floats:
+    """The direction of each row."""
+    length = np.linalg.norm(points, axis=1, keepdims=True)
+    return points / np.where(length > 0, length, 1.0)
 
 
 def _number(labels: Ints) -> Ints:

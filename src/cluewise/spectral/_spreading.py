@@ -30,6 +30,9 @@ KEEP = 1e-2
 WORK = 4 * 10**8
 """Maximum number of products for such pairs; if there would be more, smaller entries of G are dropped."""
 
+PAIRS = 400_000
+"""Pairs of a dense affinity that are changed at a time."""
+
 ROOM = 2**20
 """Entries in a block of F at edges."""
 
@@ -106,7 +109,7 @@ def spread_links(affinity: Any, links: csr_array, alpha: float) -> Any:
     if isinstance(G, np.ndarray):
         F = (G @ Z) @ G.T
         F /= np.abs(F).max()
-        return _adjust_all(affinity, F)
+        return _adjust_all(affinity, lambda part: F[part])
     W = csr_array(affinity)
     along = _along(W, G, Z)
     most = max(float(np.abs(along).max(initial=0.0)), float(np.abs(Z.data).max()))
@@ -125,8 +128,7 @@ def spread_votes(affinity: Any, G: Any, must: csr_array, cannot: csr_array) -> A
     for the tied rows, whose columns of G are given.
     """
     if isinstance(G, np.ndarray):
-        M, C = ((G @ links) @ G.T for links in (must, cannot))
-        return _adjust_all(affinity, _vote(M - C, M + C))
+        return _adjust_all(affinity, lambda part: _vote_all(G, must, cannot, part))
     W = csr_array(affinity)
     # As the two parts of a complex number, M − C and M + C are computed at once.
     Z = csr_array((must - cannot) + 1j * (must + cannot))
@@ -143,9 +145,19 @@ def _adjust(weight: Floats, F: Floats) -> Floats:
     return np.where(F >= 0, 1 - (1 - F) * (1 - weight), (1 + F) * weight)
 
 
-def _adjust_all(affinity: Any, F: Floats) -> Floats:
-    W = affinity if isinstance(affinity, np.ndarray) else affinity.toarray()
-    adjusted = _adjust(W, F)
+def _vote_all(G: Floats, must: csr_array, cannot: csr_array, part: slice) -> Floats:
+    """Votes on all pairs of some rows."""
+    M, C = ((G[part] @ links) @ G.T for links in (must, cannot))
+    return _vote(M - C, M + C)
+
+
+def _adjust_all(affinity: Any, vote: Callable[[slice], Floats]) -> Floats:
+    """The affinity of all pairs, as changed by F of some rows at a time."""
+    adjusted = affinity.copy() if isinstance(affinity, np.ndarray) else affinity.toarray()
+    size = PAIRS // max(len(adjusted), 1) + 1
+    for start in range(0, len(adjusted), size):
+        part = slice(start, start + size)
+        adjusted[part] = _adjust(adjusted[part], vote(part))
     np.fill_diagonal(adjusted, 0)
     return adjusted
 

@@ -43,7 +43,9 @@ def normalized(affinity: Any, degree: Floats) -> Any:
     """D^−½ A D^−½, dense or sparse like A."""
     root = 1 / np.sqrt(degree)
     if isinstance(affinity, np.ndarray):
-        return affinity * root * root[:, None]
+        scaled = affinity * root
+        scaled *= root[:, None]
+        return scaled
     scale = diags_array(root)
     return csr_array(scale @ affinity @ scale)
 
