@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import drawing
 import numpy as np
 from docutils import nodes
-from evidence import EXPERIMENTS, tables
+from evidence import front_door
 from sphinx.util.docutils import SphinxDirective
 
 if TYPE_CHECKING:
     from cluewise import Clues
-
-FRONT_DOOR = EXPERIMENTS / "results" / "front_door.md"
 
 
 def clues() -> str:
@@ -177,8 +175,7 @@ def trust() -> str:
 
 def no_harm() -> str:
     """What wrong links cost: Cluewise, without clues too, and methods that believe more, on twelve real data sets."""
-    means = next(lines for heading, _, lines in tables(FRONT_DOOR.read_text("utf-8")) if heading == "Mean ARI")
-    rows = {row["setting"]: row for row in means}
+    means = front_door()
     shares = (0, 10, 20, 30)
     shown = ("Cluewise", "Cluewise, no clues", "E2CP", "PCKMeans", "MaxMarginClusterer")
     parts = []
@@ -187,7 +184,7 @@ def no_harm() -> str:
         parts.append(drawing.framed(frame, words))
         ends = []
         for number, name in enumerate(shown):
-            found = [(share, float(rows[f"{amount} pairs, {share} % wrong"][name].split()[0])) for share in shares]
+            found = [(share, means[f"{amount} pairs, {share} % wrong"][name]) for share in shares]
             points = frame.at(found)
             parts.append(drawing.path(points, "line plain" if number == 1 else f"line l{number}"))
             parts += [drawing.dot(*at, f"end l{number}", 3.5) for at in points if number != 1]
