@@ -35,9 +35,16 @@ if TYPE_CHECKING:
     from cluewise.core.threads import threads as threads
     from cluewise.density import *
     from cluewise.ensemble import *
+    from cluewise.exceptions import ClueError as ClueError
+    from cluewise.exceptions import ClueWarning as ClueWarning
+    from cluewise.exceptions import ColumnWarning as ColumnWarning
     from cluewise.exceptions import Contradiction as Contradiction
     from cluewise.exceptions import Infeasible as Infeasible
+    from cluewise.exceptions import NotDescending as NotDescending
+    from cluewise.exceptions import OtherRows as OtherRows
+    from cluewise.exceptions import SoftClueWarning as SoftClueWarning
     from cluewise.exceptions import Undecided as Undecided
+    from cluewise.exceptions import UnusedClueWarning as UnusedClueWarning
     from cluewise.explain import describe as describe
     from cluewise.explain import stability as stability
     from cluewise.front import Cluewise as Cluewise
