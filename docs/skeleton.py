@@ -1,9 +1,7 @@
 """Priced labels: K-means that pays a price for every label that it overrules, after [Basu2002]_."""
 
-# A complete method to copy from: copy this file into its family, src/cluewise/centroid/_your_method.py, and change it
-# from top to bottom. Comments in square brackets are for you; delete them. Then add the class to the family's
-# __init__.py and run `make laws NAME=YourMethod`. [The first line of the file says what the method does and whose it
-# is; the key is the one in references.bib.]
+# A complete method to copy: save this file under another name, anywhere, and change it from top to bottom. Comments in
+# square brackets are for you; delete them. [The first line of the file says what the method does and whose it is.]
 
 from __future__ import annotations
 
@@ -12,15 +10,17 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
 
-from cluewise._sklearn import Interval
-from cluewise._typing import Floats, Ints
-from cluewise.base import Attributes, Card, CentroidClusterer, Problem
-from cluewise.centroid._starts import label_centers, labelled_rows
-from cluewise.core import assign, centers, loop
+from cluewise.base import Attributes, Card, CentroidClusterer, Problem, class_clusters
+from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.rows import Rows
 
 __all__ = ["PricedLabels"]
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
 
 
 class State(NamedTuple):
@@ -51,9 +51,22 @@ def step(state: State, *, rows: Rows, classes: Ints, penalty: float, total: floa
 
 
 def overruled(rows: Rows, labels: Ints, classes: Ints) -> float:
-    """Weight of the labelled rows that are not in the cluster of their class."""
+    """Weight of the labeled rows that are not in the cluster of their class."""
     broken = (classes >= 0) & (labels != classes)
     return float(broken.sum() if rows.weight is None else rows.weight[broken].sum())
+
+
+def first_centers(problem: Problem, init: Any, classes: Ints) -> Floats:
+    """Means of the classes; ``init`` chooses the centers of clusters without a labeled row, or all of them."""
+    # [An array or a callable is taken as it is: the laws start two fits alike by passing the same centers.]
+    given = seeding.given_centers(init, ("k-means++", "random"), problem.rows, problem.k, problem.rng)
+    if given is not None:
+        return given
+    means, mass = centers.group_means(problem.rows, classes, problem.k)
+    seeded = mass > 0
+    filled = seeding.fill(init, problem.rows, means[seeded], problem.k, problem.rng)
+    means[~seeded] = filled[seeded.sum() :]
+    return means
 
 
 class PricedLabels(CentroidClusterer):
@@ -67,8 +80,8 @@ class PricedLabels(CentroidClusterer):
     {n_clusters}
     penalty : float, default=1.0
         What it costs to overrule a label, in squared distances.
-    init : {"k-means++", "random", "perturbed"}, array-like of shape (k, d) or callable, default="k-means++"
-        Start of the clusters without a labelled row.
+    init : {"k-means++", "random"}, array-like of shape (k, d) or callable, default="k-means++"
+        Start of the clusters without a labeled row.
     {n_init 5}
     {max_iter 300}
     {tol}
@@ -115,7 +128,8 @@ class PricedLabels(CentroidClusterer):
     [0 0 1 1 1]
     """
 
-    # [Which laws the class must obey; CONTRIBUTING.md explains every field. Only what differs from the defaults.]
+    # [What the method promises, and so which laws it must obey. Only what differs from the defaults, which are those of
+    # a variant of K-means; the docstring of Card explains every field.]
     card = Card(
         paper="Basu2002",
         title="K-means with priced labels",
@@ -151,7 +165,9 @@ class PricedLabels(CentroidClusterer):
 
     # [What all starts share, made once: it comes back as problem.shared. Views of the clues belong here.]
     def _prepare(self, problem: Problem) -> Ints:
-        return labelled_rows(problem)
+        known = problem.clues
+        cluster = np.append(class_clusters(known, problem.k), np.int32(-1))  # of each class; the last: no label
+        return cluster[known.labels]
 
     # [One run from one start. `fit` has checked rows, clues and parameters; it calls this once per start with another
     # problem.rng, keeps the result with the lowest objective, and alone writes attributes. What is estimated in the
@@ -159,7 +175,7 @@ class PricedLabels(CentroidClusterer):
     # the first start ended.]
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, classes = problem.rows, problem.shared
-        start = State(assign.no_labels(rows.n), label_centers(problem, self.init, classes))
+        start = State(assign.no_labels(rows.n), first_centers(problem, self.init, classes))
         move = partial(step, rows=rows, classes=classes, penalty=float(self.penalty), total=problem.total)
         # [The last argument is the rise of the objective that rounding may cause, in proportion to what is added up.]
         most = problem.total + self.penalty * rows.mass

@@ -181,5 +181,7 @@ def law_within_budget(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    budget = _BUDGETS[estimator.card.memory]
-    assert peak < budget * 2**20, f"2,000 rows took {peak / 2**20:.0f} MiB; the budget is {budget} MiB."
+    memory = estimator.card.memory
+    budget = _BUDGETS[memory]
+    allowed = f"card.memory={memory!r} allows {budget} MiB"
+    assert peak < budget * 2**20, f"2,000 rows took {peak / 2**20:.0f} MiB; {allowed}."

@@ -48,7 +48,14 @@ def law_permuted_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None
     new_place = np.argsort(rows)
     before = fit(model, X, known)
     after = fit(copy_with(model, order=new_place[order]), X[rows], known[rows])
-    assert_same(before, after, "permuting the rows", rows=rows)
+    assert_same(before, after, "permuting the rows" + _start_in(model), rows=rows)
+
+
+def _start_in(model: Any) -> str:
+    """Tell those whose method draws its start from the rows how two fits can start alike, as a part of a sentence."""
+    if model.card.deterministic or hasattr(model, "init"):
+        return ""
+    return " (two fits start alike if there is a parameter init that takes an array of centers)"
 
 
 def law_moved_and_scaled_rows(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
@@ -99,7 +106,7 @@ def law_weights_are_repetitions(estimator: Any, X: Floats, clues: Clues, rng: Rn
     # Clues are about the first of equal rows, but a clustering to avoid is about all of them.
     moved = move_clues(known[kept].only(known.kinds - {"avoid"}), first, len(rows))
     repeated = fit(again, X[rows], moved | Clues(len(rows), avoid=[column[rows] for column in known.avoid]))
-    assert_same(weighted, repeated, "repeating rows instead of weighting them", rows=rows)
+    assert_same(weighted, repeated, "repeating rows instead of weighting them" + _start_in(model), rows=rows)
     a, b = (getattr(model, "objective_", 0.0) for model in (weighted, repeated))
     assert np.isclose(a, b), f"the objective is {a} with weights and {b} with repeated rows."
 

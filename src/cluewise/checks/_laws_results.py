@@ -1,12 +1,15 @@
-"""Laws about results: labels, centers, objective and predictions agree."""
+"""Laws about results: what the card implies is there; labels, centers, objective and predictions agree."""
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from cluewise._typing import Floats
+from cluewise.base import Card
 from cluewise.checks._fits import Rng, assert_same, copy_with, fit, fix_start, select_clues
 from cluewise.clues import Clues
 
@@ -14,11 +17,42 @@ __all__ = [
     "law_centers_are_means",
     "law_doubts_are_probabilities",
     "law_labels_are_clusters",
+    "law_nothing_is_missing",
     "law_objective_never_rises",
     "law_prediction_knows_its_rows",
     "law_seed_is_irrelevant",
     "law_same_seed_same_result",
 ]
+
+
+# What an estimator must have, by the field and value of the card that imply it; None: every estimator has it.
+_ARGUMENTS = {"clues": None, "sample_weight": ("weights", True)}
+_PARAMETERS = {"n_clusters": ("finds", False), "init": ("plain", "k-means")}
+_METHODS = {"predict": ("predicts", True), "fit_predict": ("predicts", True)}
+_ATTRIBUTES = {
+    **dict.fromkeys(("labels_", "n_clusters_", "broken_")),
+    **dict.fromkeys(("objective_", "trace_", "n_iter_"), ("descends", True)),
+    "cluster_centers_": ("means", True),
+    **dict.fromkeys(("doubt_", "clues_"), ("judges", True)),
+}
+
+
+def law_nothing_is_missing(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """The parameters, methods and fitted attributes that the card implies are there."""
+    card, model = estimator.card, copy_with(estimator, random_state=0)
+    _require(card, "parameter", _PARAMETERS, model.get_params())
+    _require(card, "method", _METHODS, dir(model))
+    _require(card, "argument of fit", _ARGUMENTS, signature(model.fit).parameters)
+    _require(card, "fitted attribute", _ATTRIBUTES, dir(fit(model, X, select_clues(estimator, clues))))
+
+
+def _require(card: Card, what: str, names: Mapping[str, tuple[str, Any] | None], found: Container[str]) -> None:
+    for name, implied in names.items():
+        if implied is None:
+            assert name in found, f"the {what} {name} is missing."
+        elif getattr(card, implied[0]) == implied[1]:
+            why = f"card.{implied[0]}={implied[1]!r}"
+            assert name in found, f"the {what} {name} is missing, which {why} implies."
 
 
 def law_labels_are_clusters(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
