@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import cluewise as cw
 from cluewise import Clues, tables
-from cluewise.explain import _members, _rule, _words
+from cluewise.explain import Condition, _members, _rule, _words
 from cluewise.explain._description import choose_names
 from cluewise.explain._difference import Difference, contrast, format_number
 from cluewise.explain.columns import read_columns
@@ -458,6 +458,14 @@ def test_negative_numbers_have_no_ratio():
 )
 def test_numbers_are_short(value, text):
     assert format_number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(9.8, "9.8"), (0.1 + 0.2, "0.30000000000000004"), (27.0, "27"), (1e-7, "1e-07"), (3e9, "3e+09"), (0.0, "0")],
+)
+def test_a_condition_writes_the_whole_number_and_no_digit_more(value, text):
+    assert str(Condition("price", "≥", value)) == f"price ≥ {text}"
 
 
 def test_a_contrast_with_an_empty_side_is_none():

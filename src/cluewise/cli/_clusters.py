@@ -21,7 +21,7 @@ def tell(found: Description, names: dict[str, str]) -> None:
     largest = sorted(found, key=lambda profile: -profile.size)[:_TOLD]
     for profile in sorted(largest, key=lambda profile: profile.cluster):
         name = names.get(str(profile.cluster), "")
-        said = "; ".join(map(str, profile.differences[:_DIFFERENCES])) or "like the rest"
+        said = "; ".join(map(str, profile.differences[:_DIFFERENCES])) or "no column differs much by itself"
         say(one_line(f"Cluster {profile.cluster} {name} ({profile.name}): {said}"))
         if profile.rule is not None:
             say(one_line(f"  rule: {profile.rule}"))

@@ -83,7 +83,7 @@ def describe(
     other cluster and to their own. A rule comes from a decision tree of depth 3. Words are ranked by c-TF-IDF
     [Grootendorst2022]_.
 
-    All rows count for sizes, differences, and precision and coverage of rules. With more than 20 000 rows, trees are
+    All rows count for sizes, differences, and precision and coverage of rules. With more than 20,000 rows, trees are
     grown and texts are read on a sample; ``sampled`` tells so.
 
     References

@@ -37,8 +37,14 @@ class Condition(NamedTuple):
     value: Any = None
 
     def __str__(self) -> str:
-        value = format_number(self.value, 16) if isinstance(self.value, float) else self.value
+        value = _write_all(self.value) if isinstance(self.value, float) else self.value
         return " ".join(str(part) for part in (self.column, self.operator, value) if part is not None)
+
+
+def _write_all(number: float) -> str:
+    """The number with as many digits as it needs: 16 of them would write 9.8 as 9.800000000000001."""
+    texts = (format_number(number, digits) for digits in range(1, 18))
+    return next(text for text in texts if float(text) == number)
 
 
 @dataclass(frozen=True)
