@@ -84,7 +84,7 @@ def test_known_labels_have_a_rim_and_strays_a_red_one():
     ax = plots.map(X, LABELS, clues=clues)
     assert rims(ax)[BROKEN] == [X[4].tolist()]
     assert X[2].tolist() in rims(ax)[INK]
-    assert words(ax)[2:] == ["label known", "broken (1)"]
+    assert words(ax)[2:] == ["label known", "label broken (1)"]
 
 
 def test_rows_in_the_wrong_cluster_get_a_cross():
@@ -205,9 +205,9 @@ def test_of_too_many_rows_some_are_drawn_and_the_title_says_so(monkeypatch):
     ax = plots.map(data, np.zeros(n, dtype=int), clues=clues, title="Many")
     drawn = points(ax)[get_style(0)[0].lower()]
     assert 50 <= len(drawn) <= 52
-    assert ax.get_title(loc="left") == f"Many ({len(drawn)} of 3 000 rows drawn)"
+    assert ax.get_title(loc="left") == f"Many ({len(drawn)} of 3,000 rows drawn)"
     assert segments(ax)[INK, False] == [[data[5].tolist(), data[2999].tolist()]]
-    assert plots.map(data, np.zeros(n, dtype=int)).get_title(loc="left") == "50 of 3 000 rows drawn"
+    assert plots.map(data, np.zeros(n, dtype=int)).get_title(loc="left") == "50 of 3,000 rows drawn"
 
 
 def test_many_clusters_have_looks_of_their_own_and_no_long_legend():

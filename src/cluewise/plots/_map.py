@@ -48,7 +48,7 @@ class Scene(NamedTuple):
     must: Lines
     cannot: Lines
     labelled: Bools  # (n,) rows whose class is known
-    stray: Bools  # (n,) labelled rows outside the cluster of their class
+    stray: Bools  # (n,) labeled rows outside the cluster of their class
     wrong: Bools  # (n,) rows outside the cluster of their true class
 
 
@@ -85,7 +85,7 @@ def map(
 
     Notes
     -----
-    Of more than 20 000 rows, a random sample of 20 000 is drawn, and the title says so.
+    Of more than 20,000 rows, a random sample of 20,000 is drawn, and the title says so.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def _draw_map(scene: Scene, ax: Any, title: str | None, *, faint: bool) -> Any:
 def _mention_sample(title: str | None, view: View) -> str | None:
     if len(view.rows) == view.n:
         return title
-    part = f"{len(view.rows):,} of {view.n:,} rows drawn".replace(",", " ")
+    part = f"{len(view.rows):,} of {view.n:,} rows drawn"
     return f"{title} ({part})" if title else part.capitalize()
 
 
@@ -258,10 +258,13 @@ def make_legend(*scenes: Scene) -> list[Any]:
         if lines.total:
             label = f"{kind}-link ({lines.words})"
             handles.append(Line2D([], [], color=INK, lw=1, ls=STYLES[kind], alpha=0.7, label=label))
-    failed = [s.must.failed + s.cannot.failed + int(s.stray.sum()) for s in scenes]
+    failed = [scene.must.failed + scene.cannot.failed for scene in scenes]
     if any(failed):
         label = f"broken ({failed[0]})" if one else "broken"
         handles.append(Line2D([], [], color=BROKEN, lw=1.6, label=label))
+    stray = [int(scene.stray.sum()) for scene in scenes]
+    if any(stray):
+        handles.append(dot(f"label broken ({stray[0]})" if one else "label broken", "white", rim=BROKEN))
     if any(scene.wrong.any() for scene in scenes):
         label = f"wrong cluster ({int(first.wrong.sum())})" if one else "wrong cluster"
         handles.append(Line2D([], [], ls="", marker="x", color=INK, ms=6, label=label))

@@ -44,7 +44,7 @@ def silhouettes(
 
     Notes
     -----
-    Of more than 2 000 rows, a random sample is drawn, and the title says so. Noise is left out.
+    Of more than 2,000 rows, a random sample is drawn, and the title says so. Noise is left out.
 
     Examples
     --------
