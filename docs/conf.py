@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "within_subsection_order": "figures.reading_order",
     "image_scrapers": ("matplotlib", "figures.held_figures"),
     "abort_on_example_error": True,
     "download_all_examples": False,
@@ -94,7 +95,7 @@ html_theme_options = {
     "footer_end": [],
     "pygments_light_style": "default",
 }
-html_sidebars = {"changelog": [], "references": [], "getting_started": []}
+html_sidebars = {"changelog": [], "references": [], "getting_started": [], "glossary": []}
 
 # --- search ---------------------------------------------------------------------------------------------------
 

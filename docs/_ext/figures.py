@@ -1,8 +1,13 @@
-"""Pictures for the gallery: figures that an example holds in a variable, beside those of pyplot."""
+"""The gallery: its order, and figures that an example holds in a variable, beside those of pyplot."""
 
 from __future__ import annotations
 
 from typing import Any
+
+
+def reading_order(file: str) -> tuple[bool, bool, str]:
+    """A key to sort scripts by: the simplest one first, the stories together at the end."""
+    return file.startswith("plot_story"), file != "plot_why_clues.py", file
 
 
 def held_figures(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:

@@ -126,7 +126,7 @@ def _parameter(parameter: Any) -> tuple[str, str]:
         return parameter.metavar or parameter.name.upper(), words
     names = ", ".join(sorted([*parameter.opts, *parameter.secondary_opts], key=len, reverse=True))
     value = "" if parameter.is_flag else f" {parameter.metavar}"
-    if parameter.default is not None and not parameter.is_flag:
+    if parameter.default not in (None, "") and not parameter.is_flag:
         words += f" Default: {parameter.default}."
     return names + value, words
 

@@ -59,7 +59,8 @@ class Chip(NamedTuple):
     @property
     def width(self) -> float:
         """Wide enough for the name and the score, in pixels."""
-        return 26 + 8.2 * len(self.name) + (38 if self.score else 0)
+        scored = 12 + drawing.width(self.score, 12.5) if self.score else 0
+        return 16 + drawing.width(self.name) + scored + 9
 
 
 def chips(lane: Lane) -> list[Chip]:
@@ -98,7 +99,7 @@ def draw(docname: str) -> str:
     for words, then, setting, methods in lanes():
         ends = y + 12
         parts += [drawing.line(TRUNK, ends, LEFT - 6, ends, "edge"), drawing.text(LEFT, y + 17, words, "title")]
-        parts.append(drawing.text(LEFT + 8.6 * len(words) + 12, y + 17, then, "note"))
+        parts.append(drawing.text(LEFT + drawing.width(words, 14.5, "bold") + 10, y + 17, then, "note"))
         if setting:
             parts.append(drawing.text(drawing.WIDTH - 2, y + 17, f"ARI: {setting}", "note", "end"))
         x, y = float(LEFT), y + 27
@@ -122,7 +123,7 @@ def _legend(y: float, docname: str) -> tuple[str, float]:
         words = family.replace("_", " ")
         sign = drawing.box(x, y, 12, 12, f"family {family}", 3) + drawing.text(x + 18, y + 11, words)
         parts.append(drawing.link(drawing.relative(f"guide/{family}", docname), sign))
-        x += 38 + 8.0 * len(words)
+        x += 36 + drawing.width(words)
         if x > drawing.WIDTH - 130:
             x, y = float(LEFT), y + 24
     return "".join(parts), y + 26
