@@ -10,7 +10,7 @@ neighborhoods can, and clues tell them where one cluster ends and the next begin
 # The experiment
 # --------------
 #
-# Six patterns, each with 1 % of all pairs of rows as links: about 450 to 1 250 of them. This is more than it
+# Six patterns, each with 1 % of all pairs of rows as links: about 450 to 1,250 of them. This is more than it
 # seems: must-links join rows, so that on most patterns only a few groups per class are left. We therefore
 # repeat the experiment with a twentieth of these links, where most rows are in no link at all, and without
 # links. K-means gets no clues.

@@ -2,7 +2,7 @@
 Which questions are worth asking?
 =================================
 
-Suppose that someone is willing to answer a hundred questions about 1 797 pictures of digits: do these two show the same
+Suppose that someone is willing to answer a hundred questions about 1,797 pictures of digits: do these two show the same
 digit? Which hundred should you ask? If pairs are drawn at random, nine of ten answers are "no" and tell almost nothing.
 A strategy that uses the data asks where an answer affects the most rows.
 """

@@ -108,7 +108,7 @@ def test_open_questions():
     known = Known(Clues(6, labels=["a", None, "b", None, None, None], must=[(0, 1)]))
     known.learn(Answer(Question("pair", (3, 4)), None))
     assert not known.open(Question("pair", (1, 2)))  # classes differ
-    assert not known.open(Question("label", (1,)))  # it belongs to a labelled row
+    assert not known.open(Question("label", (1,)))  # it belongs to a labeled row
     assert not known.open(Question("pair", (4, 3)))  # somebody did not know
     assert known.open(Question("pair", (3, 5)))
     assert known.open(Question("which", (3, 0, 2)))

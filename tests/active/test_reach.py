@@ -76,7 +76,7 @@ def test_a_batch_is_spread_out():
 
 
 def test_rows_that_are_joined_by_clues_are_asked_about_once():
-    """The must-linked rows found a neighborhood, as the largest; the labelled row has to be compared with it."""
+    """The must-linked rows found a neighborhood, as the largest; the labeled row has to be compared with it."""
     clues = Clues(8, labels=[0] + [-1] * 7, must=[(6, 5), (5, 4)])
     strategy = ExploreConsolidate(3, order="index")
     state = interview(strategy, A8, SimulatedOracle(TRUTH), budget=9, clues=clues, random_state=0)

@@ -97,7 +97,7 @@ def test_all_rows_labelled():
 
 
 def test_an_empty_cluster_takes_no_labelled_row():
-    """The worst row is labelled, so the worst of the others has to go."""
+    """The worst row is labeled, so the worst of the others has to go."""
     X = np.array([[0.0], [1], [3], [100]])
     start = [[0.0], [500], [1000]]
     model = ConstrainedKMeans(3, init=start, max_iter=1).fit(X, clues=[-1, -1, -1, 0])

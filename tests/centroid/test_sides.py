@@ -115,7 +115,7 @@ def test_a_start_that_is_a_labelled_row_brings_its_label(dtype, make):
     first[[3, 8, 20]], second[[8, 9]] = [1, 0, 1], [2, 0]
     sides = [side_of(first, 2, 1.0), side_of(second, 3, 1.0), side_of(np.full(30, -1), 0, 1.0)]
     centers = X[[3, 8, 9, 15, 20, 20]].astype(np.float64)
-    centers[4] += 1e-3  # close to a labelled row, but not one
+    centers[4] += 1e-3  # close to a labeled row, but not one
     found = shares_of_starts(rows, sides, centers - rows.shift)
     assert found[0].tolist() == [[0, 1], [1, 0], [0, 0], [0, 0], [0, 0], [0, 1]]
     assert found[1].tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]

@@ -16,7 +16,7 @@ FIT = ("fit", "rows.csv", "--id", "id")
 
 @pytest.fixture
 def rows(write):
-    """Three clusters of twelve rows, half of them labelled."""
+    """Three clusters of twelve rows, half of them labeled."""
     rng = np.random.default_rng(0)
     centers = np.repeat([[0, 0], [20, 0], [0, 20]], 12, axis=0)
     X = centers + rng.normal(size=(36, 2))

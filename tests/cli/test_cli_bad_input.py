@@ -32,7 +32,7 @@ BAD_CLUES = {
     "empty": ("", "bad.csv is empty."),
     "no clues": ("a,b,kind\n", "bad.csv holds no clues; leave --clues out to do without."),
     "cut": ('a,b,kind\na,b,must\nb,"c', "bad.csv line 3: a quote is opened here and never closed"),
-    "two labels": ("a,red,label\na,blue,label\n", "bad.csv line 2: row 'a' is labelled 'blue', but"),
+    "two labels": ("a,red,label\na,blue,label\n", "bad.csv line 2: row 'a' is labeled 'blue', but"),
     "ragged": ("a,b,kind\na,b\nb,c,must\n", "bad.csv line 2 has 2 fields, but there are 3 columns."),
 }
 

@@ -44,7 +44,7 @@ BAD = [
     (HEAD + "a17,b3,must,1,0.75\n", "clues.csv line 2: weight 1 is not 2 * confidence - 1; give one of the two."),
     (HEAD + "a17,g,apart,,0.75\n", "clues.csv line 2: confidence 0.75 is only for must and cannot."),
     (HEAD + "a17,red,label,2,\n", "clues.csv line 2: weight 2 is only for links and groups."),
-    ("a17,red,label\nb3,red,label\na17,blue,label\n", "clues.csv line 3: row 'a17' is labelled 'blue', but label"),
+    ("a17,red,label\nb3,red,label\na17,blue,label\n", "clues.csv line 3: row 'a17' is labeled 'blue', but label"),
     ("a17,g,together\na17,h,together\n", "clues.csv line 2: row 'a17' is in group 'h', but in group 'g' in line 1."),
     ("a17,x,partition\na17,y,partition\n", "clues.csv line 2: row 'a17' is in class 'y', but in class 'x' in line 1."),
     ("a17,x,avoid\na17,y,avoid\n", "clues.csv line 2: row 'a17' is in cluster 'y', but in cluster 'x' in line 1."),

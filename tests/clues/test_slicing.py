@@ -166,7 +166,7 @@ def test_merging_labels() -> None:
     assert both.classes_.tolist() == ["a", "b", "c"]
     assert both.label_source is not None
     assert both.label_source[:4].tolist() == ["ann", "ann", "given", "given"]
-    with pytest.raises(ClueError, match="row 1 is labelled 'b' in one set of clues and 'x' in the other"):
+    with pytest.raises(ClueError, match="row 1 is labeled 'b' in one set of clues and 'x' in the other"):
         a | Clues(5, labels=[None, "x", None, None, None])
 
 

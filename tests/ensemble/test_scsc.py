@@ -137,7 +137,7 @@ def test_later_labels_add_the_links_to_earlier_ones():
 
 def test_another_label_for_the_same_row_is_refused():
     found = model().update(np.array([0, -1, -1, -1, -1, -1]))
-    with pytest.raises(ClueError, match="row 0 is labelled"):
+    with pytest.raises(ClueError, match="row 0 is labeled"):
         found.update(np.array([1, -1, -1, -1, -1, -1]))
 
 

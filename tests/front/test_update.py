@@ -88,7 +88,7 @@ def test_the_number_of_clusters_grows_when_clues_require_it():
 def test_labels_that_change_are_refused_and_change_nothing():
     model = fit(np.where(np.arange(90) < 10, Y, -1))
     before = model.labels_
-    with pytest.raises(ClueError, match="labelled"):
+    with pytest.raises(ClueError, match="labeled"):
         model.update(np.where(np.arange(90) < 10, (Y + 1) % 3, -1))
     assert model.labels_ is before
 

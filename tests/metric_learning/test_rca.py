@@ -89,7 +89,7 @@ def test_units_do_not_matter():
 
 
 def test_fewer_components_are_those_of_fisher():
-    """With all rows labelled the directions are those of linear discriminant analysis."""
+    """With all rows labeled the directions are those of linear discriminant analysis."""
     rng = np.random.default_rng(1)
     y = rng.integers(3, size=90)
     X = rng.normal(size=(3, 4))[y] * 3 + rng.normal(size=(90, 4)) @ rng.normal(size=(4, 4))

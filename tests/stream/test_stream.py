@@ -207,7 +207,7 @@ def test_bad_lines_are_set_aside_with_their_number(folder):
             "kind size cannot be used",
             "negative",
             "infinite weight",
-            "row 'ann' is labelled 'blue', but labelled 'red'",
+            "row 'ann' is labeled 'blue', but labeled 'red'",
             "confidence 0.4",
             "the rows have other names",
         ],
@@ -224,7 +224,7 @@ def test_a_label_against_an_earlier_batch_is_set_aside(folder):
         stream.append(["ann,red,label", "ann,blue,label", "bob,red,label", "cat,g,together", "dan,g,together"])
         batches = list(stream.apply())
         assert [len(batch.aside) for batch in batches] == [0, 1, 0, 0, 0]
-        assert "labelled 'red' in one set of clues" in batches[1].aside[0].why
+        assert "labeled 'red' in one set of clues" in batches[1].aside[0].why
         assert stream.model._state.seen == 1.0  # ann and bob together; a group of one row says nothing
 
 

@@ -8,5 +8,5 @@ __all__ = ["add_prices"]
 
 
 def add_prices(scores: Floats, rows: Ints, start: int, codes: Ints, prices: Floats) -> None:
-    """Every labelled row pays for its label."""
+    """Every labeled row pays for its label."""
     scores[:, rows - start] += prices[:, codes]

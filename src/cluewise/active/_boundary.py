@@ -89,7 +89,7 @@ class BoundaryDBSCAN(PlacingStrategy):
     *Deviations.* A core row is compared with one row of each neighborhood, not with all core rows taken before: the
     other answers follow. As printed, :math:`x_1 = x_2` (erratum E50); ``second`` offers both readings. The budget is
     checked before each question (E51). Given clues found neighborhoods from the start, and a core row of each is asked
-    about its border. With more than 20 000 rows, only a sample of this size is used. Core rows equal to one that was
+    about its border. With more than 20,000 rows, only a sample of this size is used. Core rows equal to one that was
     taken are left out. When no core row is left, questions are drawn at random.
 
     References

@@ -58,7 +58,7 @@ class CluewiseQuestions(PairsAtStake):
         paper="",
         title="most pairs of rows at stake; doubtful answers again",
         asks=frozenset({"pair"}),
-        cost="O(m³) for m answers; Ward's tree once: O(n²d), above 12 000 rows O(nd)",
+        cost="O(m³) for m answers; Ward's tree once: O(n²d), above 12,000 rows O(nd)",
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -100,7 +100,7 @@ class DenseSeeds(PlacingStrategy):
         paper="Vu2010",
         title="labels of rows in dense regions, far from each other",
         asks=frozenset({"label", "pair", "which"}),
-        cost="O(nd), once the neighbors of up to 30 000 rows are found",
+        cost="O(nd), once the neighbors of up to 30,000 rows are found",
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -117,7 +117,7 @@ class Procedure:
         """The number of times a half is halved again until two medoids belong together; at least 1."""
         for level in range(DEEPEST):
             halves = self._parts(rows, 2)
-            why = f"each stands for a half of the same {len(rows)} rows, which may not belong together."
+            why = f"each stands for one half of a group of {len(rows)} rows, and the halves may not belong together."
             if len(halves) == 1 or (yield [((self._medoid(halves[0]), self._medoid(halves[1])), why)]) is not False:
                 return max(level, 1)
             rows = min(halves, key=lambda half: (len(half) == 1, len(half)))  # a single row cannot be halved

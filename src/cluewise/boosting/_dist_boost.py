@@ -141,12 +141,12 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
     .. math:: f(i, j) = \frac{\sum_t \alpha_t h_t(i, j)}{\sum_t \alpha_t} \in [-1, 1], \qquad
         D(i, j) = \tfrac12 (1 - f(i, j)),
 
-    where with pairs labelled :math:`y_{ij} = \pm 1` and weights :math:`W_{ij}` of all ordered pairs of rows
+    where with pairs labeled :math:`y_{ij} = \pm 1` and weights :math:`W_{ij}` of all ordered pairs of rows
 
-    .. math:: r_t = \sum_{labelled} W_{ij} y_{ij} h_t(i, j), \qquad \alpha_t = \tfrac12 \log\frac{1 + r_t}{1 - r_t},
+    .. math:: r_t = \sum_{labeled} W_{ij} y_{ij} h_t(i, j), \qquad \alpha_t = \tfrac12 \log\frac{1 + r_t}{1 - r_t},
 
-    and W is multiplied by :math:`e^{-\alpha_t y h_t}` on labelled pairs, by :math:`e^{-\lambda \alpha_t}` elsewhere.
-    As the total weight of labelled pairs is at most 1, :math:`\alpha_t` is at most the best step, and the loss
+    and W is multiplied by :math:`e^{-\alpha_t y h_t}` on labeled pairs, by :math:`e^{-\lambda \alpha_t}` elsewhere.
+    As the total weight of labeled pairs is at most 1, :math:`\alpha_t` is at most the best step, and the loss
     :math:`\sum e^{-y \sum_t \alpha_t h_t}` never increases.
 
     ========================= ================================================
@@ -198,7 +198,7 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         weights=False,
         plain="",
         means=False,
-        equation="exponential loss of labelled pairs",
+        equation="exponential loss of labeled pairs",
         time_columns="square",
         memory="pairs",
         cost="O(nkd² + m) per iteration of a mixture; labels and groups make up to n² pairs",

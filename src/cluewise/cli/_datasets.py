@@ -1,4 +1,4 @@
-"""``cluewise datasets``: labelled data sets to try things on."""
+"""``cluewise datasets``: labeled data sets to try things on."""
 
 from __future__ import annotations
 

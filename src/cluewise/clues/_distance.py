@@ -72,7 +72,7 @@ def repair_epsilon(X: ArrayLike, labels: ArrayLike, epsilon: float) -> Ints:
     """Labels that satisfy the ``epsilon`` constraint, with only the rows moved that broke it.
 
     Such a row joins the cluster of the nearest row within ``epsilon``; where there is none it becomes a
-    cluster of its own, numbered after the others. Rows labelled -1 are noise and stay so.
+    cluster of its own, numbered after the others. Rows labeled -1 are noise and stay so.
 
     Parameters
     ----------

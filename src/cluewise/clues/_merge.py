@@ -33,7 +33,7 @@ def _label_sources(clues: Record) -> Array:
 
 
 def merge_labels(a: Record, b: Record) -> dict[str, Any]:
-    # Classes without a labelled row (left by slicing) keep their place.
+    # Classes without a labeled row (left by slicing) keep their place.
     both = np.concatenate([a.classes_, b.classes_])
     place, classes = codes_of("labels", len(both), both)
     codes_a, codes_b = place[: len(a.classes_)], place[len(a.classes_) :]
@@ -42,8 +42,7 @@ def merge_labels(a: Record, b: Record) -> dict[str, Any]:
     if len(odd):
         row = odd[0]
         raise ClueError(
-            f"row {row} is labelled {classes[mine[row]]!r} in one set of clues "
-            f"and {classes[yours[row]]!r} in the other."
+            f"row {row} is labeled {classes[mine[row]]!r} in one set of clues and {classes[yours[row]]!r} in the other."
         )
     source = None
     if a.label_source is not None or b.label_source is not None:

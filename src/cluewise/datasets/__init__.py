@@ -1,4 +1,4 @@
-"""Labelled data sets by name, and generators: patterns to draw, two-sided data, records of people."""
+"""Labeled data sets by name, and generators: patterns to draw, two-sided data, records of people."""
 
 from cluewise.datasets._dataset import Dataset, DatasetError, Listing
 from cluewise.datasets._entities import Entities, make_entities

@@ -23,7 +23,7 @@ BUNDLED = {
 
 
 def load(name: str, *, standardize: bool = False) -> Dataset:
-    """Load a labelled data set by name.
+    """Load a labeled data set by name.
 
     The set is searched for in the folder named by the environment variable ``CLUEWISE_DATA`` (one ``.npz`` file with
     ``X`` and ``y`` per set), then among the sets that come with scikit-learn, then on OpenML. Sets from a folder with a

@@ -23,7 +23,7 @@ Draw: TypeAlias = Callable[[Generator, int], Floats]
 def make_pattern(
     name: str, *, n_samples: int | None = None, random_state: int | Generator | RandomState | None = None
 ) -> tuple[Floats, Ints]:
-    """Draw a labelled two-dimensional pattern.
+    """Draw a labeled two-dimensional pattern.
 
     Parameters
     ----------

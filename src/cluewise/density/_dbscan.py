@@ -48,7 +48,7 @@ class ConstrainedDBSCAN(Clusterer):
     dense_components : bool, default=False
         Whether rows of must-link components with at least ``min_samples`` rows are core rows.
     strays : {"cluster", "noise"}, default="cluster"
-        Treatment of must-linked or labelled rows that no cluster reaches. "cluster": each component becomes a
+        Treatment of must-linked or labeled rows that no cluster reaches. "cluster": each component becomes a
         cluster, so that every clue holds; "noise": they are noise, as in the paper, and ``broken_`` lists their clues.
     memory_limit : float, default=4.0
         Maximum memory in GiB for the pairs of rows within ``eps``, at 24 bytes a pair (180 million pairs in 4 GiB).

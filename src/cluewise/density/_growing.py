@@ -85,9 +85,9 @@ def grow_clusters(neighbors: Neighbors, core: Bools, clues: Clues, order: Ints |
 
 
 def cluster_strays(labels: Ints, clues: Clues, order: Ints | None) -> Ints:
-    """Labels in which must-linked and labelled noise rows form further clusters, one per component.
+    """Labels in which must-linked and labeled noise rows form further clusters, one per component.
 
-    As noise they would break their clues: two noise rows are not together, and a labelled row belongs to a class.
+    As noise they would break their clues: two noise rows are not together, and a labeled row belongs to a class.
     """
     several = np.bincount(clues.components, minlength=clues.n_components)[clues.components] > 1
     left = (labels == UNASSIGNED) & (several | (clues.labels >= 0))

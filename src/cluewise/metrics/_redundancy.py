@@ -89,7 +89,7 @@ def find_cycle_edges(edges: Ints, nodes: int) -> Bools:
 
     on_cycle = np.zeros(len(edges), dtype=bool)
     degree = np.bincount(edges.ravel(), minlength=nodes)
-    inner = np.flatnonzero((degree[edges] > 1).all(axis=1))  # a leaf is on no cycle, and most labelled rows are leaves
+    inner = np.flatnonzero((degree[edges] > 1).all(axis=1))  # a leaf is on no cycle, and most labeled rows are leaves
     if not len(inner):
         return on_cycle
     names, ends = np.unique(edges[inner], return_inverse=True)

@@ -6,7 +6,7 @@ When is a clue broken?
 must         the two rows have different labels
 cannot       the two rows have the same label
 labels       the row is not in the cluster of its class; classes and clusters are matched one to
-             one so that as many labelled rows as possible fit, unless the caller gives the matching
+             one so that as many labeled rows as possible fit, unless the caller gives the matching
 together     the members of the group lie in more than one cluster (the group counts as a whole)
 apart        two members of the group share a cluster (the group counts as a whole)
 partitions   the row's label is not the most frequent one in its cluster (ties: the lowest label)
@@ -14,7 +14,7 @@ sizes        a cluster is smaller or larger than its bounds
 avoid        never: how far a result is from a known clustering is a matter of degree
 ============ ====================================================================================
 
-Each row labelled −1 (noise) is alone: it breaks must-links and class labels, never cannot-links.
+Each row labeled −1 (noise) is alone: it breaks must-links and class labels, never cannot-links.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def broken(
         What is known about the same n rows.
     clusters_of_classes : array-like of shape (n_classes,), default=None
         Cluster of each class in ``clues.classes_``, for methods that put class c into cluster c. By default,
-        classes and clusters are matched one to one so that as many labelled rows as possible fit.
+        classes and clusters are matched one to one so that as many labeled rows as possible fit.
     n_clusters : int, default=None
         Requested number of clusters; empty clusters then count for the bounds on sizes.
     sample_weight : array-like of shape (n,), default=None
@@ -99,7 +99,7 @@ def satisfaction(
     Returns
     -------
     dict of str to float
-        For each kind present, the share of links (must, cannot), labelled rows (labels, partitions), groups of
+        For each kind present, the share of links (must, cannot), labeled rows (labels, partitions), groups of
         two or more members (together, apart) or clusters (sizes) that are kept. Weights do not count; ``avoid``
         is never listed.
 
@@ -253,7 +253,7 @@ def informativeness(labels: ArrayLike, clues: Clues) -> float:
     Notes
     -----
     Equation 94 of the survey, after Davidson, Wagstaff and Basu (2006), with "satisfied" corrected to "not satisfied"
-    (erratum E54). A link or group counts its weight, a labelled row counts 1. A link of infinite weight counts as much
+    (erratum E54). A link or group counts its weight, a labeled row counts 1. A link of infinite weight counts as much
     as the heaviest other one. See `satisfaction` for when a clue is broken.
 
     Examples

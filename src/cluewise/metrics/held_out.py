@@ -77,7 +77,7 @@ def make_folds(clues: Clues, n_folds: int, rng: np.random.Generator) -> Iterator
 
 
 def list_mentions(clues: Clues) -> Ints:
-    """List the two rows of each clue; a labelled row or a member of a group is a clue whose two rows are the same.
+    """List the two rows of each clue; a labeled row or a member of a group is a clue whose two rows are the same.
 
     A group of one row says nothing, so it is left out.
     """

@@ -44,7 +44,7 @@ class Committee(PlacingStrategy):
         Number of clusters of one clustering; each draws its own from a range. By default from two to three times
         ``n_clusters``, or if that is unknown from √n/2 to √n, at most 20. The paper has ``n_clusters``.
     sample : float, default=0.8
-        Share of the rows that one clustering learns from, at most 10 000; it then labels all rows.
+        Share of the rows that one clustering learns from, at most 10,000; it then labels all rows.
     must_share : float, default=0.95
         Least share of the committee that puts two rows together for an imputed must-link.
     cannot_share : float, default=0.05

@@ -35,7 +35,7 @@ class GroupQuestions(Strategy):
     One call to a person or a language model answers as much as a dozen questions about pairs. Rows form
     super-instances, each with one representative row, and these form clusters, as answers and neighbors say. A question
     shows representatives of clusters that may be confused, and rows that may belong to one or the other. Answers may be
-    wrong: each is weighed against all others, and rows whose place is doubtful are shown again, in another company.
+    wrong: each is weighed against all others, and rows whose place is doubtful are shown again, among other rows.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class GroupQuestions(Strategy):
         paper="",
         title="groups of rows, where most pairs of rows are at stake",
         asks=frozenset({"group", "which"}),
-        cost="O(m²d) for m rows asked about; Ward's tree once: O(n²d), above 12 000 rows O(nd)",
+        cost="O(m²d) for m rows asked about; Ward's tree once: O(n²d), above 12,000 rows O(nd)",
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -104,7 +104,7 @@ class InformationGain(Strategy):
     row that was told apart from its cluster may be drawn again once the clustering has put it into another one; other
     rows are drawn once. The clustering starts from centers without clues and, once more, from rows known to be
     together; the lower objective counts. Labels and groups that are given act as links between neighborhoods and
-    inside them, up to 100 rows of each. Beyond 20 000 rows a sample of this size is clustered and asked about.
+    inside them, up to 100 rows of each. Beyond 20,000 rows a sample of this size is clustered and asked about.
     "distance" lets the method work on rows of any kind: relative to their mean, each gets one more column, the length
     of the longest, so that no cosine is negative and the row with the highest gain is about the one whose distances to
     two centers differ least.

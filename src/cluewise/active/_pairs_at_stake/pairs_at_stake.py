@@ -81,7 +81,7 @@ class PairsAtStake(Strategy):
 
     What follows from clues and answers is done at once, without a question. If a super-instance has rows with given
     labels, one of these represents it. After "don't know" the two stay apart for now, and other rows of their clusters
-    may be asked about. With more than 12 000 rows, the leaves of the tree are 2 000 small clusters by k-means; with
+    may be asked about. With more than 12,000 rows, the leaves of the tree are 2,000 small clusters by k-means; with
     fewer, nothing is random.
 
     With an error rate e, the log-odds that two super-instances belong together are those of p before the first answer
@@ -112,7 +112,7 @@ class PairsAtStake(Strategy):
         paper="",
         title="most pairs of rows at stake",
         asks=frozenset({"pair"}),
-        cost="O(m²) for m super-instances; Ward's tree once: O(n²d), above 12 000 rows O(nd)",
+        cost="O(m²) for m super-instances; Ward's tree once: O(n²d), above 12,000 rows O(nd)",
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -187,5 +187,5 @@ def number_clusters(labels: Ints) -> Ints:
 def _why(table: Table, i: int, j: int) -> str:
     size = table.groups.size[table.node].astype(int)
     if i == j:
-        return f"each stands for a half of the same {size[i]} rows, which may not belong together."
+        return f"each stands for one half of a group of {size[i]} rows, and the halves may not belong together."
     return f"they stand for {size[i]} and {size[j]} rows that may belong together."

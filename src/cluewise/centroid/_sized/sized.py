@@ -99,7 +99,7 @@ class SizedKMeans(CentroidClusterer):
     apply to the rows of the fit. Memory is about 26 bytes for each row and cluster.
 
     Bounds on summed weight (``size_unit="weight"``) become bounds on points if all rows have the same weight. With
-    unequal weights the assignment is a bin packing problem, for which no exact method is fast. Up to 20 000 rows times
+    unequal weights the assignment is a bin packing problem, for which no exact method is fast. Up to 20,000 rows times
     clusters, a linear relaxation is solved, then an integer program for the rows that it divides and those near a
     boundary. The bounds hold, the objective never rises, and ``gap_`` bounds the distance from the optimum. Larger
     problems are refused. Bounds on points allow any weights.

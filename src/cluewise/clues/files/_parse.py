@@ -21,7 +21,7 @@ __all__ = ["list_names", "parse", "parse_clues", "read"]
 
 _CODE = 4  # bytes of a row in a grouping
 _VERBS = {
-    "label": "labelled", "together": "in group", "apart": "in group", "partition": "in class", "avoid": "in cluster"
+    "label": "labeled", "together": "in group", "apart": "in group", "partition": "in class", "avoid": "in cluster"
 }  # fmt: skip
 _BOUNDS = re.compile(r"\s*(\d+(?:\.\d+)?)?\s*\.\.\s*(\d+(?:\.\d+)?)?\s*")
 
@@ -185,7 +185,7 @@ def _placed(lines: Lines, names: Names, at: Ints, verb: str) -> tuple[Ints, Ints
     rows = names.rows(lines.a[at].tolist(), lines.table, at)
     blank = lines.b[at] == ""
     if blank.any():
-        if verb != "labelled":
+        if verb != "labeled":
             raise lines.error(at[blank][0], "column b is empty.")
         at, rows = at[~blank], rows[~blank]  # an empty label is an unknown one
     codes, cells = factorize(lines.b[at])
