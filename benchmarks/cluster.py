@@ -67,7 +67,10 @@ def start(workers: int) -> Iterator[Callable[[Callable[[], float]], list[float]]
         return
     from distributed import Client, LocalCluster
 
-    with LocalCluster(workers, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
         yield lambda function: list(client.run(function).values())
 
 

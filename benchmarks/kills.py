@@ -81,7 +81,10 @@ def measure(count: int) -> Counts:
     with dask.config.set(scheduler="synchronous"):
         expected = fit()
     while done.fits < count:
-        with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+            Client(cluster) as client,
+        ):
             done = _measure(client, count, rng, expected, done)
     return done
 

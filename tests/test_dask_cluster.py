@@ -10,7 +10,7 @@ import os
 import signal
 import time
 from contextlib import ExitStack
-from threading import Thread
+from threading import Thread, Timer
 from typing import NamedTuple
 
 import dask
@@ -22,6 +22,7 @@ from numpy.testing import assert_array_equal
 
 import cluewise as cw
 from cluewise import Clues
+from cluewise.core import chunks
 
 N, K, CHUNKS = 6000, 4, 6
 
@@ -36,7 +37,7 @@ def cluster():
             # A nanny does not always replace a worker that was killed; it never does if the worker was starting.
             if not found or not has_workers(found[-1]):
                 settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": "1GiB"}
-                found.append(stack.enter_context(LocalCluster(2, processes=True, **settings)))
+                found.append(stack.enter_context(LocalCluster(n_workers=2, processes=True, **settings)))
             return found[-1]
 
         yield find
@@ -194,3 +195,23 @@ def test_ctrl_c_ends_the_fit(client, expected, tmp_path):
     assert model.n_iter_ > 0
     assert model.labels_.shape == (N,)
     check_that_all_is_well(client, expected)
+
+
+def test_a_cluster_without_workers_ends_the_wait(monkeypatch):
+    """Dask would wait forever, and say nothing."""
+    monkeypatch.setattr(chunks, "GLANCE", 0.1)
+    monkeypatch.setattr(chunks, "PATIENCE", 0.5)
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        Client(empty) as client,
+        pytest.raises(RuntimeError, match="the dask cluster has had no workers for 0.5 seconds; start some"),
+    ):
+        fit(make_array())
+    assert client.status == "closed"
+
+
+def test_a_late_worker_is_waited_for(monkeypatch, expected):
+    monkeypatch.setattr(chunks, "GLANCE", 0.1)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster, Client(cluster):
+        Timer(1, cluster.scale, [1]).start()
+        assert_array_equal(fit(make_array()).labels_.compute(), expected.labels)

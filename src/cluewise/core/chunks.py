@@ -9,6 +9,7 @@ workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -24,6 +25,9 @@ T = TypeVar("T")
 
 FAN = 16
 """Results that are combined at once."""
+
+GLANCE, PATIENCE = 5, 300
+"""Seconds after which workers are counted, and those that a fit waits for some if there are none."""
 
 BLOCK = 8192
 """Rows that are looked at together."""
@@ -218,11 +222,13 @@ def read_chunks(X: Any) -> Chunks:
     return Chunks(X, np.array([-1 if np.isnan(size) else size for size in X.chunks[0]], dtype=np.int64))
 
 
-def _compute(*tasks: Any) -> tuple[Any, ...]:
+def _compute(*tasks: Any) -> Sequence[Any]:
     from dask import compute
+    from dask.base import get_scheduler
 
+    client = getattr(get_scheduler(), "__self__", None)
     try:
-        return compute(*tasks)
+        return _wait(client, tasks) if hasattr(client, "nthreads") else compute(*tasks)
     except Exception as error:
         if type(error).__name__ != "KilledWorker":  # of the package distributed, which may be missing
             raise
@@ -230,6 +236,34 @@ def _compute(*tasks: Any) -> tuple[Any, ...]:
             "several workers in a row ended while they worked on the same chunk of X; they may have run out of memory: "
             "make the chunks smaller (X.rechunk), or give each worker more memory."
         ) from error
+
+
+def _wait(client: Any, tasks: Sequence[Any]) -> list[Any]:
+    """What a cluster makes of the tasks; an error if it has lost all workers, on which dask would wait forever."""
+    futures, found = client.compute(list(tasks)), []
+    seen = monotonic()  # when there were workers
+    try:
+        for future in futures:
+            while True:
+                try:
+                    found.append(future.result(timeout=GLANCE))
+                    break
+                except TimeoutError:
+                    if future.done():  # the error of a task
+                        raise
+                now = monotonic()
+                seen = now if client.nthreads() else seen
+                if now - seen > PATIENCE:
+                    raise RuntimeError(
+                        f"the dask cluster has had no workers for {PATIENCE} seconds; start some, and fit again."
+                    )
+        return found
+    except BaseException:
+        client.cancel(futures)
+        raise
+    finally:
+        for future in futures:
+            future.release()  # now, not when the garbage is collected
 
 
 def _kind_of(kind: Any) -> Any:
