@@ -86,6 +86,11 @@ def test_public_names_are_those_of_the_families():
         cw.xyzzy  # noqa: B018
 
 
+def test_errors_and_warnings_are_public_names_too():
+    assert {homes()[name] for name in cw.exceptions.__all__} == {"cluewise.exceptions"}
+    assert cw.ClueError is cw.exceptions.ClueError
+
+
 def test_every_package_with_methods_is_a_family():
     """One whose classes have cards must be named in FAMILIES and in the layers of pyproject.toml."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
