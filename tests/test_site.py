@@ -107,6 +107,44 @@ def test_map_follows_cards_and_leaderboard(made: Callable[[str], ModuleType]) ->
     assert wrong[0].score == f"{results[wrong[0].name].ari:.2f}"
 
 
+def test_words_fit_into_the_boxes_of_the_map(made: Callable[[str], ModuleType]) -> None:
+    width = made("drawing").width
+    assert width("HMRFKMeans") > 85 > width("illustrate") > 0  # as many letters, but narrow ones
+    for _, _, _, chips in made("methodmap").lanes():
+        for chip in chips:
+            assert chip.width > 16 + width(chip.name) + width(chip.score, 12.5) + 8
+
+
+# --- gallery, reference and commands ------------------------------------------------------------------------------
+
+
+def test_gallery_begins_with_the_simplest_and_ends_with_the_stories(made: Callable[[str], ModuleType]) -> None:
+    scripts = sorted((path.name for path in (ROOT / "examples").glob("plot_*.py")), key=made("figures").reading_order)
+    assert scripts[0] == "plot_why_clues.py"
+    stories = [name for name in scripts if name.startswith("plot_story")]
+    assert len(stories) == 3
+    assert scripts[-3:] == stories
+
+
+def test_pages_of_names_that_are_gone_are_removed(
+    made: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    reference = made("reference")
+    monkeypatch.setattr(reference, "PAGE", tmp_path / "api" / "index.md")
+    kept, gone = (tmp_path / "api" / "generated" / f"cluewise.{name}.rst" for name in ("ClueError", "Clew"))
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    gone.touch()
+    reference.write()
+    assert list(kept.parent.iterdir()) == [kept]
+
+
+def test_an_empty_default_is_not_mentioned(made: Callable[[str], ModuleType]) -> None:
+    words = [words for _, _, shown in made("generated").commands() for _, words in shown]
+    assert any("Default: " in line for line in words)
+    assert not any("Default: ." in line for line in words)
+
+
 # --- the pages of methods -----------------------------------------------------------------------------------------
 
 

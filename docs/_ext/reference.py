@@ -69,6 +69,10 @@ def write(*_: Any) -> None:
     text = page()
     if not PAGE.exists() or PAGE.read_text("utf-8") != text:
         PAGE.write_text(text, "utf-8")
+    listed = {f"cluewise.{name}.rst" for _, _, names in packages() for name in names}
+    for file in (PAGE.parent / "generated").glob("*.rst"):  # those that an earlier build left of names that are gone
+        if file.name not in listed:
+            file.unlink()
 
 
 def setup(app: Any) -> dict[str, bool]:
