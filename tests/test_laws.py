@@ -343,7 +343,7 @@ class Bare(ClusterMixin, BaseEstimator):
     def fit(self, X, y=None, *, clues=None):
         X = np.asarray(X)
         known = as_clues(clues, len(X))
-        for kind in known.kinds:
+        for kind in known.kinds - self.card.accepts:
             warnings.warn(f"Bare does not use {kind}.", UnusedClueWarning, stacklevel=2)
         start = np.random.default_rng(self.random_state).choice(len(X), self.n_clusters, replace=False)
         self.labels_ = pairwise_distances_argmin(X, X[start]).astype(np.int32)
