@@ -127,7 +127,7 @@ def test_dask_is_not_imported_without_need():
 
 def test_cards_say_who_takes_dask_arrays():
     takers = {name: method for name, method in clusterers().items() if method.card.chunks}
-    assert takers.keys() == {"ConstrainedKMeans", "PCKMeans", "PartitionKMeans", "SeededKMeans"}
+    assert takers.keys() == {"ConstrainedKMeans", "PCKMeans", "PartitionKMeans", "SCSC", "SeededKMeans"}
     for method in (*takers.values(), cw.Cluewise):
         assert method.card.chunks
         X = np.random.default_rng(0).normal(size=(20, 2))
@@ -300,6 +300,15 @@ def test_what_grains_of_dask_arrays_cannot_do():
         Grains(20).then(cw.SizedKMeans(2)).fit(X, clues=Clues(300, sizes=(10, 290)))
 
 
+def test_a_model_on_grains_of_chunks_is_saved_without_labels(tmp_path):
+    X = make_rings(2000)[0]
+    model = Grains(50, random_state=0).then(cw.PCKMeans(2, random_state=0)).fit(in_chunks(X, 900))
+    cw.save(model, tmp_path / "model.cw")
+    again = cw.load(tmp_path / "model.cw")
+    assert not hasattr(again, "labels_")
+    assert_array_equal(again.predict(X), model.labels_.compute())
+
+
 # --- Cluewise ---------------------------------------------------------------------------------------------------
 
 
@@ -359,7 +368,7 @@ def test_a_saved_cluewise_goes_on_with_the_same_chunks(tmp_path):
     with pytest.raises(ValueError, match=r"a loaded model does not hold its rows; pass them to resume\(X\)"):
         again.update(more)
     with pytest.raises(ValueError, match="column 1 of X differs from that of the fit"):
-        again.resume(in_chunks(X + [0, 1], 100))
+        again.resume(in_chunks(X + np.array([0, 1]), 100))
     with pytest.raises(ValueError, match="X has 1499 rows, but the model was fitted to 1500"):
         again.resume(rows[1:])
     assert np.mean(again.resume(rows.rechunk((701, 2))).update(more).labels_.compute() == expected) > 0.999

@@ -204,7 +204,7 @@ def test_a_cluster_without_workers_ends_the_wait(monkeypatch):
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         Client(empty) as client,
-        pytest.raises(RuntimeError, match="the dask cluster has had no workers for 0.5 seconds; start some"),
+        pytest.raises(RuntimeError, match=r"the dask cluster has had no workers for 0\.5 seconds; start some"),
     ):
         fit(make_array())
     assert client.status == "closed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from cluewise._typing import Array, Ints
 from cluewise.core.threads import map_blocks
 from cluewise.kernels import consensus
 
-__all__ = ["Ensemble", "align", "check_partitions", "unsigned"]
+__all__ = ["Ensemble", "align", "check_partitions", "match_tables", "unsigned"]
 
 BLOCK = 2**16
 
@@ -73,17 +74,28 @@ def align(labels: Array, r: int) -> Ensemble:
     if used.min() > r:
         raise ValueError(f"every partition has more than n_clusters={r} labels; at least one must have no more.")
     reference = int(np.flatnonzero(used <= r)[0])
-    clusters = np.zeros((len(labels), used.max()), dtype=unsigned(max(used.max(), r)))
-    for k, counts in enumerate(_contingency(labels, reference, r, used.max())):
-        clusters[k, : used[k]] = _match(counts[:, : used[k]], r) if k != reference else np.arange(used[k])
-    if used.max() <= r:
-        return Ensemble(labels, clusters, _invert(clusters, used, r, labels.dtype))
+    clusters, codes = match_tables(_contingency(labels, reference, r, used.max()), used, reference, r, labels.dtype)
+    if codes is not None:
+        return Ensemble(labels, clusters, codes)
     # Two labels may now mean one cluster, which no inverse table can say: write the clusters out.
     own = np.empty(labels.shape, dtype=unsigned(r))
     for k in range(len(labels)):
         own[k] = clusters[k][labels[k]]
     same = np.tile(np.arange(r, dtype=own.dtype), (len(labels), 1))
     return Ensemble(own, same, same)
+
+
+def match_tables(
+    tables: Iterable[Ints], used: Ints, reference: int, r: int, dtype: np.dtype[Any]
+) -> tuple[Array, Array | None]:
+    """The clusters and codes of an `Ensemble`, given the contingency table of the reference and each partition.
+
+    ``used`` is the number of labels of each partition. There are no codes if one has more labels than clusters.
+    """
+    clusters = np.zeros((len(used), used.max()), dtype=unsigned(max(used.max(), r)))
+    for k, counts in enumerate(tables):
+        clusters[k, : used[k]] = _match(counts[:, : used[k]], r) if k != reference else np.arange(used[k])
+    return clusters, _invert(clusters, used, r, dtype) if used.max() <= r else None
 
 
 def _match(counts: Ints, r: int) -> Ints:

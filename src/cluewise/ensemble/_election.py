@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Floats, Ints
+from cluewise.clues import Clues, Pairs
 from cluewise.core import centers, lloyd, loop
 from cluewise.core.rows import rows_of
 from cluewise.core.threads import one_blas_thread
@@ -72,9 +73,26 @@ class Election:
         self._count()
         return self._changed
 
-    def memberships(self, rows: Ints) -> Floats:
-        """Rows of F = Σ γ_k P_k: the weight that votes for each cluster."""
-        return _votes.sum_votes(self.ensemble, self.gamma, rows)
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.ensemble.n
+
+    def gather(self, pairs: Pairs) -> tuple[Ensemble, Pairs]:
+        """Partitions of the rows in the pairs, and the pairs with numbers among these rows."""
+        return self.ensemble, pairs
+
+    def find_labels(self, clues: Clues) -> Ints:
+        """Labels of all rows; those that the clues mention matter."""
+        return self.labels
+
+    def count_clusters(self) -> int:
+        """Number of clusters that have rows."""
+        return len(np.unique(self.labels))
+
+    def memberships(self, rows: Ints | None) -> Floats:
+        """Rows of F = Σ γ_k P_k: the weight that votes for each cluster; all by default."""
+        return _votes.sum_votes(self.ensemble, self.gamma, np.arange(self.n) if rows is None else rows)
 
     def margin(self) -> Floats:
         """Lead of each row's cluster in F; negative where k-means chose another cluster than the largest."""

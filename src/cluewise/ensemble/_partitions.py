@@ -164,7 +164,7 @@ def _partition(
     by_column = rows.tocsc() if hasattr(X, "toarray") else rows
     labels = _allocate(n_partitions, n, unsigned(high) if given is None or size_name(given) else np.uint16, out)
     if given is None:
-        centers: Iterable[Floats] = map_blocks(lambda own: _find_centers(by_column, own, max_iter), plans)
+        centers: Iterable[Floats] = map_blocks(lambda own: find_centers(by_column, own, max_iter), plans)
         _label(rows, plans, list(centers if each is None else each(centers, n_partitions)), labels)
     else:
         seeds = rng.integers(2**31, size=n_partitions).tolist()
@@ -198,7 +198,7 @@ def _select(rows: Any, plan: Plan) -> Any:
     return rows[:, plan.columns][drawn]
 
 
-def _find_centers(rows: Any, plan: Plan, max_iter: int) -> Floats:
+def find_centers(rows: Any, plan: Plan, max_iter: int) -> Floats:
     """Run k-means on the rows and columns of a plan; return the centers, transposed."""
     some = _select(rows, plan)
     x = np.ascontiguousarray(some.toarray() if hasattr(some, "toarray") else some, dtype=np.float64)
@@ -223,18 +223,25 @@ def _find_centers(rows: Any, plan: Plan, max_iter: int) -> Floats:
 def _label(rows: Any, plans: list[Plan], centers: list[Floats], labels: Array) -> None:
     """Assign all rows to their nearest centers, block by block: X is read once for all partitions."""
 
+    columns = [plan.columns for plan in plans]
+
     def work(start: int) -> None:
         block = slice(start, start + BLOCK)
         some = rows[block]
-        x = np.ascontiguousarray(some.toarray() if hasattr(some, "toarray") else some)
-        x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
-        for own, plan, center in zip(labels, plans, centers):
-            near = np.empty(len(x), dtype=labels.dtype)
-            consensus.to_nearest(x, plan.columns, center, near, np.zeros_like(center), np.zeros(center.shape[1]))
-            own[block] = near
+        label_block(some.toarray() if hasattr(some, "toarray") else some, columns, centers, labels[:, block])
 
     for _ in map_blocks(work, range(0, rows.shape[0], BLOCK)):
         continue
+
+
+def label_block(x: Any, columns: list[Ints], centers: list[Floats], labels: Array) -> None:
+    """Assign some rows to the nearest centers of each partition."""
+    x = np.ascontiguousarray(x)
+    x = x if x.dtype in (np.float32, np.float64) else x.astype(np.float64)
+    for own, used, center in zip(labels, columns, centers):
+        near = np.empty(len(x), dtype=labels.dtype)
+        consensus.to_nearest(x, used, center, near, np.zeros_like(center), np.zeros(center.shape[1]))
+        own[:] = near
 
 
 def _check_estimator(estimator: Any, n: int, n_rows: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -10,15 +11,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from cluewise._dask import is_dask
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Array, Floats, Ints
-from cluewise.base import Card, Clusterer, checked_data, generator
+from cluewise.base import Card, Clusterer, checked_chunks, checked_data, generator
 from cluewise.clues import Clues, Pairs
 from cluewise.clues.check import row_numbers
 from cluewise.core.loop import Progress
 from cluewise.core.threads import one_blas_thread
 from cluewise.ensemble import _sequence
 from cluewise.ensemble._aligned import align, check_partitions
+from cluewise.ensemble._chunks import ChunkElection, hold_election
 from cluewise.ensemble._election import Election
 from cluewise.ensemble._partitions import Partitioner, make_partitioner
 from cluewise.ensemble._reports import ReportLog, Reports, has_only_links, list_reports
@@ -112,6 +115,11 @@ class SCSC(Clusterer):
     instead of approximate kernel k-means. Between the gradient steps of the exact update, the minimum over the nonzero
     weights is tried, and with ``memory="all"`` a ridge of 1e-8 for each link makes it unique.
 
+    X may be a dask array, or a dask data frame of numbers. Then all partitions learn from the same rows, up to 100,000,
+    and are kept as centers; labels of a chunk are made from them when it is read. ``labels_``, ``margin_`` and
+    ``memberships()`` are dask arrays; ``changed_`` and ``n_clusters_`` take a pass over X. With up to 100,000 rows the
+    results are those of the rows in memory. ``partitioner`` must be None and ``hard`` "rounding".
+
     References
     ----------
     .. [Yi2015] J. Yi, L. Zhang, T. Yang, W. Liu, J. Wang (2015). An Efficient Semi-Supervised Clustering Algorithm with
@@ -138,6 +146,7 @@ class SCSC(Clusterer):
         invariant=frozenset({"shift", "scale"}),
         predicts=False,
         weights=False,
+        chunks=True,
         plain="",
         means=False,
         memory="pairs",
@@ -160,7 +169,7 @@ class SCSC(Clusterer):
     gamma_: Floats
     _log: ReportLog
     _state: _sequence.State
-    _election: Election
+    _election: Election | ChunkElection
 
     def __init__(
         self,
@@ -199,7 +208,10 @@ class SCSC(Clusterer):
         -------
         {self}
         """
-        X = checked_data(self, X, reset=True)
+        in_chunks = is_dask(X)
+        if in_chunks:
+            self._refuse_in_chunks()
+        X = checked_chunks(self, X) if in_chunks else checked_data(self, X, reset=True)
         n = X.shape[0]
         self._check_count(n)
         known = self._check_clues(clues, n)
@@ -208,14 +220,20 @@ class SCSC(Clusterer):
         pairs = log.add(list_reports(known), known)  # before the partitions are made: there may be too many pairs
         with Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress, one_blas_thread():
             progress.begin_start(0)
-            make = make_partitioner(progress) if self.partitioner is None else self.partitioner
-            labels = make(
-                X,
-                n_partitions=self.n_partitions,
-                n_clusters=self.n_clusters,
-                random_state=generator(self.random_state),
-            )
-            self._begin(check_partitions(labels), n, X.dtype)
+            if in_chunks:
+                state, rng = _sequence.begin(self.n_partitions, self._rule), generator(self.random_state)
+                each = partial(progress.each, "partitions")
+                election = hold_election(X, self.n_partitions, self.n_clusters, state.gamma, rng, each)
+                self._publish(ReportLog(n), state, election, [])
+            else:
+                make = make_partitioner(progress) if self.partitioner is None else self.partitioner
+                labels = make(
+                    X,
+                    n_partitions=self.n_partitions,
+                    n_clusters=self.n_clusters,
+                    random_state=generator(self.random_state),
+                )
+                self._begin(check_partitions(labels), n, X.dtype)
             if known.kinds:
                 self._apply(log, pairs)
                 self._election.base = self.gamma_  # labels change with later clues; these are the first
@@ -279,7 +297,15 @@ class SCSC(Clusterer):
         inertia = None if isinstance(self.inertia, str) else float(self.inertia)
         return _sequence.Rule(self.update_rule == "exact", self.memory == "all", float(self.trust), inertia)
 
-    def _publish(self, log: ReportLog, state: _sequence.State, election: Election, trace: list[float]) -> None:
+    def _refuse_in_chunks(self) -> None:
+        if self.partitioner is not None:
+            raise ValueError("partitioner must be None if X is a dask array; partitions are made by k-means.")
+        if self.hard != "rounding":
+            raise ValueError(f"hard={self.hard!r} needs all memberships in memory; for a dask array it is 'rounding'.")
+
+    def _publish(
+        self, log: ReportLog, state: _sequence.State, election: Election | ChunkElection, trace: list[float]
+    ) -> None:
         """Write all results, in one step: Ctrl-C must not leave half of them."""
         self.__dict__.update(
             _log=log,
@@ -320,13 +346,14 @@ class SCSC(Clusterer):
 
     def _apply(self, log: ReportLog, pairs: Pairs) -> Self:
         """Move the weights by new links, which are in the log already."""
-        state, value = _sequence.step(self._state, pairs, self._election.ensemble, self._rule)
+        ensemble, near = self._election.gather(pairs)
+        state, value = _sequence.step(self._state, near, ensemble, self._rule)
         election = self._election.reweigh(state.gamma, self.hard)
         self._publish(log, state, election, [*self.trace_.tolist(), value])
         return self
 
     @property
-    def _current_election(self) -> Election:
+    def _current_election(self) -> Election | ChunkElection:
         """The election, if the model is fitted; a failed fit leaves an earlier one behind."""
         check_is_fitted(self, "gamma_")
         return self._election
@@ -345,8 +372,7 @@ class SCSC(Clusterer):
             Nonnegative; each row sums to 1.
         """
         election = self._current_election
-        n = election.ensemble.n
-        return election.memberships(np.arange(n) if rows is None else row_numbers(rows, n))
+        return election.memberships(None if rows is None else row_numbers(rows, election.n))
 
     @property
     def labels_(self) -> Ints:  # type: ignore[override]  # computed when asked for
@@ -361,7 +387,7 @@ class SCSC(Clusterer):
     @property
     def n_clusters_(self) -> int:  # type: ignore[override]  # computed when asked for
         """Number of clusters that have rows."""
-        return len(np.unique(self.labels_))
+        return self._current_election.count_clusters()
 
     @property
     def margin_(self) -> Floats:
@@ -371,7 +397,8 @@ class SCSC(Clusterer):
     @property
     def broken_(self) -> Clues:  # type: ignore[override]  # computed when asked for
         """The clues since the fit that the labels break."""
-        return broken(self.labels_, self._log.clues())
+        known = self._log.clues()
+        return broken(self._current_election.find_labels(known), known)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled model, or one from the time when models held their votes themselves."""
@@ -393,6 +420,8 @@ class SCSC(Clusterer):
         from cluewise.ensemble import scsc_folder
 
         check_is_fitted(self, "gamma_")
+        if isinstance(self._election, ChunkElection):
+            self._election._get_saved_state()  # refuses
         scsc_folder.save(self, path)
 
     @classmethod

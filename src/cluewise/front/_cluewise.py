@@ -390,6 +390,7 @@ class Cluewise(Clusterer):
             if data.elsewhere is not None:
                 chunks, ground = data.elsewhere.chunks, data.ground
                 ground.keep(known.tied, chunks)
+                assert ground.kept is not None
                 data = data._replace(rows=ground.rows, elsewhere=Elsewhere(chunks, known))
                 known, start = known[ground.kept], _take_start(start, ground.kept, known.n)
             self._learn(data, known, self._fitted, deadline, start)

@@ -159,7 +159,7 @@ class Ground:
         return sign_chunks(self._project_chunks(chunks))
 
     def complete(self, rows: Floats, kept: Ints | None = None) -> Ground:
-        """What a saved ground lacks, made again from the same rows, projected before, or those with numbers ``kept``."""
+        """What a saved ground lacks, made again from the same rows, projected before; ``kept`` are their numbers."""
         whole = copy(self)
         whole.rows, whole.kept = rows, kept
         whole._make_graph()
