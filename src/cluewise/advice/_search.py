@@ -97,7 +97,7 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, ClueEstimator):
     Notes
     -----
     Every held-out clue says that some pairs of rows belong together or apart: a link relates one pair; a label relates
-    its row to all labelled rows, weighted to count as one link. These pairs are counted in a table by what the clues
+    its row to all labeled rows, weighted to count as one link. These pairs are counted in a table by what the clues
     and the clusters say, summed over the folds. The score is
 
     .. math:: \kappa = \frac{p - p_0}{1 - p_0}

@@ -108,7 +108,7 @@ class ClassifierClusterer(ClusterMixin, BaseEstimator):
         self.scales = scales
 
     def fit(self, X: Any, y: Any = None, *, clues: Clues) -> Self:
-        """Train on the labelled rows and classify all rows."""
+        """Train on the labeled rows and classify all rows."""
         known = clues.labels >= 0
         if not known.any():
             raise ClueError("there are no labels to train on.")

@@ -115,7 +115,7 @@ class Suspects(Report, Sequence[Suspect]):
         width = max((len(clue) for _, clue, _ in table), default=0)
         lines += [f"{wrong:>9}  {clue:<{width}}  {result}" for wrong, clue, result in table]
         if len(self) > _LISTED:
-            lines.append(f"… and {len(self) - _LISTED} more.")
+            lines.append(f"… and {len(self) - _LISTED} more; loop over the result to see all.")
         return "\n".join(lines)
 
 

@@ -259,5 +259,5 @@ def _reasons(trial: Tryout) -> tuple[str, ...]:
         gain += f" ({size} points in {trial.splits} splits)."
     wider = 100 * np.expm1(trial.strain)
     shape = f"The clusters become {abs(wider):.1f} % {'wider' if wider > 0 else 'tighter'} (sum of squares)."
-    moved = f"The clusters with and without clues agree to {100 * (1 - trial.moved):.0f} % (ARI)."
+    moved = f"The clusters with and without clues have an ARI of {1 - trial.moved:.2f} (1: the same, 0: unrelated)."
     return gain, shape, moved

@@ -51,7 +51,7 @@ def count_votes(codes: Ints, part: Ints, count: int) -> Ints:
 
 
 def _lift_labels(known: Clues, part: Ints, count: int) -> Clues:
-    """The class that most labelled rows of each part have."""
+    """The class that most labeled rows of each part have."""
     if "labels" not in known.kinds:
         return Clues(count)
     won = count_votes(known.labels, part, count)

@@ -82,7 +82,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     ================== ===========================================================================================
     must, cannot       the weights of all must-links between two grains minus those of all cannot-links; the sign
                        decides which link there is
-    labels, partitions the class that most labelled rows of a grain have; none on ties
+    labels, partitions the class that most labeled rows of a grain have; none on ties
     together, apart    up to 16 grains: as the links between their rows; more: as a group of grains, with the mean
                        weight of its links between two grains
     avoid              as labels
