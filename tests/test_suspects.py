@@ -89,7 +89,7 @@ def test_long_tables_are_cut_in_the_text():
     clues = Clues(30, must=[(i, i + 1) for i in range(25)])
     text = str(suspects(model(np.linspace(0, 1, 25), np.zeros(30, int), clues)))
     assert len(text.splitlines()) == 13
-    assert text.endswith("… and 15 more.")
+    assert text.endswith("… and 15 more; loop over the result to see all.")
 
 
 def test_columns_make_frames_and_files(tmp_path):
