@@ -104,3 +104,11 @@ def test_a_fair_pair_does_not_follow_from_its_training_part(seed, pairs):
         for number, fair in zip(fold.held, fold.fair):
             (i, j), must = evidence.ends[number], evidence.is_must[number]
             assert fair == (not (together if must else apart)[i, j])
+
+
+def test_clues_count_as_far_as_they_are_believed():
+    clues = Clues(6, must=[(0, 1), (2, 3)], must_weight=[1.0, 3.0], labels=[-1, -1, -1, -1, 0, 1])
+    evidence = gather(clues, 2, PLACE).heed(np.array([0.5, 1.0, 0.1, 1.0]))
+    np.testing.assert_allclose(evidence.weight, [0.25, 1.5])
+    np.testing.assert_allclose(evidence.label_weight, [0.1, 1.0])
+    np.testing.assert_allclose(evidence.take(np.array([False, True, True, False])).label_weight, [0.1])

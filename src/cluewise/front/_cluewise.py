@@ -125,7 +125,8 @@ class Cluewise(Clusterer):
     similarities to landmarks and on the columns, with a pull toward the start. The likelihood allows clues to be wrong.
     If there are more rows than grains, the eigenvectors walk along the nearest rows. Start, pull and assumed share of
     wrong clues are those that predict held-out clues best, weighed against odds for what follows the clues less. A clue
-    that follows from others is not used to compare.
+    that follows from others is not used to compare. If a tenth of the clues or more is taken to be wrong, each counts
+    in the last fit by the probability that it is right, as fits say that did not see it.
 
     X is not copied unless it is projected, but for up to 60,000 rows along which eigenvectors walk. Memory beyond it
     grows with the rows times the clusters, plus a few matrices of up to 1,500 × 1,500 and 60,000 × 150 numbers.

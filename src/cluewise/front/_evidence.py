@@ -28,6 +28,7 @@ class Evidence(NamedTuple):
     demanded: Bools  # (m,) pairs of infinite weight, which are never held out
     labeled: Ints  # (t,) rows
     classes: Ints  # (t,) their clusters
+    label_weight: Floats  # (t,)
 
     @property
     def total(self) -> int:
@@ -49,6 +50,7 @@ class Evidence(NamedTuple):
             self.demanded[pairs],
             self.labeled[labels],
             self.classes[labels],
+            self.label_weight[labels],
         )
 
     def arrange(self, place: Ints) -> tuple[Evidence, Ints]:
@@ -65,8 +67,14 @@ class Evidence(NamedTuple):
             self.demanded[pairs],
             self.labeled[labels],
             self.classes[labels],
+            self.label_weight[labels],
         )
         return moved, np.concatenate([pairs, len(pairs) + labels])
+
+    def heed(self, believed: Floats) -> Evidence:
+        """The same where each pair, then each label, counts as far as it is believed."""
+        pairs, labels = believed[: len(self.ends)], believed[len(self.ends) :]
+        return self._replace(weight=self.weight * pairs, label_weight=self.label_weight * labels)
 
     def renumber(self, number: Ints) -> Evidence:
         """The same with other numbers of rows, such as their grains."""
@@ -85,7 +93,8 @@ def gather(clues: Clues, k: int, place: Ints) -> Evidence:
     unit = float(usual.mean()) if usual.any() else 1.0
     labeled = np.flatnonzero(clues.labels >= 0)
     classes = class_clusters(clues, k)[clues.labels[labeled]].astype(np.int64) if len(labeled) else labeled
-    return Evidence(ends, is_must, np.where(demanded, HEAVY, weight / unit), demanded, labeled, classes)
+    weight = np.where(demanded, HEAVY, weight / unit)
+    return Evidence(ends, is_must, weight, demanded, labeled, classes, np.ones(len(labeled)))
 
 
 _Pairs = tuple[Ints, Bools, Floats]

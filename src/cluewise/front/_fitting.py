@@ -40,6 +40,10 @@ STEPS = 40
 SHARP = 0.05
 """Share of a start that is spread over all clusters when it judges clues; with more, trust would be too high."""
 
+DOUBTFUL = 0.1
+"""Share of wrong clues from which on the last fit heeds each clue as far as fits bear it out that did not see it. If
+fewer are wrong, a clue that fits do not bear out mostly says something that they do not know."""
+
 HEEDED = 30
 """Labels that must hold, and so are not held out to compare, from which on other rows follow them. Ten labels of twelve
 development sets: .52 if they do not, .47 if they do; thirty: .55 and .56. Eight pairs: .51 and .57."""
@@ -88,14 +92,14 @@ def fit_anew(data: Data, evidence: Evidence, k: int, deadline: float, hard: bool
     right = np.empty(evidence.total)
     plan, rng = choice.plan, np.random.default_rng(data.seed)
     right[numbers] = _cross_judge(lambda train: starts.find(plan.start, train), regression, arranged, plan, rng)
-    return Fitted(k, choice, max(evidence.total, 1), *_finish(starts, regression, evidence, plan), right)
+    return Fitted(k, choice, max(evidence.total, 1), *_finish(starts, regression, evidence, plan, right), right)
 
 
 def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Fitted:
     """Fit the same plan to more clues."""
     starts, regression = _prepare(data, evidence, before.k)
-    start, weights = _finish(starts, regression, evidence, before.choice.plan)
     right = _recall(data, evidence, known, before, old)
+    start, weights = _finish(starts, regression, evidence, before.choice.plan, right)
     return before._replace(start=start, weights=weights, right=right)
 
 
@@ -134,10 +138,21 @@ def _prepare(data: Data, evidence: Evidence, k: int) -> tuple[Starts, Regression
     return starts, Regression(data.ground, data.rows, evidence, k, rng)
 
 
-def _finish(starts: Starts, regression: Regression, evidence: Evidence, plan: Plan) -> tuple[Ints, Floats | None]:
-    """The start, and the weights of the last fit."""
+def _finish(
+    starts: Starts, regression: Regression, evidence: Evidence, plan: Plan, right: Floats
+) -> tuple[Ints, Floats | None]:
+    """The start, and the weights of the last fit; ``right`` is the probability that each clue is right."""
+    if not plan.view:
+        return starts.find(plan.start, evidence), None
+    if plan.error >= DOUBTFUL:
+        evidence = evidence.heed(_believe(np.clip(right, 1e-6, 1.0), plan.error))
     start = starts.find(plan.start, evidence)
-    return start, regression.finish(start, plan, evidence) if plan.view else None
+    return start, regression.finish(start, plan, evidence)
+
+
+def _believe(right: Floats, error: float) -> Floats:
+    """Probability that each clue is right, if a share of all clues is wrong and fits say this about each of them."""
+    return (1 - error) * right / ((1 - error) * right + error * (1 - right))
 
 
 def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Floats:

@@ -85,7 +85,6 @@ class Regression:
         pull = (plan.pull * soften(start[self._anchors], k)).astype(np.float32)
         anchors = np.arange(len(self._anchors))
         known = evidence.renumber(self._number)
-        sure = np.ones(len(known.labeled))
         slope = np.empty((len(F), k), dtype=np.float32)
 
         def charge(flat: Floats) -> tuple[float, Floats]:
@@ -93,8 +92,8 @@ class Regression:
             P = F @ weights.astype(np.float32)
             softmax(P)
             value = charge_clues(
-                P, anchors, pull, known.ends, known.is_must, known.weight, known.labeled, known.classes, sure,
-                plan.error, slope,
+                P, anchors, pull, known.ends, known.is_must, known.weight, known.labeled, known.classes,
+                known.label_weight, plan.error, slope,
             )  # fmt: skip
             return value + plan.ridge / 2 * float(flat @ flat), (F.T @ slope + plan.ridge * weights).ravel()
 

@@ -53,7 +53,7 @@ def join_pieces(ground: Ground, piece: Ints, known: Evidence, start: Ints, k: in
     np.add.at(pairs, (ends[:, 0], ends[:, 1]), signed)
     np.add.at(pairs, (ends[:, 1], ends[:, 0]), signed)
     votes = np.zeros((q, k))
-    np.add.at(votes, (piece[known.labeled], known.classes), 1.0)
+    np.add.at(votes, (piece[known.labeled], known.classes), known.label_weight)
     mass = np.zeros((q, k))
     np.add.at(mass, (piece, start), ground.sizes)
     best, top, wanted = start, -np.inf, len(np.unique(start))

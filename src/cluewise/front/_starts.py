@@ -225,9 +225,9 @@ class Starts:
         )
 
     def _count_votes(self, known: Evidence) -> Floats:
-        """Number of labels of each class on each grain."""
+        """Weight of the labels of each class on each grain."""
         votes = np.zeros((self._ground.m, self.k))
-        np.add.at(votes, (known.labeled, known.classes), 1.0)
+        np.add.at(votes, (known.labeled, known.classes), known.label_weight)
         return votes
 
     def _spread_labels(self, known: Evidence) -> Ints:
@@ -287,7 +287,7 @@ def match(start: Ints, evidence: Evidence, grain: Ints, k: int) -> Ints:
     if not len(evidence.labeled):
         return start
     count = np.zeros((k, k))
-    np.add.at(count, (start[grain[evidence.labeled]], evidence.classes), 1.0)
+    np.add.at(count, (start[grain[evidence.labeled]], evidence.classes), evidence.label_weight)
     old, new = linear_sum_assignment(count, maximize=True)
     number = np.empty(k, dtype=np.int64)
     number[old] = new
