@@ -107,6 +107,7 @@ def _measure(client: Client, count: int, rng: np.random.Generator, expected: np.
         killer.join()
         done = done._replace(fits=done.fits + 1, wrong=done.wrong + bad)
         print(done, flush=True)
+        sleep(2)  # until the cluster knows that a worker has ended
         try:
             client.wait_for_workers(2, timeout=LONG / 2)
         except TimeoutError:

@@ -51,8 +51,9 @@ def hold_election(chunks: Chunks, m: int, r: int, gamma: Floats, rng: np.random.
     recipe = Recipe([plan.columns for plan in plans], centers, none, none)
     counts = chunks.reduce(_count_pairs, _add, recipe, r)
     used = np.array([int(np.flatnonzero(own.sum(axis=0))[-1]) + 1 for own in counts])
-    tables = match_tables(counts, used, 0, r, unsigned(r))
-    return ChunkElection(chunks, recipe._replace(clusters=tables[0], codes=tables[1]), gamma)
+    clusters, codes = match_tables(counts, used, 0, r, unsigned(r))
+    assert codes is not None  # no partition has more than r labels
+    return ChunkElection(chunks, recipe._replace(clusters=clusters, codes=codes), gamma)
 
 
 class ChunkElection:

@@ -169,7 +169,7 @@ class SCSC(Clusterer):
     gamma_: Floats
     _log: ReportLog
     _state: _sequence.State
-    _election: Election | ChunkElection
+    _election: Any  # Election, or ChunkElection if X is a dask array
 
     def __init__(
         self,

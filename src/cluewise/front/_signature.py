@@ -41,8 +41,7 @@ def sign(rows: Floats, weight: Floats | None) -> Signature:
     """The signature of rows in their order."""
     n = len(rows)
     total, squares = _sum(rows, n, 0)
-    factors = None if weight is None else _find_factors(n, 0, n)
-    return Signature(total, np.sqrt(squares), None if factors is None else float(factors @ weight))
+    return Signature(total, np.sqrt(squares), None if weight is None else float(_find_factors(n, 0, n) @ weight))
 
 
 def sign_chunks(chunks: Chunks) -> Signature:
