@@ -7,6 +7,7 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 # Before numpy and matplotlib are imported: no windows, and no threads inside BLAS or OpenMP, because the test
@@ -31,6 +32,7 @@ COUNT: Counter[tuple[str, str]] = Counter()  # for each mark below: how many tes
 # What tests may need, and how to know whether it is there. These are the only reasons to skip a test.
 NEEDS = {
     "needs_data": (lambda: "CLUEWISE_DATA" in os.environ, "set CLUEWISE_DATA to a folder of data sets"),
+    "needs_torch": (lambda: find_spec("torch") is not None, "install torch, a build for the processor is enough"),
     "needs_chromium": (lambda: shutil.which(os.environ.get("CHROMIUM", "chromium")) is not None, "install chromium"),
 }
 
@@ -78,7 +80,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests needed data or a browser, and whether they had it."""
+    """Say how many tests needed data, torch or a browser, and whether they had it."""
     for mark, (is_there, _) in NEEDS.items():
         terminalreporter.write_line(f"{mark}: {COUNT[mark, 'ran']} ran, {COUNT[mark, 'skipped']} skipped")
         if is_there() and COUNT[mark, "skipped"]:

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -118,7 +118,13 @@ def run_console(command: str, answer: str) -> None:
         assert same, f"{words}\nsays\n{found.output}\nand not\n{answer}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def list_pages() -> Iterator[Any]:
+    for page in PAGES:
+        needs = [pytest.mark.needs_torch] if "import torch" in page.read_text("utf-8") else []
+        yield pytest.param(page, id=name_of(page), marks=needs)
+
+
+@pytest.mark.parametrize("page", list_pages())
 def test_code_runs(page: Path, desk: Path) -> None:
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page):

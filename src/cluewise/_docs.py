@@ -25,6 +25,11 @@ ENTRIES = {
         "    Relative change of the objective below which the iterations have converged and stop."
     ),
     "n_init": "n_init : int, default=@\n    Number of starts; the one with the lowest objective is kept.",
+    "device": (
+        "device : str, default=None\n"
+        '    Device of torch on which rows of a NumPy array are worked on, such as "cuda". None: the processor, which\n'
+        "    also does the work if there is no such device. Tensors are worked on where they are."
+    ),
     "random_state": (
         "random_state : int, RandomState, Generator or None, default=None\n"
         "    Seed of everything that is drawn at random. Pass an int for reproducible results."

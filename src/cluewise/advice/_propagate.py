@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_array
 
-from cluewise._dask import is_dask
 from cluewise._docs import documented
+from cluewise._elsewhere import is_elsewhere
 from cluewise._squares import largest, require_squares
 from cluewise._typing import ArrayLike, Bools, Floats, Ints
 from cluewise.advice._radius import choose_radius
@@ -136,8 +136,8 @@ def propagate(
     >>> more.cannot.tolist()
     [[0, 4], [1, 4]]
     """
-    if is_dask(X):
-        raise TypeError("propagate does not take dask arrays; pass a sample of the rows with their clues.")
+    if is_elsewhere(X):
+        raise TypeError("propagate does not take dask arrays and tensors; pass a sample of the rows with their clues.")
     data: Floats = check_array(X, dtype=[np.float64, np.float32])
     require_squares(largest(data), data.dtype, "X")
     known = as_clues(clues, len(data))

@@ -13,6 +13,7 @@ from cluewise.base._input import (
     generator,
     map_new_chunks,
     refuse_weight,
+    send_rows,
     warn_of_partial,
 )
 from cluewise.base._metric import MetricLearner, from_components
@@ -39,5 +40,6 @@ __all__ = [
     "map_new_chunks",
     "new_rows",
     "refuse_weight",
+    "send_rows",
     "warn_of_partial",
 ]

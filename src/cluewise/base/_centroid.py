@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cluewise._dask import is_dask
+from cluewise._elsewhere import is_elsewhere
 from cluewise._typing import Floats, Ints
 from cluewise.base._clusterer import Attributes, Clusterer, Problem
 from cluewise.base._input import checked_data, map_new_chunks
@@ -73,7 +73,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         -------
         {labels}
         """
-        if self.card.chunks and is_dask(X):
+        if self.card.chunks and is_elsewhere(X):
             return self._map_new_chunks(X, _label_chunk, dtype=np.int32)
         return _find_labels(self._new_rows(X), self.cluster_centers_)
 
@@ -89,7 +89,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         ndarray of shape (m, n_clusters)
             Euclidean distances.
         """
-        if self.card.chunks and is_dask(X):
+        if self.card.chunks and is_elsewhere(X):
             return self._map_new_chunks(X, _measure_chunk, width=self.n_clusters)
         return _find_distances(self._new_rows(X), self.cluster_centers_)
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from cluewise._dask import is_dask
 from cluewise._docs import documented
+from cluewise._elsewhere import is_elsewhere
 from cluewise._sklearn import Interval, fit_context
 from cluewise._squares import largest
 from cluewise._typing import Array, Floats, Ints
@@ -248,7 +248,7 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         {self}
         """
         self._reset(y, clues)
-        in_chunks = self.card.chunks and is_dask(X)
+        in_chunks = self.card.chunks and is_elsewhere(X)
         if in_chunks:
             X = checked_chunks(self, X)
             if sample_weight is not None:

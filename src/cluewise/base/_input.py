@@ -13,11 +13,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from cluewise._dask import is_dask
+from cluewise._elsewhere import is_elsewhere, is_tensor
 from cluewise._sklearn import check_sample_weight
 from cluewise._squares import largest, require_squares
 from cluewise._typing import UNASSIGNED, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks, read_chunks
+from cluewise.core.tensors import send
 from cluewise.exceptions import ClueError, Infeasible, UnusedClueWarning
 
 __all__ = [
@@ -30,6 +32,7 @@ __all__ = [
     "generator",
     "map_new_chunks",
     "refuse_weight",
+    "send_rows",
     "warn_of_partial",
     "weigh_chunks",
 ]
@@ -42,6 +45,12 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
         raise TypeError(
             f"{name} does not take dask arrays; cluster their grains by Grains().then({name}(...)), "
             "or pass X.compute() if X fits into memory."
+        )
+    if is_tensor(X):  # which scikit-learn would bring into memory, and results would not be on its device
+        name = type(estimator).__name__
+        raise TypeError(
+            f"{name} does not take tensors; cluster their grains by Grains().then({name}(...)), "
+            "or pass X as a NumPy array if X fits into memory."
         )
     try:
         X = validate_data(
@@ -77,11 +86,17 @@ def count_rows(estimator: Any, X: Any, clues: Any) -> int:
 
 
 def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
-    """Rows of a dask array or data frame for a fit, checked in one pass; an error names the row and column."""
+    """Rows of a dask array or data frame, or of a tensor, for a fit, checked in one pass.
+
+    An error names the row and column.
+    """
     chunks = _read_columns(estimator, X, reset=reset)
     found = chunks.scan()
     if not found.n:
-        raise ValueError(f"X has 0 rows in {len(chunks.sizes)} chunks; at least one row is needed.")
+        where = f" in {len(chunks.sizes)} chunks" if is_dask(X) else ""
+        raise ValueError(f"X has 0 rows{where}; at least one row is needed.")
+    if not chunks.d:
+        raise ValueError("X has 0 columns; at least one column is needed.")
     if found.bad is not None:
         number, row, column, value = found.bad
         raise ValueError(_describe_infinite(int(chunks.starts[number]) + row, column, value, found.n_bad))
@@ -89,12 +104,25 @@ def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
     return chunks
 
 
+def send_rows(estimator: Any, X: Any, *, reset: bool, sample_weight: Any = None) -> Any:
+    """Rows on the device that the parameter ``device`` names, checked; X as it is without one, or if X is elsewhere."""
+    if estimator.device is None or is_elsewhere(X):
+        return X
+    rows = checked_data(estimator, X, reset=reset)
+    if not isinstance(rows, np.ndarray):
+        raise TypeError(f"device={estimator.device!r} needs dense rows; X is sparse.")
+    if sample_weight is not None:
+        raise ValueError(f"device={estimator.device!r} does not work with sample_weight.")
+    sent = send(rows, estimator.device)
+    return X if sent is None else sent
+
+
 def map_new_chunks(
     estimator: Any, X: Any, function: Any, *shared: Any, dtype: Any = None, width: int | None = None
 ) -> Any:
     """A dask array of what ``function(chunk, *shared)`` returns for new rows, which are checked when it is computed.
 
-    ``dtype`` None: that of X.
+    If X is a tensor, a tensor, which is computed at once. ``dtype`` None: that of X.
     """
     chunks = _read_columns(estimator, X, reset=False)
     dtype = chunks.dtype if dtype is None else dtype
@@ -115,6 +143,8 @@ def _check_and_call(chunk: Floats, function: Any, shared: tuple[Any, ...], start
 
 def _read_columns(estimator: Any, X: Any, *, reset: bool) -> Chunks:
     chunks = read_chunks(X)
+    if chunks is X:  # checked before they were sent to a device
+        return chunks
     # An empty frame or array has all that scikit-learn wants to know about the columns.
     empty = X._meta if hasattr(X, "to_dask_array") else np.empty((0, chunks.d))
     validate_data(estimator, empty, reset=reset, skip_check_array=True)
@@ -122,9 +152,9 @@ def _read_columns(estimator: Any, X: Any, *, reset: bool) -> Chunks:
 
 
 def refuse_weight(estimator: Any, sample_weight: Any) -> None:
-    """Say that rows in chunks cannot have weights."""
+    """Say that rows that are not in memory cannot have weights."""
     if sample_weight is not None:
-        raise ValueError(f"{type(estimator).__name__} does not use sample_weight if X is a dask array.")
+        raise ValueError(f"{type(estimator).__name__} does not use sample_weight if X is a dask array or a tensor.")
 
 
 def weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:

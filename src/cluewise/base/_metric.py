@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cluewise._dask import is_dask
+from cluewise._elsewhere import is_elsewhere
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats
 from cluewise.base._clusterer import Attributes, ClueEstimator
@@ -73,7 +73,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstim
         {self}
         """
         self._reset(y, clues)
-        if self.card.chunks and is_dask(X):
+        if self.card.chunks and is_elsewhere(X):
             X = checked_chunks(self, X)
         else:
             X = checked_data(self, X, reset=True, sparse=False)
@@ -161,7 +161,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstim
             ``X @ components_.T``.
         """
         check_is_fitted(self)
-        if self.card.chunks and is_dask(X):
+        if self.card.chunks and is_elsewhere(X):
             return map_new_chunks(self, X, metric.seen, self.components_, width=self.n_components_)
         return metric.seen(checked_data(self, X, reset=False, sparse=False), self.components_)
 

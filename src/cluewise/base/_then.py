@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from cluewise._dask import is_dask
 from cluewise._docs import documented
+from cluewise._elsewhere import is_elsewhere
 from cluewise.base._clusterer import FitPredictMixin
 from cluewise.base._input import as_clues, warn_of_partial
 from cluewise.clues import Clues
@@ -105,9 +106,10 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         if sample_weight is not None and not has_fit_parameter(clusterer, "sample_weight"):
             raise ValueError(f"{type(clusterer).__name__} does not accept sample_weight.")
         accepts = has_fit_parameter(clusterer, "clues")
-        if is_dask(X) and type(clusterer).__module__.partition(".")[0] == "sklearn":
+        if is_elsewhere(X) and type(clusterer).__module__.partition(".")[0] == "sklearn":
             raise TypeError(
-                f"{type(clusterer).__name__} would bring all of X, a dask array, into memory; it does not take one."
+                f"{type(clusterer).__name__} would bring all of X, a {'dask array' if is_dask(X) else 'tensor'}, "
+                "into memory; it does not take one."
             )
         known = None if clues is None else as_clues(clues, _count(X, clues))
         for_metric, for_clusterer = known, known if accepts else None

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cluewise._dask import is_dask
+from cluewise._elsewhere import is_elsewhere
 from cluewise._sklearn import Interval
 from cluewise._typing import Array, Bools, Floats, Ints
 from cluewise.base import Attributes, Card, CentroidClusterer, Problem, checked_data
@@ -272,5 +272,7 @@ class PartitionKMeans(CentroidClusterer):
 
 
 def _refuse_dask(X: Any) -> None:
-    if is_dask(X):
-        raise TypeError("categorical_features must be None if X is a dask array; encode such columns with Rows.")
+    if is_elsewhere(X):
+        raise TypeError(
+            "categorical_features must be None if X is a dask array or a tensor; encode such columns with Rows."
+        )

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from cluewise._elsewhere import is_tensor
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.rows import shift_of
 from cluewise.core.threads import one_blas_thread, threads
@@ -56,6 +57,9 @@ class Chunks:
     >>> chunks.n, chunks.take(np.array([1, 4])).tolist()
     (5, [[2.0, 3.0], [8.0, 9.0]])
     """
+
+    elsewhere = True  # for `is_elsewhere`
+    two_levels = True  # whether rows find the nearest of many points in two steps, which saves work but may miss it
 
     def __init__(self, array: Any, sizes: Ints) -> None:
         self.array = array
@@ -184,6 +188,10 @@ class Chunks:
             return self._map_blocks(_call_column, shared, each, dtype, (sizes, (1,)), function=function)[:, 0]
         return self._map_blocks(_call, shared, each, dtype, (sizes, (width,)), function=function)
 
+    def derive(self, function: Callable[..., Array], *shared: Any, dtype: Any, width: int) -> Chunks:
+        """The rows that ``function(chunk, *shared)`` makes of these, ``width`` numbers each."""
+        return read_chunks(self.map(function, *shared, dtype=dtype, width=width))
+
     def _map_blocks(self, call: Any, shared: Any, each: Any, dtype: Any, chunks: tuple[Any, ...], **form: Any) -> Any:
         from dask import delayed
 
@@ -202,7 +210,13 @@ class Chunks:
 
 
 def read_chunks(X: Any) -> Chunks:
-    """The chunks of a dask array, or of a dask data frame of numbers."""
+    """The chunks of a dask array, or of a dask data frame of numbers; a tensor is one chunk."""
+    if isinstance(X, Chunks):
+        return X
+    if is_tensor(X):
+        from cluewise.core.tensors import read_tensor
+
+        return read_tensor(X)
     if hasattr(X, "to_dask_array"):
         words = [str(name) for name, kind in X.dtypes.items() if np.dtype(_kind_of(kind)).kind not in "biuf"]
         if words:

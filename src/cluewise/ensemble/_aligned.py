@@ -12,7 +12,7 @@ from cluewise._typing import Array, Ints
 from cluewise.core.threads import map_blocks
 from cluewise.kernels import consensus
 
-__all__ = ["Ensemble", "align", "check_partitions", "match_tables", "unsigned"]
+__all__ = ["Ensemble", "align", "check_partitions", "find_reference", "match_tables", "unsigned"]
 
 BLOCK = 2**16
 
@@ -71,9 +71,7 @@ def align(labels: Array, r: int) -> Ensemble:
     each of those without a match joins the cluster that it shares most rows with; only then are the labels copied.
     """
     used = np.array([int(own.max()) + 1 for own in labels])
-    if used.min() > r:
-        raise ValueError(f"every partition has more than n_clusters={r} labels; at least one must have no more.")
-    reference = int(np.flatnonzero(used <= r)[0])
+    reference = find_reference(used, r)
     clusters, codes = match_tables(_contingency(labels, reference, r, used.max()), used, reference, r, labels.dtype)
     if codes is not None:
         return Ensemble(labels, clusters, codes)
@@ -83,6 +81,13 @@ def align(labels: Array, r: int) -> Ensemble:
         own[k] = clusters[k][labels[k]]
     same = np.tile(np.arange(r, dtype=own.dtype), (len(labels), 1))
     return Ensemble(own, same, same)
+
+
+def find_reference(used: Ints, r: int) -> int:
+    """The first partition with at most r labels, given how many each has."""
+    if used.min() > r:
+        raise ValueError(f"every partition has more than n_clusters={r} labels; at least one must have no more.")
+    return int(np.flatnonzero(used <= r)[0])
 
 
 def match_tables(

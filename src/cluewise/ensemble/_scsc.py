@@ -12,12 +12,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._dask import is_dask
+from cluewise._elsewhere import is_tensor
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Array, Floats, Ints
 from cluewise.base import Card, Clusterer, checked_chunks, checked_data, generator
 from cluewise.clues import Clues, Pairs
 from cluewise.clues.check import row_numbers
 from cluewise.core.loop import Progress
+from cluewise.core.tensors import import_arrays
 from cluewise.core.threads import one_blas_thread
 from cluewise.ensemble import _sequence
 from cluewise.ensemble._aligned import align, check_partitions
@@ -258,7 +260,9 @@ class SCSC(Clusterer):
         Parameters
         ----------
         partitions : array-like of shape (m, n)
-            Labels from 0, one line per partition. An unsigned array is not copied, and may be mapped into memory.
+            Labels from 0, one line per partition. An unsigned array is not copied, and may be mapped into memory. If it
+            is a torch tensor, or an array of CuPy or JAX, votes are counted on its device, and ``labels_``, ``margin_``
+            and `memberships` are of its kind.
         n_clusters : int, optional
             Number of clusters; by default that of the partition with the most labels.
         update_rule, memory, trust, inertia, hard
@@ -269,7 +273,8 @@ class SCSC(Clusterer):
         SCSC
             A model with equal weights and no clues.
         """
-        labels = check_partitions(partitions)
+        sent = _send(partitions, n_clusters, hard) if is_tensor(partitions) else None
+        labels = check_partitions(partitions) if sent is None else sent.labels
         k = int(labels.max()) + 1 if n_clusters is None else n_clusters
         model = cls(
             k,
@@ -281,7 +286,11 @@ class SCSC(Clusterer):
             hard=hard,
         )
         model._validate_params()
-        model._begin(labels, labels.shape[1], np.dtype(np.float64))
+        if sent is None:
+            model._begin(labels, labels.shape[1], np.dtype(np.float64))
+        else:
+            state = _sequence.begin(len(labels), model._rule)
+            model._publish(ReportLog(sent.n), state, sent.elect(state.gamma), [])
         return model
 
     def _begin(self, labels: Array, n: int, dtype: Any) -> None:
@@ -420,7 +429,7 @@ class SCSC(Clusterer):
         from cluewise.ensemble import scsc_folder
 
         check_is_fitted(self, "gamma_")
-        if isinstance(self._election, ChunkElection):
+        if not isinstance(self._election, Election):
             self._election._get_saved_state()  # refuses
         scsc_folder.save(self, path)
 
@@ -441,3 +450,13 @@ class SCSC(Clusterer):
         from cluewise.ensemble import scsc_folder
 
         return scsc_folder.load(path)[0]
+
+
+def _send(partitions: Any, n_clusters: int | None, hard: str) -> Any:
+    """An ensemble on the device of the partitions."""
+    if hard == "kmeans":
+        raise ValueError("hard='kmeans' needs partitions in memory; pass them as a NumPy array.")
+    import_arrays("for partitions that are not in memory")
+    from cluewise.ensemble._on_device import DeviceEnsemble
+
+    return DeviceEnsemble(partitions, n_clusters)

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._dask import is_dask
+from cluewise._elsewhere import is_elsewhere
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats, Ints
 from cluewise.base import (
@@ -28,6 +29,7 @@ from cluewise.base import (
     generator,
     map_new_chunks,
     refuse_weight,
+    send_rows,
 )
 from cluewise.centroid.assignment import cheapest_labels
 from cluewise.clues import Clues
@@ -91,6 +93,7 @@ class Cluewise(Clusterer):
         Seconds after which nothing more is compared; the best so far is used.
     n_jobs : int, default=None
         Number of threads. None: all cores.
+    {device}
     {random_state}
 
     Attributes
@@ -146,6 +149,7 @@ class Cluewise(Clusterer):
         "hard": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
+        "device": [str, None],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -185,12 +189,14 @@ class Cluewise(Clusterer):
         hard: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.hard = hard
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -210,7 +216,8 @@ class Cluewise(Clusterer):
         """
         deadline = monotonic() + (LONG if self.time_limit is None else self.time_limit)
         self._reset(y, clues)
-        if is_dask(X):
+        X = send_rows(self, X, reset=True, sample_weight=sample_weight)
+        if is_elsewhere(X):
             refuse_weight(self, sample_weight)
             self._fit_chunks(checked_chunks(self, X), clues, deadline)
             return self
@@ -324,7 +331,8 @@ class Cluewise(Clusterer):
         Clues(6 rows: 1 must-link)
         """
         check_is_fitted(self)
-        if is_dask(X):
+        X = send_rows(self, X, reset=False, sample_weight=sample_weight)
+        if is_elsewhere(X):
             refuse_weight(self, sample_weight)
             return self._resume_chunks(checked_chunks(self, X, reset=False))
         X = checked_data(self, X, reset=False)
@@ -416,8 +424,9 @@ class Cluewise(Clusterer):
         ndarray of shape (m,)
             The most probable cluster.
         """
-        if is_dask(X):
-            check_is_fitted(self)
+        check_is_fitted(self)
+        X = send_rows(self, X, reset=False)
+        if is_elsewhere(X):
             shared = self._data.ground.make_light(), self._fitted
             return map_new_chunks(self, X, _find_labels, *shared, dtype=np.int32)
         return self.predict_proba(X).argmax(axis=1).astype(np.int32)
@@ -435,7 +444,8 @@ class Cluewise(Clusterer):
             Probabilities; those of a row sum to 1.
         """
         check_is_fitted(self)
-        if is_dask(X):
+        X = send_rows(self, X, reset=False)
+        if is_elsewhere(X):
             shared = self._data.ground.make_light(), self._fitted
             return map_new_chunks(self, X, predict_chunk, *shared, dtype=np.float32, width=self._fitted.k)
         X = checked_data(self, X, reset=False)
@@ -615,7 +625,7 @@ def _find_no_doubt(chunk: Floats) -> Floats:
 
 def _refuse_sizes(known: Clues) -> None:
     if known.sizes is not None:
-        raise ClueError("bounds on sizes cannot be kept if X is a dask array.")
+        raise ClueError("bounds on sizes cannot be kept if X is a dask array or a tensor.")
 
 
 def _take_start(given: Any, kept: Ints, n: int) -> Any:

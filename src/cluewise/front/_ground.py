@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 from sklearn.decomposition import TruncatedSVD
 
 from cluewise._typing import Floats, Ints
-from cluewise.core.chunks import Chunks, read_chunks
+from cluewise.core.chunks import Chunks
 from cluewise.core.graphs.affinity import neighbor_affinity
 from cluewise.core.graphs.laplacian import degrees, normalized
 from cluewise.core.graphs.neighbors import nearest_rows
@@ -191,7 +191,7 @@ class Ground:
     def _project_chunks(self, chunks: Chunks) -> Chunks:
         if self._projection is None:
             return chunks
-        return read_chunks(chunks.map(_project, self._projection, dtype=chunks.dtype, width=COLUMNS))
+        return chunks.derive(_project, self._projection, dtype=chunks.dtype, width=COLUMNS)
 
     def make_light(self) -> Ground:
         """A copy with what `locate` and `predict` need, to be sent elsewhere."""

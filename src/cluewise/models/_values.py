@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from cluewise._dask import is_dask
+from cluewise._elsewhere import is_elsewhere
 from cluewise._typing import Array
 from cluewise.models._classes import UnknownClass, find_class, name_class
 
@@ -117,8 +117,8 @@ class Encoder:
         get = getattr(value, "_get_saved_state", value.__getstate__)
         state = get()
         if isinstance(state, dict):
-            # An attribute of a dask array is a recipe, which refers to the array.
-            state = {key: part for key, part in state.items() if key not in _LEFT_OUT and not is_dask(part)}
+            # An attribute of a dask array is a recipe, which refers to the array; one of a tensor is on a device.
+            state = {key: part for key, part in state.items() if key not in _LEFT_OUT and not is_elsewhere(part)}
             return {"object": name, "state": {key: self.encode(v, f"{where}.{key}") for key, v in state.items()}}
         if state is None:
             return {"object": name, "state": {}}

@@ -10,7 +10,7 @@ from cluewise._typing import Floats, Ints
 from cluewise.core import assign, centers
 from cluewise.core.rows import Rows, SparseRows
 
-__all__ = ["draw_sample", "find_distinct", "learn", "take_rows"]
+__all__ = ["draw_sample", "find_distinct", "hash_key", "learn", "take_rows"]
 
 STEPS = 4
 """Steps of k-means. Four leave about 1 % more scatter than ten, and cost 40 % of the time."""
@@ -54,7 +54,7 @@ def _hash_rows(X: Any, which: Ints | None) -> Ints:
 
     Two of 10,000 different rows share them with a probability of 10⁻¹²; they would be one grain.
     """
-    key = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64)
+    key = hash_key(X.shape[1])
     if not isinstance(X, np.ndarray):
         X = X if which is None else X[which]
         ends = np.append(np.uint64(0), np.cumsum(_mix(X.data, key[X.indices])))
@@ -65,6 +65,11 @@ def _hash_rows(X: Any, which: Ints | None) -> Ints:
         block = slice(start, start + size)
         out[block] = _mix(X[block] if which is None else X[which[block]], key).sum(axis=1)
     return out
+
+
+def hash_key(d: int) -> Ints:
+    """A number for each column, by which equal values in different columns differ."""
+    return np.random.default_rng(0).integers(2**63, size=d, dtype=np.uint64)
 
 
 def _mix(values: Floats, key: Ints) -> Ints:

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cluewise._dask import is_dask
 from cluewise._docs import documented
+from cluewise._elsewhere import is_elsewhere
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Array, Floats, Ints
 from cluewise.base import (
@@ -21,6 +21,7 @@ from cluewise.base import (
     generator,
     map_new_chunks,
     refuse_weight,
+    send_rows,
 )
 from cluewise.core import centers
 from cluewise.core.chunks import Chunks
@@ -62,6 +63,7 @@ class Grains(TransformerMixin, BaseEstimator):
     n_grains : int or "auto", default="auto"
         Maximum number of grains. "auto": every distinct row up to 1,500 of them, else 1,000 for up to 100,000 rows,
         growing with the square root of the number of rows to 3,000.
+    {device}
     {random_state}
 
     Attributes
@@ -109,6 +111,7 @@ class Grains(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_grains": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "device": [str, None],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -121,8 +124,9 @@ class Grains(TransformerMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: Array
 
-    def __init__(self, n_grains: int | str = "auto", *, random_state: Any = None) -> None:
+    def __init__(self, n_grains: int | str = "auto", *, device: str | None = None, random_state: Any = None) -> None:
         self.n_grains = n_grains
+        self.device = device
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -139,7 +143,8 @@ class Grains(TransformerMixin, BaseEstimator):
         -------
         {self}
         """
-        if is_dask(X):
+        X = send_rows(self, X, reset=True, sample_weight=sample_weight)
+        if is_elsewhere(X):
             refuse_weight(self, sample_weight)
             self._fit_chunks(checked_chunks(self, X))
             return self
@@ -162,8 +167,8 @@ class Grains(TransformerMixin, BaseEstimator):
         -------
         {self}
         """
-        if is_dask(X):
-            raise TypeError("partial_fit takes one chunk after the other; fit takes dask arrays.")
+        if is_elsewhere(X):
+            raise TypeError("partial_fit takes one chunk after the other; fit takes dask arrays and tensors.")
         first = not hasattr(self, "centers_")
         rows = self._check(X, sample_weight, reset=first)
         with one_blas_thread():
@@ -225,7 +230,8 @@ class Grains(TransformerMixin, BaseEstimator):
             Number of the grain, int32. As this is one number per row, there is no ``set_output``.
         """
         check_is_fitted(self)
-        if is_dask(X):
+        X = send_rows(self, X, reset=False)
+        if is_elsewhere(X):
             return map_new_chunks(self, X, _find_in_chunk, self.codebook_, self._cells, dtype=np.int32)
         rows = rows_of(checked_data(self, X, reset=False))
         with one_blas_thread():
@@ -306,7 +312,7 @@ class Grains(TransformerMixin, BaseEstimator):
             cells, distinct = None, codebook is not None
             if codebook is None:
                 sample = take_rows(near, first, np.bincount(code).astype(np.float64))
-                codebook, cells = _learn_codebook(sample, count, rng, whole=n <= size)
+                codebook, cells = _learn_codebook(sample, count, rng, whole=n <= size or not chunks.two_levels)
         places = Places(codebook, cells, shift, distinct, drawn, near.X)
         found, self._first_rows = summarize_chunks(chunks, places)
         self._set(found, chunks.map(find_places, *places.table, dtype=np.int32), cells)

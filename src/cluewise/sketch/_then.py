@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from cluewise._dask import is_dask
 from cluewise._docs import documented
+from cluewise._elsewhere import is_elsewhere
 from cluewise._typing import Floats, Ints
 from cluewise.base import (
     ClueEstimator,
@@ -143,7 +143,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         if clues is None:
             warn_of_partial(y, type(self).__name__)
         clusterer = self._new_clusterer()
-        if is_dask(X):
+        if is_elsewhere(X):
             refuse_weight(self, sample_weight)
             return self._fit_chunks(checked_chunks(self, X), clusterer, clues)
         X = checked_data(self, X, reset=True)
@@ -168,8 +168,8 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         {self}
         """
         check_is_fitted(self)
-        if is_dask(X):
-            raise TypeError("refit does not take dask arrays; fit them again with all clues.")
+        if is_elsewhere(X):
+            raise TypeError("refit does not take dask arrays and tensors; fit them again with all clues.")
         clusterer = self._new_clusterer()
         X = checked_data(self, X, reset=False)
         if X.shape[0] != len(self.parts_):
@@ -214,7 +214,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         """The same for rows in chunks, of which those with clues and a sample are in memory."""
         known = self._check_clues(clusterer, clues, chunks.n)
         if known.sizes is not None:
-            raise ClueError("bounds on sizes cannot be kept if X is a dask array.")
+            raise ClueError("bounds on sizes cannot be kept if X is a dask array or a tensor.")
         used, hard, soft = _sort_clues(clusterer, known)
         self.grains_ = grains = clone(self.grains)
         places = grains._fit_chunks(chunks)
@@ -259,7 +259,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         {labels}
         """
         check_is_fitted(self)
-        if is_dask(X):
+        if is_elsewhere(X):
             grains = self.grains_
             shared = self._label_of_grain, grains.codebook_, grains._cells
             return map_new_chunks(self, X, _predict_chunk, *shared, dtype=self._label_of_grain.dtype)

@@ -1,0 +1,40 @@
+"""Recognize rows that are not in the memory of this process as NumPy arrays, without importing what holds them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from cluewise._dask import is_dask
+
+__all__ = ["is_elsewhere", "is_tensor"]
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether X is a torch tensor, or an array of CuPy, JAX or another library that offers DLPack.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> is_tensor(np.ones((4, 2)))
+    False
+    """
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(X, torch.Tensor):
+        return True
+    # Columns of data frames offer DLPack, too, but have no namespace.
+    return hasattr(type(X), "__dlpack__") and hasattr(X, "ndim") and not isinstance(X, (np.ndarray, np.generic))
+
+
+def is_elsewhere(X: Any) -> bool:
+    """Whether rows of X are read in passes: in the chunks of a dask array, or on a device.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> is_elsewhere([[1.0]]), is_elsewhere(da.ones((4, 2)))
+    (False, True)
+    """
+    return getattr(type(X), "elsewhere", False) is True or is_dask(X) or is_tensor(X)

@@ -1,0 +1,116 @@
+"""Rows that are tensors: twins of the functions of this package that look at a chunk.
+
+Everything that is learned stays in memory, as it does not grow with the rows: grains, their graph, references. Rows
+find their references, and get their probabilities, on their device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cluewise._typing import Floats, Ints
+from cluewise.core.tensors import find_twin
+from cluewise.front._fitting import Fitted
+from cluewise.front._ground import BLENDED, Ground
+from cluewise.front._likelihood import soften
+from cluewise.front._references import VISITED, References
+from cluewise.front._signature import _find_factors
+from cluewise.gpu.arrays import SINGLE
+from cluewise.gpu.neighbors import Around, blend, nearest_listed
+from cluewise.gpu.rows import DeviceRows
+
+
+def project(chunk: Any, projection: Any) -> Any:
+    return _as_rows(chunk).rotate(projection.components_)
+
+
+def predict_chunk(chunk: Any, ground: Ground, fitted: Fitted) -> Any:
+    rows = _as_rows(chunk)
+    P = chunk.new_empty((rows.n, fitted.k), dtype=SINGLE)
+    for block, part in _predict(chunk, ground, fitted):
+        P[block] = part
+    return P
+
+
+def find_labels(chunk: Any, ground: Ground, fitted: Fitted) -> Any:
+    return predict_chunk(chunk, ground, fitted).argmax(dim=1).int()
+
+
+def find_margins(chunk: Any, ground: Ground, fitted: Fitted) -> Any:
+    P = predict_chunk(chunk, ground, fitted)
+    if fitted.k == 1:
+        return P[:, 0]
+    top = P.topk(2, dim=1).values
+    return top[:, 0] - top[:, 1]
+
+
+def find_no_doubt(chunk: Any) -> Any:
+    return chunk.new_full((len(chunk),), np.nan).double()
+
+
+def sum(rows: Any, n: int, start: int) -> tuple[Floats, Floats]:
+    near = _as_rows(rows)
+    factors = _find_factors(n, start, start + near.n)
+    return near.add_up_by(factors)
+
+
+def look_at(chunk: Any, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any) -> Any:
+    found, here = find_twin(look)(chunk, *shared), _as_rows(chunk)
+    known = here.load_as_is(own)
+    found = found.to(known.dtype)
+    found[here.load_numbers(rows)] = known
+    return found
+
+
+def _predict(chunk: Any, ground: Ground, fitted: Fitted) -> Iterator[tuple[slice, Any]]:
+    """Probabilities of the clusters, in single precision, for blocks of rows."""
+    rows = _as_rows(chunk if ground._projection is None else project(chunk, ground._projection))
+    near, share = _locate(rows, ground)
+    if fitted.weights is None:
+        own = rows.load(soften(fitted.start[ground.reference_grain], fitted.k))
+        for block in rows.blocks(2 * near.shape[1] * fitted.k):
+            yield block, (share[block, :, None] * own[near[block]]).sum(dim=1)
+        return
+    whole = ground._bases[fitted.choice.plan.view] @ fitted.weights
+    marks = len(ground._landmarks)
+    along, similar, columns, constant = np.split(whole, np.cumsum([ground._along.shape[1], marks, rows.d]))
+    by_reference = rows.load(ground._along @ along + constant)
+    weights, straight, level = rows.load(similar), rows.load(columns), rows.load(ground._level)
+    centered = DeviceRows(rows.x, ground._mean)
+    landmarks = ground._landmarks - ground._mean
+    for block in rows.blocks(4 * marks + 2 * near.shape[1] * fitted.k):
+        x = centered.take(block)
+        alike = (-ground._gamma * centered.square(x, landmarks)).exp_() - level
+        scores = alike @ weights + x @ straight
+        scores += (share[block, :, None] * by_reference[near[block]]).sum(dim=1)
+        yield block, scores.softmax(dim=1)
+
+
+def _locate(rows: DeviceRows, ground: Ground) -> tuple[Any, Any]:
+    """The nearest references of each row, or the nearest grains if there are no references, and their shares."""
+    close, points = DeviceRows.near(rows.x, ground._grains.codebook_)
+    own = rows.look_up(ground._number, close.find_nearest(points))
+    references = ground._references
+    if references is None:
+        return blend(rows, own, ground.centers, ground._listed, min(BLENDED, ground.m))
+    return _find_references(rows, own, references)
+
+
+def _find_references(rows: DeviceRows, own: Any, references: References) -> tuple[Any, Any]:
+    around = Around(
+        references._centers, references._listed, references._first, np.ascontiguousarray(references._columns.T), VISITED
+    )
+    near, squared = nearest_listed(rows, own, around, references._width)
+    scale, gap = rows.load(references._scale).double(), squared.sqrt()
+    least = gap[:, -1:].clamp(min=float(references._scale.min()))
+    far = (gap / least) * (gap / scale[near])
+    share = (far.amin(dim=1, keepdim=True) - far).exp()
+    return near, (share / share.sum(dim=1, keepdim=True)).to(rows.dtype)
+
+
+def _as_rows(chunk: Any) -> DeviceRows:
+    """The rows where they are, not shifted."""
+    return DeviceRows(chunk, np.zeros(chunk.shape[1]))
