@@ -331,6 +331,22 @@ def test_votes_of_partitions(dtype, clusters):
     assert is_on_device(other.labels_, as_tensor(y))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_partitions_of_rows_on_a_device(dtype):
+    X, y = make_blobs(600, 6)
+    clues = Clues.sample(y, pairs=40, random_state=0)
+    own, other = fit_both(cw.SCSC(K, n_partitions=15, random_state=0), X.astype(dtype), clues)
+    assert_array_equal(other.labels_.numpy(), own.labels_)
+    assert_allclose(other.gamma_, own.gamma_)
+    assert is_on_device(other.labels_, as_tensor(X))
+    for options, message in (
+        ({"hard": "kmeans"}, "or a tensor it is 'rounding'"),
+        ({"partitioner": min}, "must be None"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            cw.SCSC(K, **options).fit(as_tensor(X))
+
+
 def test_partitions_that_cannot_vote(tmp_path):
     import torch
 

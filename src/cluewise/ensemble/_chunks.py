@@ -21,7 +21,7 @@ from cluewise.ensemble._aligned import Ensemble, match_tables, unsigned
 from cluewise.ensemble._partitions import MAX_ITER, N_ROWS, Each, draw_plan, find_centers, label_block
 from cluewise.kernels import consensus
 
-__all__ = ["ChunkElection", "hold_election"]
+__all__ = ["ChunkElection", "hold_election", "learn_recipe"]
 
 
 class Recipe(NamedTuple):
@@ -40,7 +40,17 @@ class Recipe(NamedTuple):
 
 
 def hold_election(chunks: Chunks, m: int, r: int, gamma: Floats, rng: np.random.Generator, each: Each) -> ChunkElection:
-    """Learn m partitions from a sample of the rows, the same for all, and match their clusters in one pass."""
+    """Learn m partitions, and match their clusters in one pass."""
+    recipe = learn_recipe(chunks, m, r, rng, each)
+    counts = chunks.reduce(_count_pairs, _add, recipe, r)
+    used = np.array([int(np.flatnonzero(own.sum(axis=0))[-1]) + 1 for own in counts])
+    clusters, codes = match_tables(counts, used, 0, r, unsigned(r))
+    assert codes is not None  # no partition has more than r labels
+    return ChunkElection(chunks, recipe._replace(clusters=clusters, codes=codes), gamma)
+
+
+def learn_recipe(chunks: Chunks, m: int, r: int, rng: np.random.Generator, each: Each) -> Recipe:
+    """Learn m partitions from a sample of the rows, the same for all; their clusters are not matched yet."""
     n, d = chunks.shape
     drawn = np.arange(n) if n <= N_ROWS else np.sort(rng.choice(n, N_ROWS, replace=False))
     sample = chunks.take(drawn)
@@ -48,12 +58,7 @@ def hold_election(chunks: Chunks, m: int, r: int, gamma: Floats, rng: np.random.
     plans = [draw_plan(len(sample), d, -(-d // 20), int(rng.integers(r, r + 1)), N_ROWS, rng) for _ in range(m)]
     centers = list(each(map_blocks(lambda plan: find_centers(sample, plan, MAX_ITER), plans), m))
     none = np.empty((m, 0), dtype=unsigned(r))
-    recipe = Recipe([plan.columns for plan in plans], centers, none, none)
-    counts = chunks.reduce(_count_pairs, _add, recipe, r)
-    used = np.array([int(np.flatnonzero(own.sum(axis=0))[-1]) + 1 for own in counts])
-    clusters, codes = match_tables(counts, used, 0, r, unsigned(r))
-    assert codes is not None  # no partition has more than r labels
-    return ChunkElection(chunks, recipe._replace(clusters=clusters, codes=codes), gamma)
+    return Recipe([plan.columns for plan in plans], centers, none, none)
 
 
 class ChunkElection:

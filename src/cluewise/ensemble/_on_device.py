@@ -10,10 +10,20 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues, Pairs
 from cluewise.ensemble._aligned import Ensemble, find_reference, match_tables, unsigned
-from cluewise.gpu.arrays import give_back, join, one_thread
-from cluewise.gpu.votes import as_partitions, count_pairs, count_used, list_changed, pick, translate, vote
+from cluewise.ensemble._chunks import Recipe
+from cluewise.gpu.arrays import as_rows, give_back, join, one_thread
+from cluewise.gpu.votes import (
+    as_partitions,
+    count_pairs,
+    count_used,
+    label_columns,
+    list_changed,
+    pick,
+    translate,
+    vote,
+)
 
-__all__ = ["DeviceElection", "DeviceEnsemble"]
+__all__ = ["DeviceElection", "DeviceEnsemble", "label_rows"]
 
 
 class DeviceEnsemble:
@@ -22,10 +32,11 @@ class DeviceEnsemble:
     The clusters of the partitions are matched as `align` does.
     """
 
-    def __init__(self, given: Any, n_clusters: int | None) -> None:
+    def __init__(self, given: Any, n_clusters: int | None, like: Any = None) -> None:
+        """Results are of the kind of ``given``, or of ``like``."""
         self.labels = as_partitions(given)
         self.n = int(self.labels.shape[1])
-        self._give_back = give_back(given)
+        self._give_back = give_back(given if like is None else like)
         with one_thread(self.labels):
             used = count_used(self.labels)
             self.r = int(used.max()) if n_clusters is None else n_clusters
@@ -44,6 +55,11 @@ class DeviceEnsemble:
     def elect(self, gamma: Floats) -> DeviceElection:
         """An election with these weights."""
         return DeviceElection(self, gamma, self._give_back)
+
+
+def label_rows(X: Any, recipe: Recipe, r: int) -> DeviceEnsemble:
+    """The partitions of all rows, on the device of X."""
+    return DeviceEnsemble(label_columns(as_rows(X), recipe.columns, recipe.centers), r, like=X)
 
 
 class DeviceElection:

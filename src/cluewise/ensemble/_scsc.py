@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cluewise._dask import is_dask
-from cluewise._elsewhere import is_tensor
+from cluewise._elsewhere import is_elsewhere, is_tensor
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Array, Floats, Ints
 from cluewise.base import Card, Clusterer, checked_chunks, checked_data, generator
@@ -23,7 +22,7 @@ from cluewise.core.tensors import import_arrays
 from cluewise.core.threads import one_blas_thread
 from cluewise.ensemble import _sequence
 from cluewise.ensemble._aligned import align, check_partitions
-from cluewise.ensemble._chunks import ChunkElection, hold_election
+from cluewise.ensemble._chunks import ChunkElection, Recipe, hold_election, learn_recipe
 from cluewise.ensemble._election import Election
 from cluewise.ensemble._partitions import Partitioner, make_partitioner
 from cluewise.ensemble._reports import ReportLog, Reports, has_only_links, list_reports
@@ -210,7 +209,7 @@ class SCSC(Clusterer):
         -------
         {self}
         """
-        in_chunks = is_dask(X)
+        in_chunks, given = is_elsewhere(X), X
         if in_chunks:
             self._refuse_in_chunks()
         X = checked_chunks(self, X) if in_chunks else checked_data(self, X, reset=True)
@@ -225,7 +224,11 @@ class SCSC(Clusterer):
             if in_chunks:
                 state, rng = _sequence.begin(self.n_partitions, self._rule), generator(self.random_state)
                 each = partial(progress.each, "partitions")
-                election = hold_election(X, self.n_partitions, self.n_clusters, state.gamma, rng, each)
+                m, r = self.n_partitions, self.n_clusters
+                if is_tensor(given):
+                    election = _label_rows(given, learn_recipe(X, m, r, rng, each), r).elect(state.gamma)
+                else:
+                    election = hold_election(X, m, r, state.gamma, rng, each)
                 self._publish(ReportLog(n), state, election, [])
             else:
                 make = make_partitioner(progress) if self.partitioner is None else self.partitioner
@@ -308,9 +311,13 @@ class SCSC(Clusterer):
 
     def _refuse_in_chunks(self) -> None:
         if self.partitioner is not None:
-            raise ValueError("partitioner must be None if X is a dask array; partitions are made by k-means.")
+            raise ValueError(
+                "partitioner must be None if X is a dask array or a tensor; partitions are made by k-means."
+            )
         if self.hard != "rounding":
-            raise ValueError(f"hard={self.hard!r} needs all memberships in memory; for a dask array it is 'rounding'.")
+            raise ValueError(
+                f"hard={self.hard!r} needs all memberships in memory; for a dask array or a tensor it is 'rounding'."
+            )
 
     def _publish(
         self, log: ReportLog, state: _sequence.State, election: Election | ChunkElection, trace: list[float]
@@ -460,3 +467,10 @@ def _send(partitions: Any, n_clusters: int | None, hard: str) -> Any:
     from cluewise.ensemble._on_device import DeviceEnsemble
 
     return DeviceEnsemble(partitions, n_clusters)
+
+
+def _label_rows(X: Any, recipe: Recipe, r: int) -> Any:
+    """The same for partitions of a tensor that have been learned."""
+    from cluewise.ensemble._on_device import label_rows
+
+    return label_rows(X, recipe, r)

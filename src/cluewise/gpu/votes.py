@@ -9,10 +9,10 @@ import numpy as np
 import torch
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.gpu.arrays import as_numpy
-from cluewise.gpu.rows import BLOCK_BYTES
+from cluewise.gpu.arrays import as_numpy, one_thread
+from cluewise.gpu.rows import BLOCK_BYTES, DeviceRows
 
-__all__ = ["as_partitions", "count_pairs", "count_used", "list_changed", "pick", "translate", "vote"]
+__all__ = ["as_partitions", "count_pairs", "count_used", "label_columns", "list_changed", "pick", "translate", "vote"]
 
 KEPT = (torch.uint8, torch.int16, torch.int32, torch.int64)
 """Types of labels that are not copied."""
@@ -29,6 +29,18 @@ def as_partitions(given: Any) -> torch.Tensor:
     if labels.dtype != torch.uint8 and int(labels.min()) < 0:
         k, i = (int(at) for at in (labels < 0).nonzero()[0])
         raise ValueError(f"partition {k} has no label for row {i} ({int(labels[k, i])}); every row needs one in each.")
+    return labels
+
+
+def label_columns(x: torch.Tensor, columns: list[Ints], centers: list[Floats]) -> torch.Tensor:
+    """Labels of the rows in partitions that look at some columns, by the nearest centers, which are transposed."""
+    most = max(own.shape[1] for own in centers)
+    kind = torch.uint8 if most <= 2**8 else torch.int32
+    labels = torch.empty((len(centers), len(x)), dtype=kind, device=x.device)
+    with one_thread(x):
+        for line, used, own in zip(labels, columns, centers):
+            rows, near = DeviceRows.near(x[:, _load(used.astype(np.int64), x)], own.T)
+            line[:] = rows.find_nearest(near)
     return labels
 
 
