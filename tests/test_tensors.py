@@ -340,7 +340,7 @@ def test_partitions_of_rows_on_a_device(dtype):
     assert_allclose(other.gamma_, own.gamma_)
     assert is_on_device(other.labels_, as_tensor(X))
     for options, message in (
-        ({"hard": "kmeans"}, "or a tensor it is 'rounding'"),
+        ({"hard": "kmeans"}, "it is 'rounding'"),
         ({"partitioner": min}, "must be None"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -49,7 +49,8 @@ class Card:
     predicts, sparse, weights : bool
         Whether the method has ``predict``, accepts sparse X, uses ``sample_weight``.
     chunks : bool
-        Whether X may be a dask array, whose rows are read chunk by chunk.
+        Whether X may be a dask array, whose rows are read chunk by chunk, or a torch tensor, whose rows stay where
+        they are.
     deterministic : bool
         Whether the result is independent of ``random_state``.
     single : bool
