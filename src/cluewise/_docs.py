@@ -278,7 +278,7 @@ ENTRIES = {
         "are read chunk by chunk, once in each iteration. ``labels_`` and ``margin_`` are then dask arrays with the\n"
         "chunks of X. Instead of k-means++ there is k-means‖ (Bahmani et al., 2012), with ten rows for each cluster\n"
         "from which all starts draw; from the same centers the result is that of the rows in memory. If X is a torch\n"
-        "tensor, or an array of CuPy or JAX, the same is done on its device; ``labels_`` and ``margin_`` are of its kind."
+        "tensor, or an array of CuPy or JAX, this is done on its device; ``labels_`` and ``margin_`` are of its kind."
     ),
     # Parameters of metrics.
     "two_labelings": "y_true, y_pred : array-like of shape (n,)\n    Two labelings of the same rows.",
