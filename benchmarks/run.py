@@ -48,6 +48,7 @@ NAMES = (
     "chunks",
     "cluster",
     "correlation",
+    "door",
 )
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("cluewise", "numpy", "scipy", "scikit-learn", "numba")

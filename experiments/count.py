@@ -87,7 +87,7 @@ def report(rows: list[dict[str, str]]) -> Iterator[str]:
     sets = list(dict.fromkeys(row["set"] for row in rows))
     seeds = len({row["seed"] for row in rows})
     yield "# Does `Cluewise` find the number of clusters?\n"
-    yield f"Made by `experiments/count.py`: at most 600 rows of each set, {seeds} {'draw' if seeds == 1 else 'draws'}."
+    yield f"Made by `experiments/count.py`: at most 600 rows of each set, draws: up to {seeds}."
     yield f"{len(sets)} sets: {', '.join(sets)}.\n"
     told = {tuple(row[name] for name in ("set", "setting", "seed")): row for row in rows if row["method"] == TOLD}
     lines = []

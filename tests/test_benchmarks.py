@@ -43,6 +43,7 @@ NAMES = (
     "chunks",
     "cluster",
     "correlation",
+    "door",
 )
 
 

@@ -79,9 +79,11 @@ def _exact(W: Floats, tied: Ints, alpha: float) -> Floats:
     system = normalized(W, degrees(W))
     system *= -alpha
     system[np.diag_indices(n)] += 1
-    columns = np.zeros((n, len(tied)))
+    factor = cho_factor(system, overwrite_a=True)
+    del system  # of which the factor is a copy
+    columns = np.zeros((n, len(tied)), order="F")  # as LAPACK has them
     columns[tied, np.arange(len(tied))] = 1
-    return np.asarray(cho_solve(cho_factor(system, overwrite_a=True), columns, overwrite_b=True))
+    return np.asarray(cho_solve(factor, columns, overwrite_b=True))
 
 
 def _waves(step: csr_array, tied: Ints) -> csr_array:
