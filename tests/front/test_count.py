@@ -82,3 +82,13 @@ def test_noise_does_not_change_the_number(sweep):
         moved = np.random.default_rng(seed).permutation(Y)
         model = Cluewise(random_state=0).fit(X, clues=Clues.sample(moved, pairs=60, random_state=seed))
         assert abs(model.n_clusters_ - plain) <= 1
+
+
+def test_rows_that_are_apart_bound_the_number_unless_clues_contradict_each_other():
+    rows = np.arange(0, 60, 10)
+    pairs = [(a, b) for a in rows for b in rows if a < b]
+    apart = Clues(120, cannot=pairs)
+    model = Cluewise(random_state=0)
+    assert len(model.fit(X, clues=apart).predict_proba(X[:1])[0]) >= 6
+    odd = apart | Clues(120, must=[(1, 2), (2, 3)], cannot=[(1, 3)]) | Clues.sample(Y, pairs=300, random_state=0)
+    assert len(model.fit(X, clues=odd).predict_proba(X[:1])[0]) == 4

@@ -85,7 +85,8 @@ class Cluewise(Clusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters. None: found from the clues and the data, at least one for each class of labels.
+        Number of clusters. None: found from the clues and the data; classes of labels bound it from below, and so do
+        rows that are apart from each other, unless clues contradict each other.
     hard : bool, default=False
         Whether every clue holds in the result; clues that cannot hold together raise `Contradiction` or `Infeasible`,
         and partitions are refused. Links and groups of infinite weight, and sizes, hold in any case.
@@ -542,12 +543,14 @@ class Cluewise(Clusterer):
             return self.n_clusters
         ground, grain = data.ground, data.ground.place.grain
         least, most = count_at_least(known, demands), count_at_most(known)
+        apart = max(least, count_apart(known))
+        if not known.contradictions:
+            least = apart  # all clues may be right
         if before is not None and before.k >= least and _is_near(len(known.tied), len(self.clues_.tied)):
             return before.k
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes)
         evidence, _ = gather(known, least, grain).arrange(grain)
-        apart = max(least, count_apart(known))
         if len(evidence.labeled) > evidence.total / 2:
             # Who labels rows of one class only has seen others that are not of it.
             return apart if apart > 1 else min(max(count_by_gap(ground, 1), 2), ground.m, most)
