@@ -124,7 +124,7 @@ def list_pages() -> Iterator[Any]:
         yield pytest.param(page, id=name_of(page), marks=needs)
 
 
-@pytest.mark.parametrize("page", list_pages())
+@pytest.mark.parametrize("page", list(list_pages()))
 def test_code_runs(page: Path, desk: Path) -> None:
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page):

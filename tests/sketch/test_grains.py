@@ -227,7 +227,7 @@ def test_parameters_are_checked(n_grains):
 
 def test_clone_and_fit_transform():
     grains = clone(Grains(7, random_state=1))
-    assert grains.get_params() == {"n_grains": 7, "random_state": 1}
+    assert grains.get_params() == {"n_grains": 7, "device": None, "random_state": 1}
     assert_array_equal(grains.fit_transform(BLOBS), grains.labels_)
     assert not hasattr(grains, "set_output")
 

@@ -106,14 +106,15 @@ def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
 
 def send_rows(estimator: Any, X: Any, *, reset: bool, sample_weight: Any = None) -> Any:
     """Rows on the device that the parameter ``device`` names, checked; X as it is without one, or if X is elsewhere."""
-    if estimator.device is None or is_elsewhere(X):
+    device = getattr(estimator, "device", None)  # models of older versions have none
+    if device is None or is_elsewhere(X):
         return X
     rows = checked_data(estimator, X, reset=reset)
     if not isinstance(rows, np.ndarray):
-        raise TypeError(f"device={estimator.device!r} needs dense rows; X is sparse.")
+        raise TypeError(f"device={device!r} needs dense rows; X is sparse.")
     if sample_weight is not None:
-        raise ValueError(f"device={estimator.device!r} does not work with sample_weight.")
-    sent = send(rows, estimator.device)
+        raise ValueError(f"device={device!r} does not work with sample_weight.")
+    sent = send(rows, device)
     return X if sent is None else sent
 
 
