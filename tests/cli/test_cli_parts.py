@@ -105,6 +105,35 @@ def test_other_methods_than_cluewise_work_on_grains(room, run):
     assert np.mean(found == clusters("rows-clusters")["cluster"].to_numpy()) > 0.95  # clues divide grains
 
 
+def test_new_clues_for_rows_in_parts(room, run):
+    frame, y = make_rows()
+    cw.Clues.sample(y, pairs=30, labels=3, random_state=1).write("more.csv", ids=frame["id"].to_list())
+    assert run("fit", "rows-*.parquet", "--clues", "clues.csv", "-k", 3, "--save", "model.cw", "-q").code == 0
+    before = clusters("rows-clusters")["cluster"].to_list()
+    answer = run("update", "model.cw", "rows-*.parquet", "--clues", "more.csv")
+    assert answer.code == 0, answer.err
+    assert "Written: rows-clusters-2, model.cw." in answer.out
+    found = clusters("rows-clusters-2")["cluster"].to_numpy()
+    assert cw.metrics.ari(before, found) > 0.9
+    assert np.mean(before == found) > 0.9  # clusters keep their ids
+    model, sections = cw.models.read("model.cw")
+    assert len(model.clues_.must) + len(model.clues_.cannot) > 60
+    assert sorted(sections["clusters"]) == [0, 1, 2]
+    kept = Path("model.cw").read_bytes()
+    again = run("update", "model.cw", "rows-*.parquet", "--clues", "more.csv")
+    assert (again.code, again.err) == (2, "cluewise: 'model.cw' has all clues of 'more.csv' already.\n")
+    frame[300:].with_columns(a=pl.col("a") + (pl.int_range(100) == 99)).write_parquet("rows-3.parquet")
+    cw.Clues.sample(y, pairs=5, random_state=2).write("last.csv", ids=frame["id"].to_list())
+    other = run("update", "model.cw", "rows-*.parquet", "--clues", "last.csv")
+    assert (other.code, other.out) == (2, "")
+    assert "is not what 'model.cw' was fitted to: column 'a' differs from that of the fit." in other.err
+    assert Path("model.cw").read_bytes() == kept
+    assert not Path("rows-clusters-3").exists()
+    assert "--follow is not for rows in parts" in run("update", "model.cw", "rows-*.parquet", "--follow").err
+    assert "takes the clues of a file: --clues FILE." in run("update", "model.cw", "rows-*.parquet").err
+    assert "--scheduler is for rows in parts" in run("update", "model.cw", "all.parquet", "--scheduler", "x").err
+
+
 def test_a_saved_model_finds_the_same_clusters(room, run):
     assert run("fit", "rows-*.parquet", "--clues", "clues.csv", "--save", "model.cw", "-q", "--columns", "c").code == 0
     assert run("predict", "model.cw", "all.parquet", "-q").code == 0
@@ -112,12 +141,9 @@ def test_a_saved_model_finds_the_same_clusters(room, run):
     known = clusters("rows-clusters")["cluster"]
     assert (found["cluster"].to_numpy() == known.to_numpy()).mean() > 0.99  # rows with clues may differ
     assert "name" in found.columns
-    for data, said in (
-        ("rows-*.parquet", "a model of rows in parts cannot be updated; fit them again with all clues: cluewise fit."),
-        ("all.parquet", "'model.cw' was fitted to rows in chunks, which are not here; fit again with all clues."),
-    ):
-        answer = run("update", "model.cw", data, "--clues", "clues.csv")
-        assert (answer.code, answer.err) == (2, f"cluewise: {said}\n")
+    answer = run("update", "model.cw", "all.parquet", "--clues", "clues.csv")
+    said = "'model.cw' was fitted to rows in chunks, which are not here; fit again with all clues."
+    assert (answer.code, answer.err) == (2, f"cluewise: {said}\n")
     answer = run("fit", "all.parquet", "--keep-ids", "model.cw")
     assert (answer.code, answer.err) == (
         2,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cluewise.workspace.data import Data
     from cluewise.workspace.parts import InParts, Written
 
-__all__ = ["fit_parts", "refuse_parts"]
+__all__ = ["fit_parts", "update_parts"]
 
 _REFUSED = ("project", "label_column", "sheet", "picture", "map_columns", "keep_ids", "raw_cells")
 """Options that need all rows in memory, or a single file."""
@@ -69,7 +69,7 @@ def fit_parts(context: typer.Context) -> None:
         began = perf_counter()
         with name_rows(data):
             model = _fit(model, X, data, given["seed"])
-        written = opened.write(folder, model, data.clues.tied)
+        written = opened.write(folder, model.labels_, data.clues.tied)
         known = _with_known_rows(model, opened.n, data.clues.tied, written)
         facts = _report(model, known, opened, data, written, perf_counter() - began, given["seed"], rows)
         if save is not None:
@@ -91,12 +91,125 @@ def fit_parts(context: typer.Context) -> None:
         _show.say(f"Written: {', '.join(facts['output'].values())}.")
 
 
-def refuse_parts(data: Path | None) -> None:
-    """Say that a model of rows in parts cannot be updated."""
-    from cluewise.tables.parts import is_in_parts
+def update_parts(
+    path: Path,
+    data: Path,
+    clues: str | None,
+    out: Path | None,
+    *,
+    id_column: str | None,
+    scheduler: str | None,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Give a model of rows in parts the new clues of a file, and write the clusters of all rows anew."""
+    from cluewise import tables
+    from cluewise.cli import _files, _saved, _show
+    from cluewise.exceptions import OtherRows
+    from cluewise.front import name_clusters
+    from cluewise.models import write
+    from cluewise.rows import Rows
+    from cluewise.tables.parts import new_folder
+    from cluewise.workspace.data import name_rows
+    from cluewise.workspace.parts import on_scheduler, open_parts, read_clues
 
-    if data is not None and is_in_parts(data):
-        raise ValueError("a model of rows in parts cannot be updated; fit them again with all clues: cluewise fit.")
+    if clues in (None, "-"):
+        raise ValueError("a model of rows in parts takes the clues of a file: --clues FILE.")
+    saved, target = _open_updatable(path), _find_free(_folder_of(data)) if out is None else out
+    kept, file = saved.rows or {}, Path(str(clues))
+    with (
+        _watch(quiet or json) as bar,
+        on_scheduler(scheduler, None if bar is None else bar.advance),
+        new_folder(target) as folder,
+        _files.open_outputs({"MODEL": path}, (file,)) as asides,
+    ):
+        names = {"id_column": kept["id_column"] if id_column is None else id_column, "columns": None, "kinds": None}
+        opened = open_parts(data, ignore=(), **names)
+        if bar is not None:
+            bar.begin(len(opened.pieces))
+        known = read_clues(file, opened)
+        news = _select_new(known.clues, saved.model.clues_)
+        if not news.kinds:
+            raise ValueError(f"'{path}' has all clues of '{clues}' already.")
+        X = opened.encode_as(Rows.from_state(kept["plan"], kept["arrays"]))
+        with name_rows(known):
+            try:
+                model = saved.model.resume(X).update(news)
+            except OtherRows as error:
+                raise _saved.name_difference(saved, known.table, error) from None
+        tied = model.clues_.tied
+        written = opened.write(folder, model.labels_.map_blocks(_number, model.cluster_ids_, dtype="int32"), tied)
+        sections = {"rows": kept, "row_names": None}
+        sections["clusters"] = name_clusters(_with_own_labels(model, opened.n, written), model.clues_, saved.names)
+        with tables.writing(path):
+            write(asides["MODEL"], _without_rows(model, None), sections)
+    sizes = {number: count for number, count in enumerate(written.counts.tolist()) if count}
+    if json:
+        _show.say(_show.as_json({"clues": str(news), "sizes": sizes, "output": [str(target), str(path)]}))
+    elif not quiet:
+        _show.say(f"{news}: rows in each cluster are now {', '.join(f'{n}: {count}' for n, count in sizes.items())}.")
+        _show.say(f"Written: {target}, {path}.")
+
+
+def _open_updatable(path: Path) -> Any:
+    """A saved `Cluewise` of the command line; others cannot be updated by rows in parts."""
+    from cluewise.cli import _saved
+    from cluewise.front import Cluewise
+
+    saved = _saved.open_model(path)
+    if not isinstance(saved.model, Cluewise):
+        raise ValueError(f"'{path}' holds a {type(saved.model).__name__}; of rows in parts only a Cluewise is updated.")
+    if "plan" not in (saved.rows or {}):
+        raise ValueError(f"'{path}' does not say how files become rows; save it by cluewise fit --save.")
+    return saved
+
+
+def _select_new(clues: Any, known: Any) -> Any:
+    """The clues of a file that a model does not have yet: a command that is repeated changes nothing.
+
+    A link or label is known if it has the same rows and the same source, such as the line of a file.
+    """
+    import numpy as np
+
+    def list_all(some: Any) -> dict[str, list[Any]]:
+        named, rows = some.label_source, np.flatnonzero(some.labels >= 0).tolist()
+        return {
+            "must": [(*pair, str(source)) for pair, source in zip(some.must.tolist(), some.must_source)],
+            "cannot": [(*pair, str(source)) for pair, source in zip(some.cannot.tolist(), some.cannot_source)],
+            "labels": [(row, "" if named is None else str(named[row])) for row in rows],
+        }
+
+    seen = {kind: set(entries) for kind, entries in list_all(known).items()}
+    new = {kind: np.array([e not in seen[kind] for e in entries], bool) for kind, entries in list_all(clues).items()}
+    labels = np.zeros(clues.n, dtype=bool)
+    labels[clues.labels >= 0] = new["labels"]
+    return clues.subset(
+        must=new["must"],
+        cannot=new["cannot"],
+        labels=labels,
+        together=[np.ones(len(group.weights), dtype=bool) for group in clues.together],
+        apart=[np.ones(len(group.weights), dtype=bool) for group in clues.apart],
+        partitions=[np.ones(clues.n, dtype=bool) for _ in clues.partitions],
+        sizes=True,
+        avoid=True,
+    )
+
+
+def _with_own_labels(model: Any, n: int, written: Written) -> Any:
+    """A copy whose labels are in memory: numbers of clusters, not ids, of the rows with clues."""
+    import numpy as np
+
+    known, ids = copy(model), model.cluster_ids_
+    order = np.argsort(ids)
+    labels = np.full(n, -1, dtype=np.int32)
+    labels[model.clues_.tied] = order[np.searchsorted(ids, written.tied, sorter=order)]
+    known.__dict__["labels_"] = labels
+    return known
+
+
+def _number(labels: Ints, ids: Ints) -> Ints:
+    """Permanent ids of clusters, where the rows are."""
+    return ids[labels].astype("int32")
 
 
 def _refuse(context: typer.Context, given: dict[str, Any]) -> None:
@@ -118,6 +231,14 @@ def _folder_of(path: Path) -> Path:
         return place.with_name(f"{place.name}-clusters")
     stem = path.stem.partition("*")[0].partition("?")[0].partition("[")[0].rstrip("-_. ")
     return path.with_name(f"{stem or 'rows'}-clusters")
+
+
+def _find_free(folder: Path) -> Path:
+    """A name that is not taken: clusters from before new clues stay, as rows-clusters, rows-clusters-2, …."""
+    free, number = folder, 2
+    while free.exists():
+        free, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+    return free
 
 
 def _fit(model: Any, X: Any, data: Data, seed: int) -> Any:

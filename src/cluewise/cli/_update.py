@@ -78,24 +78,34 @@ def update(
     explain: opt.Explain = False,
     out: Out = None,
     raw_cells: opt.RawCells = False,
+    scheduler: opt.Scheduler = None,
     json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Apply new clues to a saved model in batches, and report what changed.
 
     Clusters keep their ids. Each line is applied exactly once, even if the command is killed and started again. Lines
-    that make no sense are reported and set aside.
+    that make no sense are reported and set aside. Rows in parts (a folder, or a pattern such as 'rows-*.parquet') take
+    the clues of a file at once, and their clusters are written into a new folder.
 
     Examples: cluewise update wine.cw wine.csv --clues answers.csv; cluewise update state/ wine.csv -k 3 --method SCSC
     """
     from cluewise.cli import _show
     from cluewise.cli._files import check_targets
-    from cluewise.cli._parts import refuse_parts
+    from cluewise.cli._parts import update_parts
     from cluewise.stream import StreamingClues, has_model
+    from cluewise.tables.parts import is_in_parts
     from cluewise.workspace.data import stem_of
 
     data = data_option if data is None else data
-    refuse_parts(data)
+    if data is not None and is_in_parts(data):
+        if follow:
+            raise ValueError("--follow is not for rows in parts; leave it out.")
+        where = {"id_column": id_column, "scheduler": scheduler}
+        update_parts(model, data, clues, out, **where, json=json, quiet=quiet)
+        return
+    if scheduler is not None:
+        raise ValueError("--scheduler is for rows in parts: a folder, or a pattern such as 'rows-*.parquet'.")
     check_targets({"--out": out}, (data,))
     if has_model(model):
         new = {"-k": clusters, "--method": method, "--partitions": partitions, "--columns": columns}

@@ -103,33 +103,39 @@ class InParts(NamedTuple):
 
         The sample decides, so a table of up to `SAMPLE` rows is encoded as one that is in memory.
         """
-        import dask.array as da
-        from dask import delayed
-
         chosen = {name: self.sample.columns[name] for name in self.columns}
         rows = Rows(kinds=self.kinds, balance=not raw)
         rows.fit(_Sampled(chosen, self.name, numbers=self.sample.numbers))  # type: ignore[attr-defined]
+        return self.encode_as(rows), rows
+
+    def encode_as(self, rows: Rows) -> Any:
+        """The rows as a dask array of numbers, by an encoder that knows the columns."""
+        import dask.array as da
+        from dask import delayed
+
         used = [plan.name for plan in rows.plan_ if plan.width]
+        for name in used:
+            if name not in self.parts[0].kinds:
+                raise tables.TableError(f"{self.name} has no column '{name}', which the model was fitted to.")
         single = all(self.parts[0].kinds[name] == "single" for name in used)
         dtype = np.dtype(np.float32 if single else np.float64)
         sizes = tuple(piece.stop - piece.start for piece in self.pieces)
-        X = da.map_blocks(
+        return da.map_blocks(
             _encode_block,
             shared=delayed((self.pieces, used, rows, dtype), traverse=False),
             chunks=(sizes, (len(rows.get_feature_names_out()),)),
             dtype=dtype,
             meta=np.empty((0, 0), dtype=dtype),
         )
-        return X, rows
 
-    def write(self, folder: Path, model: Any, tied: Ints) -> Written:
+    def write(self, folder: Path, labels: Any, tied: Ints) -> Written:
         """Write the cluster of each row into a folder, a file for each part; ``tied`` rows have clues."""
         import dask
 
         starts = np.concatenate([[0], np.cumsum([part.rows for part in self.parts])])
         cuts = np.searchsorted(tied, starts)
         count = Counter(piece.part.path for piece in self.pieces)
-        blocks, tasks = iter(model.labels_.to_delayed().ravel()), []
+        blocks, tasks = iter(labels.to_delayed().ravel()), []
         for number, part in enumerate(self.parts):
             mine = tied[cuts[number] : cuts[number + 1]] - starts[number]
             place = folder.resolve(), part, self.ids, int(starts[number])
