@@ -14,7 +14,7 @@ pytestmark = pytest.mark.needs_chromium
 
 OPTIONS = dict.fromkeys(
     ("strategy", "questions", "clues", "id", "columns", "ignore", "as", "sheet", "label_column", "clusters", "seed")
-) | {"raw": False, "strategy": "RandomPairs", "ignore": "note"}
+) | {"raw": False, "strategy": "RandomPairs", "columns": "length,width"}
 HOSTILE = "<img src=x onerror=\"document.title='hacked'\"></script>"
 QUESTIONS = [
     Question("pair", (0, 4), "because."),

@@ -72,6 +72,7 @@ def _others() -> None:
     for dtype in (np.float32, np.float64):
         _metrics(dtype)
         _neighbors(dtype)
+        _chunk(dtype)
     _search(np.random.default_rng(0))
     _update()
 
@@ -136,6 +137,16 @@ def _neighbors(dtype: Any) -> None:
     X = np.random.default_rng(0).normal(size=(600, 9)).astype(dtype)
     ConstrainedDBSCAN(2.0).fit(X)
     E2CP(2).fit(X)
+
+
+def _chunk(dtype: Any) -> None:
+    """A look at a chunk of rows; dask need not be installed."""
+    import numpy as np
+
+    from cluewise.kernels import columns
+
+    x = np.zeros((2, 1), dtype=dtype)
+    columns.scan(x, np.zeros(1), np.zeros(1), x[0].copy(), x[0].copy())
 
 
 def _update() -> None:

@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["cluewise/gpu/*", "cluewise/*/_on_device.py"]
+collect_ignore_glob = [] if find_spec("torch") else ["src/cluewise/gpu/*", "src/cluewise/*/_on_device.py"]
