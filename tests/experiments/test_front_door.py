@@ -75,3 +75,8 @@ def test_an_unknown_name_is_told_before_anything_is_computed(tmp_path):
     with pytest.raises(SystemExit, match=r"there is no method 'Nobody'; there are Cluewise, "):
         front_door.main([*words(tmp_path, "run"), "--methods", "Nobody"])
     assert not (tmp_path / "runs.csv").exists()
+
+
+def test_noise(capsys):
+    front_door.main(["noise", "--sets", "iris", "--seeds", "2"])
+    assert "all: 100.0 % of 2" in capsys.readouterr().out
