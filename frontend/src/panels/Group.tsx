@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Row } from "../api";
 import { count } from "../state/words";
 import { Answer } from "./Answer";
@@ -13,6 +13,8 @@ export function Group({ question, answer, keys }: Ask) {
   const [held, setHeld] = useState<Row | null>(question.items[0]?.row ?? null);
   const [said, setSaid] = useState("");
   const root = useRef<HTMLDivElement>(null);
+  /** What gets the focus after the next change. */
+  const next = useRef<string | null>(null);
   const open = question.items.filter(({ row }) => !piles.some((pile) => pile.includes(row)));
 
   const put = (row: Row, at: number | null) => {
@@ -21,13 +23,18 @@ export function Group({ question, answer, keys }: Ask) {
     // One empty pile is always there for what fits nowhere.
     if (left.every((pile) => pile.length > 0) && left.length < MOST) left.push([]);
     setPiles(left);
-    const next = open.filter((item) => item.row !== row)[0];
+    const following = open.filter((item) => item.row !== row)[0];
     const name = question.items.find((item) => item.row === row)?.name ?? "";
     setSaid(at === null ? `${name} is in no pile` : `${name} is in pile ${at + 1}`);
-    const focused = at !== null && next ? next.row : row;
+    const focused = at !== null && following ? following.row : row;
     setHeld(focused);
-    requestAnimationFrame(() => root.current?.querySelector<HTMLElement>(`[data-row="${focused}"]`)?.focus());
+    // When every row is in a pile, Enter presses the button that says so.
+    next.current = at !== null && !following ? "[data-testid=answer-done]" : `[data-row="${focused}"]`;
   };
+  useLayoutEffect(() => {
+    if (next.current !== null) root.current?.parentElement?.querySelector<HTMLElement>(next.current)?.focus();
+    next.current = null;
+  }, [piles]);
   const done = () => {
     const filled = piles.filter((pile) => pile.length > 0);
     if (filled.length > 0) answer(filled);
