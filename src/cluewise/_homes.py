@@ -36,18 +36,6 @@ _OTHERS = {
     "cluewise.core.threads": ("threads",),
     "cluewise.explain": ("describe", "stability"),
     "cluewise.front": ("Cluewise", "keep_ids"),
-    "cluewise.exceptions": (
-        "ClueError",
-        "ClueWarning",
-        "ColumnWarning",
-        "Contradiction",
-        "Infeasible",
-        "NotDescending",
-        "OtherRows",
-        "SoftClueWarning",
-        "Undecided",
-        "UnusedClueWarning",
-    ),
     "cluewise.models": ("load", "save"),
     "cluewise.rows": ("Rows",),
     "cluewise.sketch": ("Grains",),
@@ -57,7 +45,7 @@ _OTHERS = {
 @cache
 def homes() -> dict[str, str]:
     """The module of every public name of cluewise."""
-    listed = {f"cluewise.{family}": _listed(f"cluewise.{family}") for family in FAMILIES}
+    listed = {f"cluewise.{package}": _listed(f"cluewise.{package}") for package in (*FAMILIES, "exceptions")}
     return {name: home for home, names in (_OTHERS | listed).items() for name in names}
 
 

@@ -192,7 +192,7 @@ def _describe_infinite(row: int | str, column: int, value: float, count: int) ->
     what = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
         f"X holds {what} in row {row}, column {column}; cells that are not finite numbers: {count}. "
-        "Impute them or drop those rows, or encode X with cluewise.Rows, which does."
+        "Impute them, drop those rows, or encode X with cluewise.Rows, which fills them in."
     )
 
 

@@ -123,8 +123,8 @@ def update_parts(
         new_folder(target) as folder,
         _files.open_outputs({"MODEL": path}, (file,)) as asides,
     ):
-        names = {"id_column": kept["id_column"] if id_column is None else id_column, "columns": None, "kinds": None}
-        opened = open_parts(data, ignore=(), **names)
+        named = kept["id_column"] if id_column is None else id_column
+        opened = open_parts(data, id_column=named, columns=None, ignore=(), kinds=None)
         if bar is not None:
             bar.begin(len(opened.pieces))
         known = read_clues(file, opened)

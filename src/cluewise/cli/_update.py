@@ -101,8 +101,7 @@ def update(
     if data is not None and is_in_parts(data):
         if follow:
             raise ValueError("--follow is not for rows in parts; leave it out.")
-        where = {"id_column": id_column, "scheduler": scheduler}
-        update_parts(model, data, clues, out, **where, json=json, quiet=quiet)
+        update_parts(model, data, clues, out, id_column=id_column, scheduler=scheduler, json=json, quiet=quiet)
         return
     if scheduler is not None:
         raise ValueError("--scheduler is for rows in parts: a folder, or a pattern such as 'rows-*.parquet'.")

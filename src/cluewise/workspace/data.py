@@ -32,7 +32,7 @@ class Data(NamedTuple):
     clues: Clues
     kinds: dict[str, str | list[str]]  # of columns, as the user names them
     folder: str  # where paths of pictures start
-    ignored: frozenset[str] = frozenset()  # columns that nobody is to see
+    ignored: frozenset[str] = frozenset()  # columns that questions do not show
 
     @property
     def shown(self) -> dict[str, Array]:
