@@ -71,6 +71,18 @@ def test_the_best_rival_is_found_for_each_set_and_harm_is_counted():
     assert f"| {SETTING} | 0.650 |  | E2CP 0.550 | 0.750 | -0.100 ± 0.000 | 50.0 | 0.100 |  |" in page
 
 
+def test_the_report_tells_how_often_k_means_is_worse_than_itself():
+    def report(*values):
+        given = {"set": "iris", "setting": "no clues", "method": "KMeans", "seconds": "1"}
+        rows = [given | {"seed": str(seed), "ari": str(value)} for seed, value in enumerate(values)]
+        return "\n".join(front_door.report([dict.fromkeys(front_door.COLUMNS, "") | row for row in rows]))
+
+    # Of the six pairs of runs, .5 is worse than .6 and than .61; .6 is worse than .61, but by less than .02.
+    page = report(0.6, 0.5, 0.61)
+    assert "KMeans without clues is as far below itself with another seed in 33.3 %, by 0.105." in page
+    assert "itself" not in report(0.6)
+
+
 def test_an_unknown_name_is_told_before_anything_is_computed(tmp_path):
     with pytest.raises(SystemExit, match=r"there is no method 'Nobody'; there are Cluewise, "):
         front_door.main([*words(tmp_path, "run"), "--methods", "Nobody"])
