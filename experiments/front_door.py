@@ -12,10 +12,12 @@
             (ARI of at least .95), on the sets given and for so many seeds.
 ``drop``    Forget the runs of the methods, settings and sets given, after a method was changed; while nothing runs.
 
-Everything in `Cluewise` is chosen on ``--sets development``, the default; ``--sets report`` is for the final report. A
-run is a line in ``experiments/results/front_door.csv``; what is there is not run again, and several processes may run
-at once on different sets. ``--settings`` takes patterns: ``"*pairs, 20 *" "no clues"``. `cw.suggest` is slow and only
-run if it is named: ``--methods suggest``. Set OMP_NUM_THREADS=1: seconds are those of all threads.
+Everything in `Cluewise` is chosen on ``--sets development``, the default; ``--sets report`` is for the final report.
+``--sets wide --rows 2000``, with a ``--csv`` of its own, are texts, pictures and voices of hundreds of columns as a
+whole; some of them are development sets. A run is a line in ``experiments/results/front_door.csv``; what is there is
+not run again, and several processes may run at once on different sets. ``--settings`` takes patterns: ``"*pairs, 20 *"
+"no clues"``. `cw.suggest` is slow and only run if it is named: ``--methods suggest``. Set OMP_NUM_THREADS=1: seconds
+are those of all threads.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -55,6 +57,10 @@ SETS = {
     "report": [
         "wine", "breast", "soybean_small", "heart", "shape_compound", "shape_jain", "pendigits", "protein", "pima",
         "isolet1560", "mnist", "text_tr45",
+    ],
+    "wide": [
+        "text_basehock", "text_pcmac", "text_tr11", "text_tr45", "surfbow_amazon", "surfbow_caltech10", "surfbow_dslr",
+        "surfbow_webcam", "isolet1560", "coil20",
     ],
 }  # fmt: skip
 QUICK = {"sets": ["iris", "zoo"], "settings": ["n/2 pairs, 20 % wrong"], "methods": ["KMeans", "E2CP", "Cluewise"]}
@@ -98,9 +104,9 @@ class Draw(NamedTuple):
     right: float  # share of the clues
 
 
-def load(name: str) -> tuple[Any, np.ndarray]:
+def load(name: str, most: int = ROWS) -> tuple[Any, np.ndarray]:
     data = cw.datasets.load(name)
-    some = np.random.default_rng(SEED).permutation(len(data.y))[:ROWS]
+    some = np.random.default_rng(SEED).permutation(len(data.y))[:most]
     X, y = data.X[some], np.unique(np.asarray(data.y)[some], return_inverse=True)[1]
     if not name.startswith("text_"):
         return scale(np.asarray(X, dtype=float)), y
@@ -262,7 +268,9 @@ def judge(found: Fit, y: np.ndarray, given: Draw) -> Run:
     return row
 
 
-def run(path: Path, sets: Iterable[str], settings: Iterable[str], methods: Sequence[str], seeds: int) -> None:
+def run(
+    path: Path, sets: Iterable[str], settings: Iterable[str], methods: Sequence[str], seeds: int, most: int
+) -> None:
     done = {tuple(row[name] for name in KEY) for row in read(path)}
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
@@ -272,15 +280,15 @@ def run(path: Path, sets: Iterable[str], settings: Iterable[str], methods: Seque
         keys = [(name, setting, method, str(seed)) for setting in settings for method in methods]
         left = [key for key in keys if takes(key[2], SETTINGS[key[1]]) and key not in done]
         if left:
-            for key, row in run_set(left):
+            for key, row in run_set(left, most):
                 with path.open("a", encoding="utf-8", newline="") as file:
                     csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(dict(zip(KEY, key)) | row)
                 print(*key, row.get("ari", row.get("failed")), row["seconds"], sep=" | ", flush=True)
 
 
-def run_set(keys: Sequence[tuple[str, str, str, str]]) -> Iterator[tuple[tuple[str, str, str, str], Run]]:
+def run_set(keys: Sequence[tuple[str, str, str, str]], most: int) -> Iterator[tuple[tuple[str, str, str, str], Run]]:
     """Runs on one set with one seed; a method that sees no clues is fitted once."""
-    X, y = load(keys[0][0])
+    X, y = load(keys[0][0], most)
     k, plain = int(y.max()) + 1, dict[str, Fit]()
     for key in keys:
         name, setting, method, seed = key
@@ -335,7 +343,7 @@ def tabulate(rows: list[Run]) -> Scores:
         return [name for name in order if name in {row[column] for row in rows}]
 
     methods, settings = seen("method", METHODS), seen("setting", SETTINGS)
-    sets = seen("set", [*SETS["development"], *SETS["report"]])
+    sets = seen("set", dict.fromkeys(chain(*SETS.values())))
     seeds = 1 + max((int(row["seed"]) for row in rows), default=0)
     values = np.full((len(methods), len(settings), len(sets), seeds), np.nan)
     for row in rows:
@@ -466,12 +474,12 @@ def by_harm(scores: Scores, rows: list[Run]) -> Iterator[str]:
     yield from table(head, lines)
 
 
-def report(rows: list[Run]) -> Iterator[str]:
+def report(rows: list[Run], most: int = ROWS) -> Iterator[str]:
     scores = tabulate(rows)
     sets, means, ours = len(scores.sets), np.nanmean(scores.ari, axis=3), scores.of(OURS)
     others = [method for method in scores.methods if method != OURS]
     yield "# Is `Cluewise` better than every single method?\n"
-    yield f"Made by `experiments/front_door.py`: {len(rows)} runs, at most {ROWS} rows of each set, true k."
+    yield f"Made by `experiments/front_door.py`: {len(rows)} runs, at most {most} rows of each set, true k."
     yield f"{sets} sets: {', '.join(scores.sets)}."
     yield "A number in brackets says of how many sets a mean is, if not of all."
     yield "\n## Mean ARI\n"
@@ -531,10 +539,13 @@ def listen_to_noise(sets: Sequence[str], seeds: int) -> None:
 def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("part", nargs="?", default="run", choices=["run", "report", "noise", "drop"])
-    parser.add_argument("--sets", nargs="+", default=["development"], help="development, report, or names of sets")
+    parser.add_argument(
+        "--sets", nargs="+", default=["development"], help="development, report, wide, or names of sets"
+    )
     parser.add_argument("--settings", nargs="+", default=["*"], help="names or patterns")
     parser.add_argument("--methods", nargs="+", help="names or patterns; by default all, to run all but suggest")
     parser.add_argument("--seeds", type=int, default=3, help="how many")
+    parser.add_argument("--rows", type=int, default=ROWS, help="most rows of a set; with another number, another --csv")
     parser.add_argument("--quick", action="store_true", help="one setting on two sets, three methods, one seed")
     parser.add_argument("--csv", type=Path, default=RESULTS / "front_door.csv", help="where runs are kept")
     parser.add_argument("--table", type=Path, help="where the report is written as well")
@@ -542,7 +553,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if given.quick:
         given = argparse.Namespace(**vars(given) | QUICK | {"seeds": 1})
     named = [name for group in given.sets for name in SETS.get(group, [group])]
-    sets = match(named, [*SETS["development"], *SETS["report"]], "set")
+    sets = match(named, dict.fromkeys(chain(*SETS.values())), "set")
     settings = match(given.settings, SETTINGS, "setting")
     if given.part == "drop" and not given.methods:
         parser.error("say which --methods to drop.")
@@ -552,7 +563,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if given.part == "noise":
         listen_to_noise(sets, given.seeds)
     elif given.part == "run":
-        run(given.csv, sets, settings, methods, given.seeds)
+        run(given.csv, sets, settings, methods, given.seeds, given.rows)
     elif given.part == "drop":
         drop(given.csv, sets, settings, methods)
     else:
@@ -561,7 +572,7 @@ def main(words: Sequence[str] | None = None) -> None:
         rows = [row for row in rows if int(row["seed"]) < given.seeds]
         if not rows:
             raise SystemExit(f"nothing of this was run; {given.csv} has {len(read(given.csv))} other runs.")
-        page = "\n".join(report(rows)) + "\n"
+        page = "\n".join(report(rows, given.rows)) + "\n"
         print(page, end="")
         if given.table:
             given.table.write_text(page, encoding="utf-8")
