@@ -138,6 +138,20 @@ class Chunks:
         parts = [call(_pick, block, self.dtype, (), (mine,)) for block, mine in zip(self._blocks, local) if len(mine)]
         return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *_compute(*parts)])[place]
 
+    def gather(self, rows: Ints) -> Any:
+        """The same where the chunks are worked on by `call`: here, in memory."""
+        return self.take(rows)
+
+    def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:
+        """What ``function(rows, *arguments)`` returns for rows that were gathered."""
+        return function(rows, *arguments)
+
+    def keep(
+        self, function: Callable[..., Array], *shared: Any, each: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        """What `map` would return, for each chunk, if it can stay where the chunks are; else None for each."""
+        return [None] * len(self.sizes)
+
     def weigh(self, weight: Any) -> Scan:
         """Give each row a weight, from an array or a dask array of them; returns what there is to know about them."""
         from dask.array import from_array

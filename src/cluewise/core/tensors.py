@@ -72,6 +72,24 @@ class Tensors(Chunks):
         pick = find_twin(_pick)
         return np.concatenate([pick(part, mine) for part, mine in zip(self._parts, self.split(wanted))])[place]
 
+    def gather(self, rows: Ints) -> Any:
+        """Some rows, ascending, on the device."""
+        arrays = import_module("cluewise.gpu.arrays")
+        return arrays.gather(self._parts, self.split(rows), self._device)
+
+    def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:
+        """What the twin of ``function`` returns for rows that were gathered."""
+        from cluewise.gpu.arrays import one_thread
+
+        with one_thread(rows):
+            return find_twin(function)(rows, *arguments)
+
+    def keep(
+        self, function: Callable[..., Array], *shared: Any, each: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        """What the twin of ``function`` returns for each chunk, where its rows are."""
+        return [self._call(n, function, shared, each).to(part.device) for n, part in enumerate(self._parts)]
+
     def weigh(self, weight: Any) -> Scan:
         """Say that rows of tensors have no weights."""
         raise ValueError("sample_weight is not used if X is a tensor; pass X as a NumPy array.")
@@ -85,17 +103,11 @@ class Tensors(Chunks):
         width: int | None = None,
     ) -> Any:
         """What the twin of ``function`` returns, with an entry for each row, in the kind of the rows."""
-        found = [self._keep(number, function, shared, each) for number in range(len(self._parts))]
-        return self._give_back(_join(found))
+        return self._give_back(_join(self.keep(function, *shared, each=each)))
 
     def derive(self, function: Callable[..., Array], *shared: Any, dtype: Any, width: int) -> Chunks:
         """The rows that the twin of ``function`` makes of these, where these are."""
-        parts = [self._keep(number, function, shared, None) for number in range(len(self._parts))]
-        return Tensors(self.array, parts, self._device)
-
-    def _keep(self, number: int, *call: Any) -> Any:
-        """A result with an entry for each row, where the rows are."""
-        return self._call(number, *call).to(self._parts[number].device)
+        return Tensors(self.array, self.keep(function, *shared), self._device)
 
     def _call(self, number: int, function: Any, shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]] | None) -> Any:
         from cluewise.gpu.arrays import one_thread

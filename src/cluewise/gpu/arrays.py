@@ -21,6 +21,7 @@ __all__ = [
     "find_device",
     "find_precision",
     "find_room",
+    "gather",
     "give_back",
     "join",
     "numpy_type",
@@ -76,6 +77,11 @@ def find_device(name: str) -> torch.device | None:
 def find_room(device: torch.device) -> int:
     """Free memory of a device, in bytes; the processor shares that of the rows."""
     return 2**62 if device.type == "cpu" else int(torch.cuda.mem_get_info(device)[0])
+
+
+def gather(parts: list[torch.Tensor], rows: list[Array], device: torch.device) -> torch.Tensor:
+    """Some rows of each part, on a device."""
+    return join([part[torch.as_tensor(own, device=part.device)].to(device) for part, own in zip(parts, rows)])
 
 
 def join(parts: list[torch.Tensor]) -> torch.Tensor:

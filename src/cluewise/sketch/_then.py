@@ -33,7 +33,7 @@ from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from cluewise.metrics import broken
 from cluewise.sketch._cells import Cells, find_grains
-from cluewise.sketch._chunks import divide_in_chunks
+from cluewise.sketch._chunks import Places, divide_in_chunks
 from cluewise.sketch._lift import lift
 from cluewise.sketch._parts import Parts, divide_grains
 
@@ -121,6 +121,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
     labels_: Ints
     parts_: Ints
+    _places: Places | None = None  # of rows in chunks
 
     def __init__(self, grains: Any, clusterer: Any) -> None:
         self.grains = grains
@@ -148,6 +149,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
             return self._fit_chunks(checked_chunks(self, X), clusterer, clues)
         X = checked_data(self, X, reset=True)
         known = self._check_clues(clusterer, clues, X.shape[0])
+        self._places = None
         self.grains_ = clone(self.grains).fit(X, sample_weight=sample_weight)
         return self._cluster(X, clusterer, known, sample_weight)
 
@@ -156,7 +158,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
+        X : {array-like, sparse matrix, dask array, tensor} of shape (n, d)
             The data of the last fit.
         {clues}
             All of them, not only the new ones.
@@ -168,13 +170,21 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         {self}
         """
         check_is_fitted(self)
-        if is_elsewhere(X):
-            raise TypeError("refit does not take dask arrays and tensors; fit them again with all clues.")
+        if is_elsewhere(X) == (self._places is None):
+            raise TypeError("refit needs the X of the last fit; it was in memory, or not, unlike this one.")
         clusterer = self._new_clusterer()
+        if self._places is not None:
+            refuse_weight(self, sample_weight)
+            chunks = checked_chunks(self, X, reset=False)
+            self._check_rows(chunks.n)
+            return self._cluster_chunks(chunks, clusterer, *self._sort_for_chunks(clusterer, clues, chunks.n))
         X = checked_data(self, X, reset=False)
-        if X.shape[0] != len(self.parts_):
-            raise ValueError(f"refit needs the {len(self.parts_)} rows of the last fit; X has {X.shape[0]}.")
+        self._check_rows(X.shape[0])
         return self._cluster(X, clusterer, self._check_clues(clusterer, clues, X.shape[0]), sample_weight)
+
+    def _check_rows(self, n: int) -> None:
+        if n != len(self.parts_):
+            raise ValueError(f"refit needs the {len(self.parts_)} rows of the last fit; X has {n}.")
 
     def _new_clusterer(self) -> Any:
         if not hasattr(self.clusterer, "fit_predict"):
@@ -212,13 +222,23 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
     def _fit_chunks(self, chunks: Chunks, clusterer: Any, clues: Any) -> Self:
         """The same for rows in chunks, of which those with clues and a sample are in memory."""
-        known = self._check_clues(clusterer, clues, chunks.n)
+        sorted_clues = self._sort_for_chunks(clusterer, clues, chunks.n)
+        self.grains_ = clone(self.grains)
+        self._places = self.grains_._fit_chunks(chunks)
+        self.grains_.n_features_in_ = chunks.d
+        return self._cluster_chunks(chunks, clusterer, *sorted_clues)
+
+    def _sort_for_chunks(self, clusterer: Any, clues: Any, n: int) -> tuple[Clues, Clues, Clues, Clues]:
+        known = self._check_clues(clusterer, clues, n)
         if known.sizes is not None:
             raise ClueError("bounds on sizes cannot be kept if X is a dask array or a tensor.")
-        used, hard, soft = _sort_clues(clusterer, known)
-        self.grains_ = grains = clone(self.grains)
-        places = grains._fit_chunks(chunks)
-        grains.n_features_in_ = chunks.d
+        return known, *_sort_clues(clusterer, known)
+
+    def _cluster_chunks(
+        self, chunks: Chunks, clusterer: Any, known: Clues, used: Clues, hard: Clues, soft: Clues
+    ) -> Self:
+        grains, places = self.grains_, self._places
+        assert places is not None
         whole = Parts(known.tied, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
         with one_blas_thread():
             found = divide_in_chunks(chunks, places, whole, used.tied, hard, soft)
@@ -264,6 +284,9 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
             shared = self._label_of_grain, grains.codebook_, grains._cells
             return map_new_chunks(self, X, _predict_chunk, *shared, dtype=self._label_of_grain.dtype)
         return self._label_of_grain[self.grains_.transform(checked_data(self, X, reset=False))]
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        return vars(self) | {"_places": None}  # a model without its rows is not fitted again
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
