@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import warnings
 from contextlib import ExitStack
 from threading import Thread, Timer
 from typing import NamedTuple
@@ -153,6 +154,19 @@ def test_one_two_or_no_workers_give_the_same_labels(client, expected):
 def test_from_the_same_centers_a_cluster_gives_what_memory_gives(client):
     own, other = (fit(one, init=X[:K]) for one in (X, make_array()))
     assert_array_equal(other.labels_.compute(), own.labels_)
+
+
+def test_labels_of_cluewise_travel_light(client, monkeypatch):
+    """Dask warns of graphs beyond 10 MB: features of 60,000 references take 36 MB, and rows do not need them."""
+    monkeypatch.setattr("cluewise.front._references.MOST", 3000)
+    model = cw.Cluewise(K, random_state=0).fit(make_array(), clues=CLUES)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1MB"}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels, margin, _ = dask.compute(model.labels_, model.margin_, model.label_doubt_)
+        again = model.predict(make_array()).compute()
+    assert np.mean(again == labels) > 0.999  # rows with clues may differ
+    assert (margin >= 0).all()
+    assert count_left(client) == (0, 0)  # while the model is there
 
 
 # --- as it should not be ----------------------------------------------------------------------------------------
