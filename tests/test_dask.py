@@ -143,6 +143,93 @@ def test_who_does_not_take_dask_arrays_says_so(name):
         model.fit(da.ones((20, 2)))
 
 
+@pytest.mark.parametrize("name", ["DCA", "DistBoost", "ITML", "LMNN", "XingMetric"])
+def test_a_metric_that_does_not_take_dask_arrays_names_what_does(name):
+    """Grains are clustered, so that a metric needs a clusterer after it."""
+    learner = getattr(cw, name)()
+    with pytest.raises(TypeError, match=rf"^{name} does not .* Grains\(\)\.then\({name}\(\.\.\.\)\.then\(clusterer\)\)"):
+        learner.fit(da.ones((20, 2)), clues=Clues(20, must=[(0, 1)], cannot=[(2, 3)]))
+
+
+def test_what_works_instead_of_a_metric_on_dask_arrays():
+    X, y = make_rings(300)
+    clues = Clues(300, labels=np.where(np.arange(300) < 50, y, -1))
+    chain = Grains(50, random_state=0).then(cw.ITML().then(cw.PCKMeans(3, random_state=0)))
+    assert chain.fit(in_chunks(X, 100), clues=clues).labels_.compute().shape == (300,)
+    with pytest.raises(TypeError, match=r"^PropagatedDistances does not take dask arrays; pass X\.compute\(\) if"):
+        cw.PropagatedDistances().fit(in_chunks(X), clues=clues)
+
+
+# --- odd chunks and failures, for all that takes dask arrays -----------------------------------------------------
+
+TAKERS = {
+    "Cluewise": cw.Cluewise(3, random_state=0),
+    "ConstrainedKMeans": cw.ConstrainedKMeans(3, init="random", random_state=0),
+    "Grains": Grains(20, random_state=0),
+    "GrainsThen": Grains(20, random_state=0).then(cw.E2CP(3, random_state=0)),
+    "PCKMeans": cw.PCKMeans(3, init="random", random_state=0),
+    "PartitionKMeans": cw.PartitionKMeans(3, init="random", random_state=0),
+    "RCA": cw.RCA(),
+    "Rows": cw.Rows(),
+    "SCSC": cw.SCSC(3, n_partitions=20, random_state=0),
+    "SeededKMeans": cw.SeededKMeans(3, init="random", random_state=0),
+}
+
+
+def use(name, X, y):
+    """What one of them makes of each row: fitted with labels of a few rows, if it takes clues."""
+    model, few = clone(TAKERS[name]), Clues(len(y), labels=np.where(np.arange(len(y)) % 20 == 0, y, -1))
+    model.fit(X) if name in ("Grains", "Rows") else model.fit(X, clues=few)
+    return model.transform(X) if name in ("RCA", "Rows") else model.labels_
+
+
+def in_odd_chunks(X):
+    """One huge chunk; each column for itself; chunks of unknown sizes, one of them empty."""
+    yield da.from_array(X, chunks=X.shape)
+    yield in_chunks(X, 1, 0, 150)
+    chunked = in_chunks(X, 150)
+    yield da.concatenate([part[part[:, 0] > low] for part, low in ((chunked, 0), (chunked, 1e9))])
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_odd_chunks(name):
+    X, y = make_rings(300)
+    expected = use(name, X, y)
+    for chunked in in_odd_chunks(X):
+        assert_allclose(use(name, chunked, y).compute(), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(TAKERS.keys() - {"Rows"}))  # which fills them in
+def test_nan_in_the_last_of_odd_chunks(name):
+    X, y = make_rings(300)
+    X[299, 1] = np.nan
+    for chunked in in_odd_chunks(X):
+        with pytest.raises(ValueError, match="NaN in row 299, column 1"):
+            use(name, chunked, y)
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_reading_may_fail_in_the_fit_or_later(name):
+    """The error is that of the reader; what is computed later can be computed again."""
+    (X, y), broken = make_rings(300), [True]
+
+    def read(block, block_id):
+        if broken and block_id[0] == 2:
+            raise OSError("disk on fire")
+        return block
+
+    chunked = da.from_array(X, (100, 2)).map_blocks(read, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(OSError, match="disk on fire"):
+        use(name, chunked, y)
+    broken.clear()
+    found = use(name, chunked, y)
+    broken.append(True)
+    with pytest.raises(OSError, match="disk on fire"):
+        found.compute()
+    broken.clear()
+    assert_allclose(found.compute(), use(name, X, y), rtol=1e-9)
+
+
 # --- columns and metrics ----------------------------------------------------------------------------------------
 
 

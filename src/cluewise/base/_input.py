@@ -41,17 +41,9 @@ __all__ = [
 def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """X as a dense or CSR matrix of floats, finite like their squares; an error names the row and column."""
     if is_dask(X):  # scikit-learn would bring all of it into memory without a word
-        name = type(estimator).__name__
-        raise TypeError(
-            f"{name} does not take dask arrays; cluster their grains by Grains().then({name}(...)), "
-            "or pass X.compute() if X fits into memory."
-        )
+        raise TypeError(_describe_refusal(estimator, "dask arrays", "X.compute()"))
     if is_tensor(X):  # which scikit-learn would bring into memory, and results would not be on its device
-        name = type(estimator).__name__
-        raise TypeError(
-            f"{name} does not take tensors; cluster their grains by Grains().then({name}(...)), "
-            "or pass X as a NumPy array if X fits into memory."
-        )
+        raise TypeError(_describe_refusal(estimator, "tensors", "X as a NumPy array"))
     try:
         X = validate_data(
             estimator,
@@ -83,6 +75,16 @@ def count_rows(estimator: Any, X: Any, clues: Any) -> int:
     if clues is None:
         raise ValueError(f"{type(estimator).__name__} needs clues, or X for the number of rows.")
     return len(clues)
+
+
+def _describe_refusal(estimator: Any, what: str, whole: str) -> str:
+    """Say that a method does not take rows that are not in memory, and what does."""
+    name, way = type(estimator).__name__, ""
+    if hasattr(estimator, "fit_predict"):
+        way = f"cluster their grains by Grains().then({name}(...)), or "
+    elif hasattr(estimator, "then"):  # a metric
+        way = f"cluster their grains by Grains().then({name}(...).then(clusterer)), or "
+    return f"{name} does not take {what}; {way}pass {whole} if X fits into memory."
 
 
 def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
