@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import cluewise as cw
 from cluewise import Clues
@@ -179,6 +180,46 @@ def test_a_worker_that_is_killed_in_any_phase_is_replaced(client, expected, tmp_
     assert_array_equal(model.labels_.compute(), expected.labels)
     assert len(os.listdir(tmp_path)) == expected.passes + 2  # one was in vain
     assert count_left(client) == (0, 0)
+
+
+SKETCHES = {
+    "Cluewise": cw.Cluewise(K, random_state=0),
+    "GrainsThen": cw.Grains(50, random_state=0).then(cw.COPKMeans(K, random_state=0)),
+    "SCSC": cw.SCSC(K, n_partitions=20, random_state=0),
+}
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["fit", "labels"])
+@pytest.mark.parametrize("name", SKETCHES)
+def test_other_methods_do_not_mind_a_killed_worker(client, tmp_path, name, late):
+    """In the middle of the fit, or when labels are computed."""
+
+    def find_labels(place, **what):
+        folder = tmp_path / place
+        folder.mkdir()
+        return clone(SKETCHES[name]).fit(make_array(folder=folder, **what), clues=CLUES).labels_.compute()
+
+    with dask.config.set(scheduler="synchronous"):
+        expected = find_labels("alone")
+    passes = len(os.listdir(tmp_path / "alone"))
+    found = find_labels("cluster", act=end_worker, at=(passes - 1 if late else passes // 2,))
+    assert_array_equal(found, expected)
+    assert len(os.listdir(tmp_path / "cluster")) > passes  # one was in vain
+    assert count_left(client) == (0, 0)
+
+
+def test_ctrl_c_leaves_no_half_of_a_cluewise(client, expected, tmp_path):
+    def press():
+        while len(os.listdir(tmp_path)) < 3:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    model = cw.Cluewise(K, random_state=0)
+    Thread(target=press, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(make_array(folder=tmp_path, act=wait, at=range(2, 99)), clues=CLUES)
+    assert not hasattr(model, "labels_")
+    check_that_all_is_well(client, expected)
 
 
 def test_a_chunk_that_ends_every_worker_ends_the_fit_with_one_sentence(client, expected, tmp_path):
