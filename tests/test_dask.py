@@ -24,7 +24,7 @@ from cluewise import Clues, Grains
 from cluewise.catalogue import clusterers
 from cluewise.core.chunks import read_chunks
 from cluewise.core.rows import rows_of
-from cluewise.exceptions import ClueError, ClueWarning
+from cluewise.exceptions import ClueError, ClueWarning, OtherRows
 from cluewise.front._signature import sign, sign_chunks
 
 
@@ -147,7 +147,9 @@ def test_who_does_not_take_dask_arrays_says_so(name):
 def test_a_metric_that_does_not_take_dask_arrays_names_what_does(name):
     """Grains are clustered, so that a metric needs a clusterer after it."""
     learner = getattr(cw, name)()
-    with pytest.raises(TypeError, match=rf"^{name} does not .* Grains\(\)\.then\({name}\(\.\.\.\)\.then\(clusterer\)\)"):
+    with pytest.raises(
+        TypeError, match=rf"^{name} does not .* Grains\(\)\.then\({name}\(\.\.\.\)\.then\(clusterer\)\)"
+    ):
         learner.fit(da.ones((20, 2)), clues=Clues(20, must=[(0, 1)], cannot=[(2, 3)]))
 
 
@@ -377,14 +379,61 @@ def test_frames_of_numbers():
 def test_what_grains_of_dask_arrays_cannot_do():
     X = in_chunks(make_rings(300)[0])
     model = Grains(20).then(cw.PCKMeans(2))
-    with pytest.raises(ValueError, match="GrainsThen does not use sample_weight if X is a dask array"):
-        model.fit(X, sample_weight=np.ones(300))
     with pytest.raises(TypeError, match="refit does not take dask arrays and tensors; fit them again with all clues"):
         model.fit(X).refit(X)
     with pytest.raises(TypeError, match="partial_fit takes one chunk after the other; fit takes dask arrays"):
         Grains().partial_fit(X)
     with pytest.raises(ClueError, match="bounds on sizes cannot be kept if X is a dask array"):
         Grains(20).then(cw.SizedKMeans(2)).fit(X, clues=Clues(300, sizes=(10, 290)))
+
+
+def make_weights(n):
+    """Every other row weighs nothing, one, or more."""
+    return np.random.default_rng(5).integers(3, size=n) / 2
+
+
+def test_grains_of_weighted_rows_are_those_of_memory():
+    X, weight = make_rings(70_000)[0], make_weights(70_000)
+    own = Grains(300, random_state=0).fit(X, sample_weight=weight)
+    for given in (weight, da.from_array(weight, 9_000)):
+        other = Grains(300, random_state=0).fit(in_chunks(X, 1, 0, 20_000), sample_weight=given)
+        assert_array_equal(other.codebook_, own.codebook_)
+        assert_allclose(other.sizes_, own.sizes_)
+        assert_allclose(other.centers_, own.centers_, rtol=1e-6)
+        assert_allclose(other.scatter_, own.scatter_, rtol=1e-6)
+        assert_array_equal(other.labels_.compute(), own.labels_)
+
+
+def test_distinct_rows_that_weigh_nothing_are_no_grains():
+    X = np.random.default_rng(0).integers(4, size=(2000, 2)).astype(np.float64)
+    weight = (X[:, 0] < 3).astype(np.float64)
+    own, other = (Grains(random_state=0).fit(one, sample_weight=weight) for one in (X, in_chunks(X, 1, 999)))
+    assert len(own.codebook_) == 12
+    order, others = np.lexsort(own.codebook_.T), np.lexsort(other.codebook_.T)
+    assert_array_equal(other.codebook_[others], own.codebook_[order])
+    assert_array_equal(other.sizes_[others], own.sizes_[order])
+    assert_array_equal(other.codebook_[other.labels_.compute()], own.codebook_[own.labels_])
+
+
+def test_grains_of_weighted_rows_are_those_of_equal_rows():
+    X, count = make_rings(1500)[0], np.random.default_rng(0).integers(1, 4, size=1500)
+    one = Grains(2000, random_state=0).fit(in_chunks(X, 900), sample_weight=count)
+    two = Grains(2000, random_state=0).fit(in_chunks(np.repeat(X, count, axis=0), 900))
+    assert_allclose(one.sizes_, two.sizes_)
+    assert_allclose(one.centers_, two.centers_)
+
+
+def test_grains_then_of_weighted_rows_is_that_of_memory():
+    """Clues divide grains, and some parts have no rows with weight."""
+    X, y = make_rings(1500)
+    clues, weight = Clues.sample(y, pairs=300, labels=20, random_state=0), make_weights(1500)
+    model = Grains(24, random_state=0).then(cw.PCKMeans(3, random_state=0))
+    own, other = (clone(model).fit(one, clues=clues, sample_weight=weight) for one in (X, in_chunks(X, 5, 900)))
+    assert len(own.part_sizes_) > 24
+    assert_allclose(other.part_centers_, own.part_centers_)
+    assert_allclose(other.part_sizes_, own.part_sizes_)
+    for name in ("parts_", "labels_"):
+        assert_array_equal(getattr(other, name).compute(), getattr(own, name))
 
 
 def test_a_model_on_grains_of_chunks_is_saved_without_labels(tmp_path):
@@ -415,6 +464,29 @@ def test_cluewise_is_that_of_memory(columns, monkeypatch):
     assert other.broken_ == own.broken_
     assert np.mean(other.predict(in_chunks(X, 900)).compute() == own.predict(X)) > 0.999
     assert_allclose(other.predict_proba(in_chunks(X, 900)).sum(axis=1).compute(), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [2, 120])
+def test_cluewise_of_weighted_rows_is_that_of_memory(columns, tmp_path):
+    X, y = make_rings(1500)
+    X = X @ np.random.default_rng(0).normal(size=(2, columns)) if columns > 2 else X
+    clues, more = (Clues.sample(y, pairs=100, random_state=seed) for seed in range(2))
+    weight, rows = make_weights(1500), in_chunks(X, 1, 0, 700)
+    own, other = (
+        cw.Cluewise(3, random_state=0).fit(one, clues=clues, sample_weight=given)
+        for one, given in ((X, weight), (rows, da.from_array(weight, 400)))
+    )
+    assert np.mean(other.labels_.compute() == own.labels_) > 0.999
+    assert_allclose(other.doubt_, own.doubt_, atol=0.05)
+    assert_allclose(other._data.ground.sizes, own._data.ground.sizes)
+    cw.save(other, tmp_path / "model.cw")
+    again = cw.load(tmp_path / "model.cw")
+    for changed in (None, weight[::-1]):
+        with pytest.raises(OtherRows, match="the model was fitted with another sample_weight"):
+            again.resume(rows, sample_weight=changed)
+    expected = own.update(more).labels_
+    for model in (other, again.resume(rows, sample_weight=weight)):
+        assert np.mean(model.update(more).labels_.compute() == expected) > 0.999
 
 
 def test_cluewise_keeps_hard_clues_of_rows_in_chunks():

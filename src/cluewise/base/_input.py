@@ -31,10 +31,8 @@ __all__ = [
     "count_rows",
     "generator",
     "map_new_chunks",
-    "refuse_weight",
     "send_rows",
     "warn_of_partial",
-    "weigh_chunks",
 ]
 
 
@@ -87,8 +85,8 @@ def _describe_refusal(estimator: Any, what: str, whole: str) -> str:
     return f"{name} does not take {what}; {way}pass {whole} if X fits into memory."
 
 
-def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
-    """Rows of a dask array or data frame, or of a tensor, for a fit, checked in one pass.
+def checked_chunks(estimator: Any, X: Any, *, reset: bool = True, sample_weight: Any = None) -> Chunks:
+    """Rows of a dask array or data frame, or of a tensor, for a fit, and their weights, each checked in one pass.
 
     An error names the row and column.
     """
@@ -103,6 +101,8 @@ def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
         number, row, column, value = found.bad
         raise ValueError(_describe_infinite(int(chunks.starts[number]) + row, column, value, found.n_bad))
     require_squares(float(np.maximum(-found.low, found.high).max()), chunks.dtype, "X")
+    if sample_weight is not None:
+        _weigh_chunks(chunks, sample_weight)
     return chunks
 
 
@@ -154,13 +154,7 @@ def _read_columns(estimator: Any, X: Any, *, reset: bool) -> Chunks:
     return chunks
 
 
-def refuse_weight(estimator: Any, sample_weight: Any) -> None:
-    """Say that rows that are not in memory cannot have weights."""
-    if sample_weight is not None:
-        raise ValueError(f"{type(estimator).__name__} does not use sample_weight if X is a dask array or a tensor.")
-
-
-def weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:
+def _weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:
     """Give rows in chunks one non-negative weight each, checked in one pass over the weights."""
     found = chunks.weigh(sample_weight)
     if found.low[0] < 0:

@@ -29,7 +29,6 @@ from cluewise.base import (
     class_clusters,
     generator,
     map_new_chunks,
-    refuse_weight,
     send_rows,
 )
 from cluewise.centroid.assignment import cheapest_labels
@@ -221,8 +220,7 @@ class Cluewise(Clusterer):
         self._reset(y, clues)
         X = send_rows(self, X, reset=True, sample_weight=sample_weight)
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            self._fit_chunks(checked_chunks(self, X), clues, deadline)
+            self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), clues, deadline)
             return self
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
@@ -246,8 +244,10 @@ class Cluewise(Clusterer):
         self._check_demands(known)
         seed = int(generator(self.random_state).integers(2**31))
         with one_blas_thread(), self._limit_threads():
-            ground = Ground(chunks, None, np.random.default_rng(seed), known.tied)
-            data = Data(ground, ground.rows, None, seed, {}, Elsewhere(chunks, known))
+            ground = Ground(chunks, chunks.load_weight(), np.random.default_rng(seed), known.tied)
+            assert ground.kept is not None
+            weight = chunks.take_weight(ground.kept)
+            data = Data(ground, ground.rows, weight, seed, {}, Elsewhere(chunks, known))
             self._learn(data, known[ground.kept], None, deadline)
 
     def update(self, clues: Any) -> Self:
@@ -336,8 +336,7 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         X = send_rows(self, X, reset=False, sample_weight=sample_weight)
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            return self._resume_chunks(checked_chunks(self, X, reset=False))
+            return self._resume_chunks(checked_chunks(self, X, reset=False, sample_weight=sample_weight))
         X = checked_data(self, X, reset=False)
         self._check_rows(X.shape[0])
         weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
@@ -356,7 +355,8 @@ class Cluewise(Clusterer):
         with one_blas_thread(), self._limit_threads():
             self._refuse_other_rows(ground.sign(chunks), projected=ground.centers.shape[1] < chunks.d)
             whole = ground.complete(ground.take(chunks, ground.kept), ground.kept)
-            self._data = Data(whole, whole.rows, None, seed, {}, Elsewhere(chunks, self.clues_))
+            weight = chunks.take_weight(ground.kept)
+            self._data = Data(whole, whole.rows, weight, seed, {}, Elsewhere(chunks, self.clues_))
         return self
 
     def _check_rows(self, n: int) -> None:
@@ -371,7 +371,7 @@ class Cluewise(Clusterer):
         if not known.has_weight_of(given):
             how = "without sample_weight" if known.weight is None else "with another sample_weight"
             raise OtherRows(f"the model was fitted {how}.")
-        changed = known.find_changes(given)
+        changed = known.find_changes(given, projected=projected)
         if len(changed):
             if projected:
                 raise OtherRows("X differs from that of the fit.")
@@ -403,7 +403,8 @@ class Cluewise(Clusterer):
                 chunks, ground = data.elsewhere.chunks, data.ground
                 ground.keep(known.tied, chunks)
                 assert ground.kept is not None
-                data = data._replace(rows=ground.rows, elsewhere=Elsewhere(chunks, known))
+                weight = chunks.take_weight(ground.kept)
+                data = data._replace(rows=ground.rows, weight=weight, elsewhere=Elsewhere(chunks, known))
                 known, start = known[ground.kept], _take_start(start, ground.kept, known.n)
             self._learn(data, known, self._fitted, deadline, start)
         return self

@@ -55,9 +55,13 @@ class Places(NamedTuple):
 
 def find_places(chunk: Floats, codebook: Floats, cells: Cells | None, shift: Floats, distinct: bool) -> Ints:
     """Grain of each row of a chunk."""
-    if distinct:  # rows that are equal to a point, even if they are close to others
-        return find_distinct(np.concatenate([codebook, chunk]))[1][len(codebook) :]
-    return find_grains(Rows(chunk, None, shift), codebook, cells)
+    if not distinct:
+        return find_grains(Rows(chunk, None, shift), codebook, cells)
+    # Rows that are equal to a point, even if they are close to others.
+    found = find_distinct(np.concatenate([codebook, chunk]))[1][len(codebook) :]
+    others = np.flatnonzero(found >= len(codebook))  # which weigh nothing
+    found[others] = find_grains(Rows(chunk[others], None, shift), codebook, None)
+    return found
 
 
 class _Distinct(NamedTuple):
@@ -68,12 +72,13 @@ class _Distinct(NamedTuple):
 
 
 def find_distinct_in_chunks(chunks: Chunks, most: int) -> Floats | None:
-    """The distinct rows; None if there are more than ``most``."""
+    """The distinct rows with weight; None if there are more than ``most``."""
     found = chunks.reduce(_list_distinct, _merge_distinct, most)
     return found.rows if len(found.rows) <= most else None
 
 
-def _list_distinct(chunk: Floats, most: int) -> _Distinct:
+def _list_distinct(chunk: Floats, most: int, weight: Floats | None = None) -> _Distinct:
+    chunk = chunk if weight is None else chunk[weight > 0]
     return _Distinct(chunk[find_distinct(chunk)[0][: most + 1]], most)
 
 
@@ -102,14 +107,22 @@ def summarize_chunks(chunks: Chunks, places: Places) -> tuple[Summary, Ints]:
 
 
 def _sum_chunk(
-    chunk: Floats, codebook: Floats, cells: Cells | None, shift: Floats, distinct: bool, start: int, n: int
+    chunk: Floats,
+    codebook: Floats,
+    cells: Cells | None,
+    shift: Floats,
+    distinct: bool,
+    start: int,
+    n: int,
+    weight: Floats | None = None,
 ) -> _Sums:
-    m, rows = len(codebook), Rows(chunk, None, shift)
+    m, rows = len(codebook), Rows(chunk, weight, shift)
     labels = find_places(chunk, codebook, cells, shift, distinct)
     points = codebook.astype(np.float64) - shift
     squares = np.zeros(m)
     for block in rows.blocks(1):
         own = rows.to_own(rows.take(block), points, labels[block])
+        own = own if weight is None else own * weight[block]
         squares += np.bincount(labels[block], weights=own, minlength=m)
     first = np.full(m, n, dtype=np.int64)
     first[labels[::-1]] = start + np.arange(rows.n)[::-1]  # the last one that is written stays
@@ -144,7 +157,8 @@ def divide_in_chunks(chunks: Chunks, places: Places, grains: Parts, tied: Ints, 
     """
     more = np.setdiff1d(tied, places.drawn)
     kept, place = np.unique(np.concatenate([places.drawn, more]), return_index=True)
-    rows = Rows(np.concatenate([places.sample, chunks.take(more)])[place], None, places.shift)
+    sample = np.concatenate([places.sample, chunks.take(more)])[place]
+    rows = Rows(sample, chunks.take_weight(kept), places.shift)
     of_row = find_places(rows.X, *places.table)
     count = len(grains.sizes)
     part, grain, splits = find_division(rows, of_row, count, hard[kept], soft[kept])
@@ -156,10 +170,10 @@ def divide_in_chunks(chunks: Chunks, places: Places, grains: Parts, tied: Ints, 
     if len(grain) > count:
         changed = np.zeros(count, dtype=bool)
         changed[grain[count:]] = True
-        added = chunks.reduce(_tally_parts, add_tallies, changed, len(grain), splits, *places.table, each=each)
-        held = ~changed[grain] | (added.mass > 0)
+        added = chunks.reduce(_tally_parts, _merge_parts, changed, len(grain), splits, *places.table, each=each)
+        held = ~changed[grain] | (added.rows > 0)
         number = np.cumsum(held, dtype=np.int32) - 1
-        found = settle_parts(grains, part, grain, changed, added, held, places.shift)
+        found = settle_parts(grains, part, grain, changed, added.tally, held, places.shift)
     return ChunkParts(found, kept, (number, splits, *places.table), each)
 
 
@@ -176,7 +190,22 @@ def _look_up(chunk: Floats, values: Any, number: Ints, splits: list[Split], *res
     return values[number[_find_parts(chunk, splits, tuple(table), tied, own)[1]]]
 
 
-def _tally_parts(chunk: Floats, changed: Bools, count: int, splits: list[Split], *rest: Any) -> Tally:
+class _PartSums(NamedTuple):
+    """What a chunk adds to parts of grains that are divided."""
+
+    tally: Tally
+    rows: Ints | Floats  # of each part; they may weigh nothing
+
+
+def _tally_parts(
+    chunk: Floats, changed: Bools, count: int, splits: list[Split], *rest: Any, weight: Floats | None = None
+) -> _PartSums:
     *table, tied, own = rest
     grain, part = _find_parts(chunk, splits, tuple(table), tied, own)
-    return tally_of(Rows(chunk, None, table[2]), part, np.flatnonzero(changed[grain]), count)
+    which = np.flatnonzero(changed[grain])
+    found = tally_of(Rows(chunk, weight, table[2]), part, which, count)
+    return _PartSums(found, np.bincount(part[which], minlength=count))
+
+
+def _merge_parts(parts: Sequence[_PartSums]) -> _PartSums:
+    return _PartSums(add_tallies([part.tally for part in parts]), np.sum([part.rows for part in parts], axis=0))

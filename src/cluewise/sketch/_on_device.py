@@ -13,7 +13,7 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.core.centers import Tally
 from cluewise.gpu.arrays import as_numpy
 from cluewise.gpu.rows import DeviceRows, find_equal, find_firsts
-from cluewise.sketch._chunks import _Distinct, _Sums
+from cluewise.sketch._chunks import _Distinct, _PartSums, _Sums
 from cluewise.sketch._codebook import hash_key
 from cluewise.sketch._parts import Split
 
@@ -50,12 +50,12 @@ def look_up(chunk: Any, values: Any, number: Ints, splits: list[Split], *rest: A
     return _as_rows(chunk).look_up(values[number], _find_parts(chunk, splits, tuple(table), tied, own)[1])
 
 
-def tally_parts(chunk: Any, changed: Bools, count: int, splits: list[Split], *rest: Any) -> Tally:
+def tally_parts(chunk: Any, changed: Bools, count: int, splits: list[Split], *rest: Any) -> _PartSums:
     *table, tied, own = rest
     rows = DeviceRows(chunk, table[2])
     grain, part = _find_parts(chunk, splits, tuple(table), tied, own)
     found = rows.add_up(part, count, which=rows.look_up(changed, grain))
-    return Tally(found.sums, found.mass)
+    return _PartSums(Tally(found.sums, found.mass), found.mass)
 
 
 def _find_parts(chunk: Any, splits: list[Split], table: tuple[Any, ...], tied: Ints, own: Ints) -> tuple[Any, Any]:

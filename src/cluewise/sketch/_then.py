@@ -23,7 +23,6 @@ from cluewise.base import (
     checked_weight,
     class_clusters,
     map_new_chunks,
-    refuse_weight,
     warn_of_partial,
 )
 from cluewise.clues import Clues
@@ -144,8 +143,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
             warn_of_partial(y, type(self).__name__)
         clusterer = self._new_clusterer()
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            return self._fit_chunks(checked_chunks(self, X), clusterer, clues)
+            return self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), clusterer, clues)
         X = checked_data(self, X, reset=True)
         known = self._check_clues(clusterer, clues, X.shape[0])
         self.grains_ = clone(self.grains).fit(X, sample_weight=sample_weight)
