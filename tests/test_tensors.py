@@ -242,7 +242,7 @@ def test_cluewise_keeps_what_must_hold_and_refuses_what_needs_all_rows():
     assert_array_equal(labels[clues.must[:5, 0]], labels[clues.must[:5, 1]])
     with pytest.raises(ClueError, match="cannot be kept if X is a dask array or a tensor"):
         cw.Cluewise(K).fit(tensor, clues=Clues(400, sizes=(10, 200)))
-    with pytest.raises(ValueError, match="does not use sample_weight if X is a dask array or a tensor"):
+    with pytest.raises(ValueError, match="sample_weight is not used if X is a tensor"):
         cw.Cluewise(K).fit(tensor, sample_weight=np.ones(400))
 
 

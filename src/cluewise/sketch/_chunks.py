@@ -58,17 +58,18 @@ class Places(NamedTuple):
         return self.codebook, self.cells, self.shift, self.distinct
 
 
-def count_distinct(sample: Floats) -> tuple[Ints, Ints]:
-    """Numbers of the first of every set of equal rows, ascending, and how many rows are equal to each."""
+def count_distinct(sample: Floats, weight: Floats | None) -> tuple[Ints, Ints | Floats]:
+    """Numbers of the first of every set of equal rows, ascending, and how many such rows there are, or their weight."""
     first, code = find_distinct(sample)
-    return first, np.bincount(code)
+    return first, np.bincount(code, weights=weight)
 
 
 def learn_codebook(
-    sample: Floats, first: Ints, mass: Ints, shift: Floats, count: int, rng: np.random.Generator, whole: bool
+    sample: Floats, first: Ints, mass: Ints | Floats, shift: Floats, count: int, rng: np.random.Generator, whole: bool
 ) -> tuple[Floats, Cells | None]:
     """Points near which the rows of a sample lie, and cells for a fast search unless the sample is all rows."""
-    rows = take_rows(Rows(sample, None, shift), first, mass.astype(np.float64))
+    used = np.flatnonzero(mass)
+    rows = take_rows(Rows(sample, None, shift), first[used], mass[used].astype(np.float64))
     points, labels = learn(rows, count, rng)
     cells = None if whole else divide(rows, points, labels, rng)
     return place_points(rows, points, cells)
@@ -88,9 +89,13 @@ def find_places(
     """Grain of each row of a chunk; ``known`` if it was found before."""
     if known is not None:
         return known
-    if distinct:  # rows that are equal to a point, even if they are close to others
-        return find_distinct(np.concatenate([codebook, chunk]))[1][len(codebook) :]
-    return find_grains(Rows(chunk, None, shift), codebook, cells)
+    if not distinct:
+        return find_grains(Rows(chunk, None, shift), codebook, cells)
+    # Rows that are equal to a point, even if they are close to others.
+    found = find_distinct(np.concatenate([codebook, chunk]))[1][len(codebook) :]
+    others = np.flatnonzero(found >= len(codebook))  # which weigh nothing
+    found[others] = find_grains(Rows(chunk[others], None, shift), codebook, None)
+    return found
 
 
 class _Distinct(NamedTuple):
@@ -101,12 +106,13 @@ class _Distinct(NamedTuple):
 
 
 def find_distinct_in_chunks(chunks: Chunks, most: int) -> Floats | None:
-    """The distinct rows; None if there are more than ``most``."""
+    """The distinct rows with weight; None if there are more than ``most``."""
     found = chunks.reduce(_list_distinct, _merge_distinct, most)
     return found.rows if len(found.rows) <= most else None
 
 
-def _list_distinct(chunk: Floats, most: int) -> _Distinct:
+def _list_distinct(chunk: Floats, most: int, weight: Floats | None = None) -> _Distinct:
+    chunk = chunk if weight is None else chunk[weight > 0]
     return _Distinct(chunk[find_distinct(chunk)[0][: most + 1]], most)
 
 
@@ -135,14 +141,23 @@ def summarize_chunks(chunks: Chunks, places: Places) -> tuple[Summary, Ints]:
 
 
 def _sum_chunk(
-    chunk: Floats, codebook: Floats, cells: Cells | None, shift: Floats, distinct: bool, start: int, n: int, known: Any
+    chunk: Floats,
+    codebook: Floats,
+    cells: Cells | None,
+    shift: Floats,
+    distinct: bool,
+    start: int,
+    n: int,
+    known: Any,
+    weight: Floats | None = None,
 ) -> _Sums:
-    m, rows = len(codebook), Rows(chunk, None, shift)
+    m, rows = len(codebook), Rows(chunk, weight, shift)
     labels = find_places(chunk, codebook, cells, shift, distinct, known)
     points = codebook.astype(np.float64) - shift
     squares = np.zeros(m)
     for block in rows.blocks(1):
         own = rows.to_own(rows.take(block), points, labels[block])
+        own = own if weight is None else own * weight[block]
         squares += np.bincount(labels[block], weights=own, minlength=m)
     first = np.full(m, n, dtype=np.int64)
     first[labels[::-1]] = start + np.arange(rows.n)[::-1]  # the last one that is written stays
@@ -199,10 +214,10 @@ def divide_in_chunks(chunks: Chunks, places: Places, grains: Parts, tied: Ints, 
     if len(grain) > count:
         changed = np.zeros(count, dtype=bool)
         changed[grain[count:]] = True
-        added = chunks.reduce(_tally_parts, add_tallies, changed[grain], splits, places.table, each=each)
-        held = ~changed[grain] | (added.mass > 0)
+        added = chunks.reduce(_tally_parts, _merge_parts, changed[grain], splits, places.table, each=each)
+        held = ~changed[grain] | (added.rows > 0)
         number = np.cumsum(held, dtype=np.int32) - 1
-        found = settle_parts(grains, part, grain, changed, added, held, places.shift)
+        found = settle_parts(grains, part, grain, changed, added.tally, held, places.shift)
     return ChunkParts(found, kept, (number, splits, places.table), each)
 
 
@@ -211,12 +226,12 @@ def _keep_rows(chunks: Chunks, places: Places, tied: Ints, soft: Clues) -> tuple
     _, x, grain = chunks.call(take_placed, chunks.gather(tied), None, *places.table)
     ends = find_inside(soft[tied], grain, range(0))
     if not len(ends):
-        return tied, Rows(x, None, places.shift), grain
+        return tied, Rows(x, chunks.take_weight(tied), places.shift), grain
     divided = np.zeros(len(places.codebook), dtype=bool)
     divided[grain[ends[:, 0]]] = True
     drawn, more, of_more = chunks.call(take_placed, places.sample, divided, *places.table)
     kept, place = np.unique(np.concatenate([tied, places.drawn[drawn]]), return_index=True)
-    rows = Rows(np.concatenate([x, more])[place], None, places.shift)
+    rows = Rows(np.concatenate([x, more])[place], chunks.take_weight(kept), places.shift)
     return kept, rows, np.concatenate([grain, of_more])[place]
 
 
@@ -244,6 +259,26 @@ def _look_up(chunk: Floats, values: Any, number: Ints, splits: list[Split], tabl
     return values[number[_find_parts(chunk, splits, table, own)]]
 
 
-def _tally_parts(chunk: Floats, changed: Bools, splits: list[Split], table: tuple[Any, ...], own: _Own) -> Tally:
+class _PartSums(NamedTuple):
+    """What a chunk adds to parts of grains that are divided."""
+
+    tally: Tally
+    rows: Ints | Floats  # of each part; they may weigh nothing
+
+
+def _tally_parts(
+    chunk: Floats,
+    changed: Bools,
+    splits: list[Split],
+    table: tuple[Any, ...],
+    own: _Own,
+    weight: Floats | None = None,
+) -> _PartSums:
     part = _find_parts(chunk, splits, table, own)
-    return tally_of(Rows(chunk, None, table[2]), part, np.flatnonzero(changed[part]), len(changed))
+    which = np.flatnonzero(changed[part])
+    found = tally_of(Rows(chunk, weight, table[2]), part, which, len(changed))
+    return _PartSums(found, np.bincount(part[which], minlength=len(changed)))
+
+
+def _merge_parts(parts: Sequence[_PartSums]) -> _PartSums:
+    return _PartSums(add_tallies([part.tally for part in parts]), np.sum([part.rows for part in parts], axis=0))

@@ -20,7 +20,6 @@ from cluewise.base import (
     checked_weight,
     generator,
     map_new_chunks,
-    refuse_weight,
     send_rows,
 )
 from cluewise.core import centers
@@ -154,8 +153,7 @@ class Grains(TransformerMixin, BaseEstimator):
         """
         X = send_rows(self, X, reset=True, sample_weight=sample_weight)
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            self._fit_chunks(checked_chunks(self, X))
+            self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight))
             return self
         rows = self._check(X, sample_weight, reset=True)
         with one_blas_thread():
@@ -311,14 +309,14 @@ class Grains(TransformerMixin, BaseEstimator):
 
     def _fit_chunks(self, chunks: Chunks) -> Places:
         """The same for rows in chunks; returns where to find the grain of a row, and the rows that were drawn."""
-        n, shift = chunks.n, chunks.shift
+        n, shift, weight = chunks.n, chunks.shift, chunks.load_weight()
         most, count = self._limits(n)
         rng = generator(self.random_state)
         size = int(np.clip(SAMPLE, PER_GRAIN[0] * count, PER_GRAIN[1] * count))
-        drawn = draw_sample(n, None, size, rng) if n > size else np.arange(n)
+        drawn = draw_sample(n, weight, size, rng) if n > size else np.arange(n)
         with one_blas_thread():
             sample = chunks.gather(drawn)
-            first, mass = chunks.call(count_distinct, sample)
+            first, mass = chunks.call(count_distinct, sample, None if n > size else weight)
             codebook = find_distinct_in_chunks(chunks, most) if len(first) <= most else None
             cells, distinct = None, codebook is not None
             if codebook is None:

@@ -14,7 +14,7 @@ from cluewise.core.centers import Tally, pair_up
 from cluewise.core.rows import Worst
 from cluewise.gpu.arrays import as_numpy
 from cluewise.gpu.rows import DeviceRows, find_distinct, find_equal
-from cluewise.sketch._chunks import _Distinct, _Own, _Sums
+from cluewise.sketch._chunks import _Distinct, _Own, _PartSums, _Sums
 from cluewise.sketch._codebook import STEPS, hash_key
 from cluewise.sketch._parts import Split
 
@@ -37,13 +37,13 @@ def find_places(chunk: Any, codebook: Floats, cells: Any, shift: Floats, distinc
     return rows.find_nearest(codebook.astype(np.float64) - shift)
 
 
-def count_distinct(sample: Any) -> tuple[Ints, Ints]:
+def count_distinct(sample: Any, weight: None) -> tuple[Ints, Ints]:
     first, code = find_distinct(sample, hash_key(sample.shape[1]))
     return as_numpy(first), as_numpy(code.bincount())
 
 
 def learn_codebook(
-    sample: Any, first: Ints, mass: Ints, shift: Floats, count: int, rng: np.random.Generator, whole: bool
+    sample: Any, first: Ints, mass: Ints | Floats, shift: Floats, count: int, rng: np.random.Generator, whole: bool
 ) -> tuple[Floats, Any]:
     """On the device: equal rows count as often as they are there, but a point starts from one of them."""
     rows, code = DeviceRows(sample, shift), None
@@ -66,7 +66,7 @@ def learn_codebook(
     return whole_rows.as_codebook(points[used.long()]), None
 
 
-def _refill(rows: DeviceRows, labels: Any, sums: Any, held: Any, points: Any, mass: Ints) -> None:
+def _refill(rows: DeviceRows, labels: Any, sums: Any, held: Any, points: Any, mass: Ints | Floats) -> None:
     """Move the worst rows into the empty clusters, as in memory; sums and masses are changed."""
     vacant = np.flatnonzero(as_numpy(held) == 0)
     cost = rows.to_own(points, labels)
@@ -128,11 +128,11 @@ def look_up(chunk: Any, values: Any, number: Ints, splits: list[Split], table: t
     return _as_rows(chunk).look_up(values[number], find_parts(chunk, splits, table, own))
 
 
-def tally_parts(chunk: Any, changed: Bools, splits: list[Split], table: tuple[Any, ...], own: _Own) -> Tally:
+def tally_parts(chunk: Any, changed: Bools, splits: list[Split], table: tuple[Any, ...], own: _Own) -> _PartSums:
     part = find_parts(chunk, splits, table, own)
     rows = DeviceRows(chunk, table[2])
     found = rows.add_up(part, len(changed), which=rows.look_up(changed, part))
-    return Tally(found.sums, found.mass)
+    return _PartSums(Tally(found.sums, found.mass), found.mass)
 
 
 def _as_rows(chunk: Any) -> DeviceRows:

@@ -23,7 +23,6 @@ from cluewise.base import (
     checked_weight,
     class_clusters,
     map_new_chunks,
-    refuse_weight,
     warn_of_partial,
 )
 from cluewise.clues import Clues
@@ -145,8 +144,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
             warn_of_partial(y, type(self).__name__)
         clusterer = self._new_clusterer()
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            return self._fit_chunks(checked_chunks(self, X), clusterer, clues)
+            return self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), clusterer, clues)
         X = checked_data(self, X, reset=True)
         known = self._check_clues(clusterer, clues, X.shape[0])
         self._places = None
@@ -174,8 +172,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
             raise TypeError("refit needs the X of the last fit; it was in memory, or not, unlike this one.")
         clusterer = self._new_clusterer()
         if self._places is not None:
-            refuse_weight(self, sample_weight)
-            chunks = checked_chunks(self, X, reset=False)
+            chunks = checked_chunks(self, X, reset=False, sample_weight=sample_weight)
             self._check_rows(chunks.n)
             return self._cluster_chunks(chunks, clusterer, *self._sort_for_chunks(clusterer, clues, chunks.n))
         X = checked_data(self, X, reset=False)
