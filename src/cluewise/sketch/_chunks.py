@@ -184,8 +184,7 @@ class _Own(NamedTuple):
 class ChunkParts(NamedTuple):
     """Parts of grains of rows in chunks."""
 
-    known: Parts  # ``of_row`` is about the rows in ``kept`` only
-    kept: Ints  # rows that are in memory: those with clues, and those of the sample in grains that clues divide
+    parts: Parts  # ``of_row`` is about rows with clues only
     arguments: tuple[Any, ...]  # of `_look_up` for all chunks
     each: list[tuple[_Own]]  # and for each
 
@@ -195,36 +194,35 @@ class ChunkParts(NamedTuple):
 
 
 def divide_in_chunks(chunks: Chunks, places: Places, grains: Parts, tied: Ints, hard: Clues, soft: Clues) -> ChunkParts:
-    """Divide grains of rows in chunks where clues demand it; ``tied`` rows have clues.
+    """Divide grains of rows in chunks where clues demand it, which are about the ``tied`` rows only.
 
-    2-means sees the rows with clues and the sample; all others follow. ``grains.of_row`` does not matter.
+    2-means sees these rows and the sample; all others follow. ``grains.of_row`` does not matter.
     """
-    tied = tied if len(tied) else np.zeros(1, dtype=np.int64)  # without clues any row will do
-    kept, rows, of_row = _keep_rows(chunks, places, tied, soft)
     count = len(grains.sizes)
-    part, grain, splits = find_division(rows, of_row, count, hard[kept], soft[kept])
-    own = part[np.searchsorted(kept, tied)]
+    kept, rows, of_row = _keep_rows(chunks, places, tied, soft)
+    mine = np.searchsorted(kept, tied)
+    part, grain, splits = find_division(rows, of_row, count, hard.at(mine, len(kept)), soft.at(mine, len(kept)))
+    own = part[mine]
     # Rows with clues are where the clues put them.
-    mine = zip(chunks.split(tied), np.split(own, np.searchsorted(tied, chunks.starts[1:-1])), places.grains)
-    each = [(_Own(*one),) for one in mine]
-    parts = chunks.keep(_find_parts, splits, places.table, each=each)
-    each = [(one._replace(part=known),) for (one,), known in zip(each, parts)]
-    number = np.arange(len(grain), dtype=np.int32)
-    found = grains._replace(of_row=part)
+    cuts = np.searchsorted(tied, chunks.starts[1:-1])
+    each = [(_Own(*one),) for one in zip(chunks.split(tied), np.split(own, cuts), places.grains)]
+    found = chunks.keep(_find_parts, splits, places.table, each=each)
+    each = [(one._replace(part=known),) for (one,), known in zip(each, found)]
+    number, parts = np.arange(len(grain), dtype=np.int32), grains._replace(of_row=own)
     if len(grain) > count:
         changed = np.zeros(count, dtype=bool)
         changed[grain[count:]] = True
         added = chunks.reduce(_tally_parts, _merge_parts, changed[grain], splits, places.table, each=each)
         held = ~changed[grain] | (added.rows > 0)
         number = np.cumsum(held, dtype=np.int32) - 1
-        found = settle_parts(grains, part, grain, changed, added.tally, held, places.shift)
-    return ChunkParts(found, kept, (number, splits, places.table), each)
+        parts = settle_parts(grains, own, grain, changed, added.tally, held, places.shift)
+    return ChunkParts(parts, (number, splits, places.table), each)
 
 
 def _keep_rows(chunks: Chunks, places: Places, tied: Ints, soft: Clues) -> tuple[Ints, Rows, Ints]:
     """Rows with clues, and those of the sample in grains that clues divide: numbers, rows and grains, in memory."""
     _, x, grain = chunks.call(take_placed, chunks.gather(tied), None, *places.table)
-    ends = find_inside(soft[tied], grain, range(0))
+    ends = find_inside(soft, grain, range(0))
     if not len(ends):
         return tied, Rows(x, chunks.take_weight(tied), places.shift), grain
     divided = np.zeros(len(places.codebook), dtype=bool)

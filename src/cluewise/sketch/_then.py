@@ -174,7 +174,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         if self._places is not None:
             chunks = checked_chunks(self, X, reset=False, sample_weight=sample_weight)
             self._check_rows(chunks.n)
-            return self._cluster_chunks(chunks, clusterer, *self._sort_for_chunks(clusterer, clues, chunks.n))
+            return self._cluster_chunks(chunks, clusterer, self._check_for_chunks(clusterer, clues, chunks.n))
         X = checked_data(self, X, reset=False)
         self._check_rows(X.shape[0])
         return self._cluster(X, clusterer, self._check_clues(clusterer, clues, X.shape[0]), sample_weight)
@@ -219,32 +219,36 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
     def _fit_chunks(self, chunks: Chunks, clusterer: Any, clues: Any) -> Self:
         """The same for rows in chunks, of which those with clues and a sample are in memory."""
-        sorted_clues = self._sort_for_chunks(clusterer, clues, chunks.n)
+        known = self._check_for_chunks(clusterer, clues, chunks.n)
         self.grains_ = clone(self.grains)
         self._places = self.grains_._fit_chunks(chunks)
         self.grains_.n_features_in_ = chunks.d
-        return self._cluster_chunks(chunks, clusterer, *sorted_clues)
+        return self._cluster_chunks(chunks, clusterer, known)
 
-    def _sort_for_chunks(self, clusterer: Any, clues: Any, n: int) -> tuple[Clues, Clues, Clues, Clues]:
+    def _check_for_chunks(self, clusterer: Any, clues: Any, n: int) -> Clues:
         known = self._check_clues(clusterer, clues, n)
         if known.sizes is not None:
             raise ClueError("bounds on sizes cannot be kept if X is a dask array or a tensor.")
-        return known, *_sort_clues(clusterer, known)
+        try:  # before the work
+            _sort_clues(clusterer, known[known.tied])
+        except ClueError:
+            _sort_clues(clusterer, known)  # whose error has the numbers of the rows
+        return known
 
-    def _cluster_chunks(
-        self, chunks: Chunks, clusterer: Any, known: Clues, used: Clues, hard: Clues, soft: Clues
-    ) -> Self:
+    def _cluster_chunks(self, chunks: Chunks, clusterer: Any, known: Clues) -> Self:
         grains, places = self.grains_, self._places
         assert places is not None
-        whole = Parts(known.tied, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
+        # The rest is about rows with clues, and those of the sample if there is a clustering that is to be avoided.
+        rows = np.union1d(known.tied, places.drawn) if known.avoid else known.tied
+        few = known[rows]
+        used, hard, soft = _sort_clues(clusterer, few)
+        whole = Parts(rows, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
         with one_blas_thread():
-            found = divide_in_chunks(chunks, places, whole, used.tied, hard, soft)
-        lifted = _lift(clusterer, used[found.kept], hard[found.kept], soft[found.kept], found.known)
-        labels = _fit_parts(clusterer, found.known, lifted)
-        self._publish(found.known, lifted, clusterer, labels, lambda values: found.spread(chunks, values))
-        every = np.zeros(chunks.n, dtype=labels.dtype)  # rows without clues break none
-        every[found.kept] = labels[found.known.of_row]
-        self.broken_ = _find_broken(clusterer, every, known, None)
+            found = divide_in_chunks(chunks, places, whole, rows, hard, soft)
+        lifted = _lift(clusterer, used, hard, soft, found.parts)
+        labels = _fit_parts(clusterer, found.parts, lifted)
+        self._publish(found.parts, lifted, clusterer, labels, lambda values: found.spread(chunks, values))
+        self.broken_ = _find_broken(clusterer, labels[found.parts.of_row], few, None).at(rows, chunks.n)
         return self
 
     def _publish(self, parts: Parts, lifted: Clues, clusterer: Any, labels: Ints, spread: Callable[[Any], Any]) -> None:
