@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -64,7 +64,7 @@ class Tensors(Chunks):
         each: Sequence[tuple[Any, ...]] | None = None,
     ) -> T:
         """One pass: what the twin of ``function`` returns for every chunk, combined in their order."""
-        return combine([self._call(number, function, shared, each) for number in range(len(self._parts))])
+        return combine(list(self._pass(function, shared, each)))
 
     def take(self, rows: Ints) -> Array:
         """Some rows, by their numbers, in the given order, in the memory of this process."""
@@ -88,7 +88,8 @@ class Tensors(Chunks):
         self, function: Callable[..., Array], *shared: Any, each: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
         """What the twin of ``function`` returns for each chunk, where its rows are."""
-        return [self._call(n, function, shared, each).to(part.device) for n, part in enumerate(self._parts)]
+        found = self._pass(function, shared, each)
+        return [values.to(self._parts[number].device) for number, values in enumerate(found)]
 
     def weigh(self, weight: Any) -> Scan:
         """Say that rows of tensors have no weights."""
@@ -109,12 +110,15 @@ class Tensors(Chunks):
         """The rows that the twin of ``function`` makes of these, where these are."""
         return Tensors(self.array, self.keep(function, *shared), self._device)
 
-    def _call(self, number: int, function: Any, shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]] | None) -> Any:
-        from cluewise.gpu.arrays import one_thread
+    def _pass(self, function: Any, shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]] | None) -> Iterator[Any]:
+        """What the twin of ``function`` returns for each chunk, on the device."""
+        from cluewise.gpu.arrays import bring, one_thread
 
-        part = self._parts[number].to(self._device)
-        with one_thread(part):
-            return find_twin(function)(part, *shared, *(() if each is None else each[number]))
+        twin = find_twin(function)
+        for number, part in enumerate(bring(self._parts, self._device)):
+            with one_thread(part):
+                found = twin(part, *shared, *(() if each is None else each[number]))
+            yield found
 
 
 def read_tensor(X: Any) -> Tensors:

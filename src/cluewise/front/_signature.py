@@ -55,7 +55,7 @@ def sign_chunks(chunks: Chunks) -> Signature:
     return Signature(total, np.sqrt(squares), weight)
 
 
-def _sum(rows: Floats, n: int, start: int, **_: Floats) -> tuple[Floats, Floats]:
+def _sum(rows: Floats, n: int, start: int, **weight: Floats) -> tuple[Floats, Floats]:
     """What some of n rows add: sums by position, and squares."""
     total, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     factors = _find_factors(n, start, start + len(rows))

@@ -110,7 +110,6 @@ def step(
     half,
     left_out,
     sums,
-    mass,
     n,
     m,
     stride,
@@ -123,7 +122,7 @@ def step(
     STAGES: tl.constexpr,
     SOME: tl.constexpr,
 ):
-    """Sums and sizes of clusters, by the nearest center of each row: of every program, for up to 4·WIDE columns.
+    """Sizes and sums of clusters, by the nearest center of each row: of every program, for up to 4·WIDE columns.
 
     The second time a tile of rows is read, it comes from the cache.
     """
@@ -154,8 +153,9 @@ def step(
             three = tl.dot(tl.load(first + 2 * WIDE, mask=columns[:, None] < D - 2 * WIDE, other=0.0), member, three)
         if D > 3 * WIDE:
             four = tl.dot(tl.load(first + 3 * WIDE, mask=columns[:, None] < D - 3 * WIDE, other=0.0), member, four)
-    tl.store(mass + tl.program_id(0) * K + clusters, count)
-    own = sums + tl.program_id(0) * (4 * WIDE * K) + columns[:, None] * K + clusters[None, :]
+    own = sums + tl.program_id(0) * ((1 + 4 * WIDE) * K)
+    tl.store(own + clusters, count)
+    own = own + K + columns[:, None] * K + clusters[None, :]
     tl.store(own, one)
     tl.store(own + WIDE * K, two)
     tl.store(own + 2 * WIDE * K, three)

@@ -40,7 +40,7 @@ PER, WORDS = 5, 4
 EXACT = 2.0**-40
 """Relative rounding error of centers that were moved and moved back."""
 
-TURNS = 4
+TURNS = 20
 """Partitions whose labels are read together."""
 
 
@@ -55,7 +55,10 @@ def _has_triton() -> bool:
 
 
 def find_nearest(x: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
-    """Number of the nearest center of each row, the lowest on ties."""
+    """Number of the nearest center of each row, the lowest on ties.
+
+    Centers are in double precision, on the device or, where they are prepared sooner if they are few, on the processor.
+    """
     from cluewise.gpu import _triton
 
     labels = torch.empty(len(x), dtype=torch.int32, device=x.device)
@@ -66,10 +69,10 @@ def find_nearest(x: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
         shape = {"BM": 64, "BN": max(THIN, _power(len(centers))), "num_warps": 4}
     else:
         shape = many if len(parts) == 1 else many | {"BN": 128}
-    half = _offsets(parts, shape["BN"])
+    half = _offsets(x, parts, shape["BN"])
     _triton.find_nearest[(_tiles(len(x), shape["BM"]),)](
         x,
-        parts,
+        parts.to(x.device),
         half,
         labels,
         len(x),
@@ -90,35 +93,32 @@ def steps(x: torch.Tensor, k: int) -> bool:
     return serves(x) and x.shape[1] <= WIDE and k <= CLUSTERS
 
 
-def step(x: torch.Tensor, centers: torch.Tensor, left_out: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sums and sizes of the clusters, with each row at its nearest center; rows in a mask are left out."""
+def step(x: torch.Tensor, centers: torch.Tensor, left_out: torch.Tensor | None) -> torch.Tensor:
+    """(k, 1 + d) sizes and sums of the clusters, with each row at its nearest center; rows in a mask are left out."""
     from cluewise.gpu import _triton
 
-    parts, k = _divide(x, centers), len(centers)
-    programs = _processors(x)
-    sums = torch.empty((programs, WIDE, CLUSTERS), dtype=torch.float32, device=x.device)
-    mass = torch.empty((programs, CLUSTERS), dtype=torch.float32, device=x.device)
+    parts, programs = _divide(x, centers), _processors(x)
+    sums = torch.empty((programs, 1 + WIDE, CLUSTERS), dtype=torch.float32, device=x.device)
     _triton.step[(programs,)](
         x,
-        parts,
-        _offsets(parts, CLUSTERS),
+        parts.to(x.device),
+        _offsets(x, parts, CLUSTERS),
         x if left_out is None else left_out,
         sums,
-        mass,
         len(x),
-        k,
+        len(centers),
         x.stride(0),
         D=x.shape[1],
         PARTS=len(parts),
         K=CLUSTERS,
         BM=128,
-        BK=128,
+        BK=64,
         WIDE=WIDE // 4,
-        STAGES=3,
+        STAGES=5,
         SOME=left_out is not None,
         num_warps=8,
     )
-    return sums.sum(dim=0, dtype=torch.float64).T[:k, : x.shape[1]], mass.sum(dim=0, dtype=torch.float64)[:k]
+    return sums[:, : 1 + x.shape[1], : len(centers)].sum(dim=0, dtype=torch.float64).T
 
 
 class Added(NamedTuple):
@@ -219,7 +219,7 @@ def find_winners(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int) -
     device = labels.device
     lines = torch.tensor(np.append(active, np.zeros(padded - m, dtype=np.int64)), device=device)
     winner = torch.empty(n, dtype=torch.int32, device=device)
-    block = 256
+    block = 512
     _triton.count_votes[(_tiles(n, block),)](
         labels,
         lines,
@@ -263,7 +263,7 @@ def _round(gamma: Floats, most: int) -> tuple[Ints, int]:
     Of several scales the one with the smallest error is taken: equal weights, for example, have none.
     """
     largest, least = most / gamma.sum(), gamma.min()
-    scales = np.append(largest * np.linspace(0.5, 1.0, 129), max(np.floor(largest * least), 1.0) / least)
+    scales = np.append(largest * np.linspace(0.5, 1.0, 33), max(np.floor(largest * least), 1.0) / least)
     rounded = np.rint(scales[:, None] * gamma)
     wrong = np.abs(scales[:, None] * gamma - rounded).sum(axis=1)
     best = int(np.where(rounded.sum(axis=1) <= most, wrong / scales, np.inf).argmin())
@@ -279,12 +279,12 @@ def _divide(x: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:
     return torch.stack([first, rest.to(x.dtype)])
 
 
-def _offsets(parts: torch.Tensor, block: int) -> torch.Tensor:
-    """Half the squared length of each center, and inf up to a multiple of the block."""
+def _offsets(x: torch.Tensor, parts: torch.Tensor, block: int) -> torch.Tensor:
+    """Half the squared length of each center, and inf up to a multiple of the block, on the device of the rows."""
     seen = parts.double().sum(dim=0)
     half = torch.full((_tiles(len(seen), block) * block,), float("inf"), dtype=torch.float32, device=parts.device)
     half[: len(seen)] = 0.5 * (seen * seen).sum(dim=1)
-    return half
+    return half.to(x.device)
 
 
 def _processors(x: torch.Tensor) -> int:

@@ -8,6 +8,7 @@ by scattered additions would not be the same in every run, so a row counts by a 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,9 @@ DIRECT = 8
 
 GOLDEN = -7046029254386353131
 """2⁶⁴ over the golden ratio, as a number with a sign: it mixes bits, as in SplitMix64."""
+
+FEW = 2**15
+"""Numbers that are prepared on the processor sooner than on a device, which they have to be sent to in any case."""
 
 BLOCK_BYTES = {"cpu": 2**23, "cuda": 2**29}
 """Memory of a block with its scores, by the kind of device."""
@@ -66,8 +70,11 @@ class DeviceRows:
         self.dtype = find_precision(x)
         self.numpy_type = numpy_type(x)
         self._origin = np.asarray(shift, dtype=np.float64)
-        self._shift = self.load(shift)
         self._moves = bool(np.any(shift))
+
+    @cached_property
+    def _shift(self) -> torch.Tensor:
+        return self.load(self._origin)
 
     def load(self, values: Any, dtype: Any = None) -> torch.Tensor:
         """A small array on the device, in the precision of the rows unless another is given."""
@@ -156,7 +163,7 @@ class DeviceRows:
             return self._add_blocks(labels, k, None if near is None else near.to(self.dtype))
         from_points = self.x.new_zeros((k, self.d), dtype=torch.float64) if near is None else near
         sums, mass, squares = fused.add_up(self.x, labels, self._place(from_points))
-        return sums + mass[:, None] * from_points, mass, squares
+        return sums + mass[:, None] * from_points, mass, torch.zeros_like(mass) if near is None else squares
 
     def _add_blocks(self, labels: torch.Tensor, k: int, near: torch.Tensor | None) -> tuple[Any, Any, Any]:
         sums = torch.zeros((k, self.d), dtype=torch.float64, device=self.x.device)
@@ -176,9 +183,9 @@ class DeviceRows:
         """Sums and masses of the clusters, with every row at its nearest center, but for some that are left out."""
         k = len(centers)
         if fused.steps(self.x, k):
-            sums, mass = fused.step(self.x, self._place(centers), self._mark(left_out) if len(left_out) else None)
-            sums, mass = as_numpy(sums), as_numpy(mass)
-            return Sums(sums - mass[:, None] * self._origin, mass, np.zeros(k))
+            mask = self._mark(left_out) if len(left_out) else None
+            found = as_numpy(fused.step(self.x, self._place(centers), mask))
+            return Sums(found[:, 1:] - found[:, :1] * self._origin, found[:, 0], np.zeros(k))
         near = self.find_nearest(centers)
         near[self.load_numbers(left_out)] = k
         return self.add_up(near, k)
@@ -233,7 +240,9 @@ class DeviceRows:
         return as_numpy(self._place(points).to(given).to(self.dtype))
 
     def _place(self, points: Floats | torch.Tensor) -> torch.Tensor:
-        """Points that are not relative to the shift, in double precision."""
+        """Points that are not relative to the shift, in double precision; few of them stay on the processor."""
+        if isinstance(points, np.ndarray) and points.size < FEW:
+            return torch.from_numpy(points + self._origin)
         return self.load(points, torch.float64) + self.load(self._origin, torch.float64)
 
     def _prepare(self, centers: Floats | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
