@@ -14,7 +14,7 @@ from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks
 from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds, select
 from cluewise.front._evidence import Evidence
-from cluewise.front._ground import Ground, Place, spread
+from cluewise.front._ground import Ground, Place, Use, spread
 from cluewise.front._likelihood import Plan, Regression, soften
 from cluewise.front._starts import Starts, match
 
@@ -29,6 +29,7 @@ __all__ = [
     "fit_from",
     "predict",
     "predict_chunk",
+    "predict_each",
 ]
 
 FOLDS = 3
@@ -87,7 +88,7 @@ class Fitted(NamedTuple):
 def fit_anew(data: Data, evidence: Evidence, k: int, deadline: float, hard: bool) -> Fitted:
     """Compare plans, and fit the one that is chosen."""
     starts, regression = _prepare(data, evidence, k)
-    arranged, numbers = evidence.arrange(data.ground.place.grain)
+    arranged, numbers = evidence.arrange(data.ground.grain)
     choice = _choose(starts, regression, arranged, np.random.default_rng(data.seed), deadline, hard)
     right = np.empty(evidence.total)
     plan, rng = choice.plan, np.random.default_rng(data.seed)
@@ -106,7 +107,7 @@ def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old:
 def fit_from(data: Data, evidence: Evidence, k: int, labels: Ints) -> Fitted:
     """Fit from given clusters of the rows; nothing is compared, so the next fit without a start chooses anew."""
     starts, regression = _prepare(data, evidence, k)
-    grain = data.ground.place.grain
+    grain = data.ground.grain
     weight = np.ones(len(labels)) if data.weight is None else data.weight
     member = coo_array((weight, (grain, labels)), shape=(data.ground.m, k)).toarray()
     start = match(member.argmax(axis=1), evidence, grain, k)
@@ -157,9 +158,21 @@ def _believe(right: Floats, error: float) -> Floats:
 
 def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Floats:
     """Probability of each cluster for each row."""
+    P = np.empty((len(rows), fitted.k), dtype=np.float32)
+
+    def keep(block: slice, part: Floats) -> None:
+        P[block] = part
+
+    predict_each(ground, rows, place, fitted, keep)
+    return P
+
+
+def predict_each(ground: Ground, rows: Floats, place: Place, fitted: Fitted, use: Use) -> None:
+    """The same for some rows after the others."""
     if fitted.weights is not None:
-        return ground.predict(rows, place, fitted.choice.plan.view, fitted.weights)
-    return spread(place, soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32))
+        ground.predict(rows, place, fitted.choice.plan.view, fitted.weights, use)
+    else:
+        spread(place, soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32), use)
 
 
 def predict_chunk(chunk: Floats, ground: Ground, fitted: Fitted) -> Floats:
@@ -206,8 +219,8 @@ def _cross_judge(
 def _recall(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Floats:
     """The same after an update: old clues as they were judged, new ones by the last fit, which did not see them."""
     rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
-    P = predict(data.ground, data.rows[rows], data.ground.place.take(rows), before)
-    here = evidence.renumber(np.searchsorted(rows, np.arange(known.n)))
+    P = predict(data.ground, data.rows[rows], data.ground.look_up(rows), before)
+    here = evidence.find_in(rows)
     same = np.einsum("ij,ij->i", P[here.ends[:, 0]], P[here.ends[:, 1]])
     right = np.concatenate([np.where(here.is_must, same, 1 - same), P[here.labeled, here.classes]]).astype(np.float64)
     for pairs, said, at, was in (
