@@ -112,7 +112,7 @@ class Ground:
         chosen = choose_references(n, weight, rng) if within or chunks is not None else np.arange(0)
         self.kept: Ints | None = None
         if chunks is None:
-            self.grain = self._number[self._grains.labels_]
+            self.grain: Ints = self._number[self._grains.labels_]
             del self._grains.labels_
         else:
             self.kept = _unite(chosen, tied, self._grains._first_rows, n)

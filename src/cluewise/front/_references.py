@@ -32,7 +32,7 @@ STEPS = 12
 LISTED, VISITED = 96, 24
 """Grains around that of a row; those of them, nearest to the row, in which its references are looked for."""
 
-BLOCK, MANY = 1024, 2**17
+BLOCK, MANY = 1024, 2**18
 """Rows whose references are found at once, and rows that are put in order for this."""
 
 WIDE = 32
