@@ -131,7 +131,8 @@ class Cluewise(Clusterer):
     in the last fit by the probability that it is right, as fits say that did not see it.
 
     X is not copied unless it is projected, but for up to 60,000 rows along which eigenvectors walk. Memory beyond it
-    grows with the rows times the clusters, plus a few matrices of up to 1,500 × 1,500 and 60,000 × 150 numbers.
+    is about 50 bytes per row, or a number for each row and cluster if clues have to hold, plus a few matrices of up to
+    1,500 × 1,500 and 60,000 × 150 numbers.
 
     Examples
     --------
@@ -520,7 +521,7 @@ class Cluewise(Clusterer):
             "clues_": known,
             "doubt_": doubt,
             "label_doubt_": by_row,
-            "trust_": rate_sources(known, doubt, label_doubt),
+            "trust_": rate_sources(known, doubt, right, label_doubt),
             "choice_": fitted.choice,
             "harm_": _estimate_harm(fitted.choice),
             "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=k, sample_weight=data.weight),
