@@ -195,16 +195,18 @@ class Record:
         )
 
     def at(self, rows: Ints, n: int) -> Self:
-        """Clues about n rows that say of row ``rows[i]`` what these say of row i; the reverse of a slice.
+        """Clues about n rows that say of row ``rows[i]`` what these say of row i; ``rows`` are ascending.
+
+        This is the reverse of a slice.
 
         Bounds on sizes are left out: what holds for some rows says nothing about all.
 
         Examples
         --------
         >>> from cluewise import Clues
-        >>> clues = Clues(3, labels=["a", None, "b"], must=[(0, 1)]).at([5, 2, 3], 7)
+        >>> clues = Clues(3, labels=["a", None, "b"], must=[(0, 1)]).at([2, 3, 5], 7)
         >>> clues.labels.tolist(), clues.must.tolist()
-        ([-1, -1, -1, 1, -1, 0, -1], [[2, 5]])
+        ([-1, -1, 0, -1, -1, 1, -1], [[2, 3]])
         """
         own = np.asarray(rows, dtype=np.int64)
 
@@ -221,8 +223,8 @@ class Record:
             n=n,
             labels=spread(self.labels),
             label_source=source,
-            _must=self._must.among(own, n),
-            _cannot=self._cannot.among(own, n),
+            _must=self._must.at(own),
+            _cannot=self._cannot.at(own),
             together=in_order(g.renumbered(spread(g.codes)) for g in self.together),
             apart=in_order(g.renumbered(spread(g.codes)) for g in self.apart),
             partitions=tuple(map(spread, self.partitions)),

@@ -195,6 +195,11 @@ class Links:
         kept = reports._pick(stays[:, 0] & stays[:, 1])
         return replace(kept, pairs=new_row[kept.pairs])._sort(n)
 
+    def at(self, rows: Ints) -> Links:
+        """Links about other rows, which are ascending: row i becomes ``rows[i]``."""
+        reports = self.by_source
+        return replace(reports, pairs=rows[reports.pairs])._merge()
+
     def join(self, other: Links, n: int) -> Links:
         """All links of both."""
         truisms = self.truisms + other.truisms

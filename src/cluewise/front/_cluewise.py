@@ -70,7 +70,7 @@ HARM = (1.95, 1.66)
 nothing, less the second times the logarithm of one more than their gain. Decision 0015 tells how they were found."""
 
 MANY = 200_000
-"""Rows whose probabilities are held at once."""
+"""Rows of a chunk whose probabilities are held at once."""
 
 FEW = 10
 """Clues that are too few to find the number of clusters."""
@@ -134,7 +134,8 @@ class Cluewise(Clusterer):
     in the last fit by the probability that it is right, as fits say that did not see it.
 
     X is not copied unless it is projected, but for up to 60,000 rows along which eigenvectors walk. Memory beyond it
-    grows with the rows times the clusters, plus a few matrices of up to 1,500 × 1,500 and 60,000 × 150 numbers.
+    is about 50 bytes per row, or a number for each row and cluster if clues have to hold, plus a few matrices of up to
+    1,500 × 1,500 and 60,000 × 150 numbers.
 
     Examples
     --------
@@ -413,8 +414,8 @@ class Cluewise(Clusterer):
         """Clues and labels of the last fit, for the rows in memory; rows in chunks have no labels that last."""
         if data.elsewhere is None and hasattr(self, "labels_"):
             return self.clues_, self.labels_
-        labels = predict(data.ground, data.rows, data.ground.place, before).argmax(axis=1)
-        return self.clues_ if data.elsewhere is None else self.clues_[data.ground.kept], labels.astype(np.int32)
+        labels = _read(data, before)[0]
+        return self.clues_ if data.elsewhere is None else self.clues_[data.ground.kept], labels
 
     def predict(self, X: Any) -> Ints:
         """Predict the cluster of each row.
@@ -469,12 +470,12 @@ class Cluewise(Clusterer):
         """Raise if no clustering can keep what has to hold, before any work."""
         if self.hard and known.partitions:
             raise ClueError("hard=True cannot keep partitions; pass them as labels or together groups, or hard=False.")
-        demands = self._select_demands(known)
-        if self.n_clusters is None:
-            demands.only(demands.kinds - {"sizes"}).require(known.n)
-        else:
+        if self.n_clusters is not None:
             class_clusters(known, self.n_clusters)
-            demands.require(self.n_clusters)
+        demands = self._select_demands(known)
+        if demands.kinds:
+            given = demands if self.n_clusters is not None else demands.only(demands.kinds - {"sizes"})
+            given.require(self.n_clusters or known.n)
 
     def _select_demands(self, known: Clues) -> Clues:
         return known if self.hard else select_demands(known)
@@ -485,7 +486,7 @@ class Cluewise(Clusterer):
         """Fit, from a given start or by what was chosen before where that still holds, and publish."""
         demands = self._select_demands(known)
         k = self._find_count(data, known, demands, before, deadline)
-        evidence = gather(known, k, data.ground.place.grain)
+        evidence = gather(known, k, data.ground.grain)
         if self.hard:
             evidence = evidence._replace(demanded=np.ones(len(evidence.ends), dtype=bool))
         if given is not None:
@@ -514,17 +515,17 @@ class Cluewise(Clusterer):
         label_doubt = doubt_labels(right[len(evidence.ends) :], k)
         if self.hard:
             doubt, label_doubt = np.zeros(len(doubt)), np.zeros(len(label_doubt))
-        by_row = np.full(known.n, np.nan)
+        by_row = np.full(known.n, np.nan, dtype=np.float32)
         by_row[evidence.labeled] = label_doubt
         classes = class_clusters(known, k)
         return {
             "labels_": labels,
-            "n_clusters_": int(np.count_nonzero(np.bincount(labels, minlength=k))),
+            "n_clusters_": sum(bool((labels == j).any()) for j in range(k)),
             "margin_": margin,
             "clues_": known,
             "doubt_": doubt,
             "label_doubt_": by_row,
-            "trust_": rate_sources(known, doubt, label_doubt),
+            "trust_": rate_sources(known, doubt, right, label_doubt),
             "choice_": fitted.choice,
             "harm_": _estimate_harm(fitted.choice),
             "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=k, sample_weight=data.weight),
@@ -543,7 +544,7 @@ class Cluewise(Clusterer):
         """The number of clusters: as given, as before, as labels or sizes say, or as predicts held-out clues best."""
         if self.n_clusters is not None:
             return self.n_clusters
-        ground, grain = data.ground, data.ground.place.grain
+        ground, grain = data.ground, data.ground.grain
         least, most = count_at_least(known, demands), count_at_most(known)
         apart = max(least, count_apart(known))
         if not known.contradictions:
@@ -574,13 +575,14 @@ class Cluewise(Clusterer):
 
 
 def _read(data: Data, fitted: Fitted) -> tuple[Ints, Floats]:
-    """The most probable cluster of each row, and its margin: some rows at a time, as probabilities need more room."""
-    n, place, scores = len(data.rows), data.ground.place, find_scores(data.ground, fitted)
-    labels, margin = np.empty(n, dtype=np.int32), np.empty(n, dtype=data.rows.dtype)
-    for start in range(0, n, MANY):
-        part = slice(start, start + MANY)
-        P = data.ground.predict(data.rows[part], place.take(part), scores)
-        labels[part], margin[part] = P.argmax(axis=1), find_margin(P)
+    """The most probable cluster of each row, and its margin."""
+    n, place = len(data.rows), data.ground.place
+    labels, margin = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.float32)
+
+    def use(block: slice, P: Floats) -> None:
+        labels[block], margin[block] = P.argmax(axis=1), find_margin(P)
+
+    data.ground.predict(data.rows, place, find_scores(data.ground, fitted), use)
     return labels, margin
 
 

@@ -80,6 +80,11 @@ class Evidence(NamedTuple):
         """The same with other numbers of rows, such as their grains."""
         return self._replace(ends=number[self.ends], labeled=number[self.labeled])
 
+    def find_in(self, rows: Ints, first: int = 0) -> Evidence:
+        """The same with numbers of rows in an ascending list of rows that begins with this number."""
+        ends, labeled = (first + np.searchsorted(rows, own) for own in (self.ends, self.labeled))
+        return self._replace(ends=ends, labeled=labeled)
+
 
 def gather(clues: Clues, k: int, place: Ints) -> Evidence:
     """List what clues say about pairs and rows: the links first, as in the clues, then what groups say.

@@ -88,7 +88,7 @@ class Fitted(NamedTuple):
 def fit_anew(data: Data, evidence: Evidence, k: int, deadline: float, hard: bool) -> Fitted:
     """Compare plans, and fit the one that is chosen."""
     starts, regression = _prepare(data, evidence, k)
-    arranged, numbers = evidence.arrange(data.ground.place.grain)
+    arranged, numbers = evidence.arrange(data.ground.grain)
     choice = _choose(starts, regression, arranged, np.random.default_rng(data.seed), deadline, hard)
     right = np.empty(evidence.total)
     plan, rng = choice.plan, np.random.default_rng(data.seed)
@@ -107,7 +107,7 @@ def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old:
 def fit_from(data: Data, evidence: Evidence, k: int, labels: Ints) -> Fitted:
     """Fit from given clusters of the rows; nothing is compared, so the next fit without a start chooses anew."""
     starts, regression = _prepare(data, evidence, k)
-    grain = data.ground.place.grain
+    grain = data.ground.grain
     weight = np.ones(len(labels)) if data.weight is None else data.weight
     member = coo_array((weight, (grain, labels)), shape=(data.ground.m, k)).toarray()
     start = match(member.argmax(axis=1), evidence, grain, k)
@@ -165,7 +165,17 @@ def find_scores(ground: Ground, fitted: Fitted) -> Scores:
 
 def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Floats:
     """Probability of each cluster for each row."""
-    return ground.predict(rows, place, find_scores(ground, fitted))
+    return _collect(ground, rows, place, find_scores(ground, fitted))
+
+
+def _collect(ground: Ground, rows: Floats, place: Place, scores: Scores) -> Floats:
+    P = np.empty((len(rows), scores.k), dtype=np.float32)
+
+    def keep(block: slice, part: Floats) -> None:
+        P[block] = part
+
+    ground.predict(rows, place, scores, keep)
+    return P
 
 
 def predict_chunk(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
@@ -173,7 +183,7 @@ def predict_chunk(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
     if not len(chunk):  # which scikit-learn would refuse
         return np.empty((0, scores.k), dtype=np.float32)
     rows = ground.project(chunk)
-    return ground.predict(rows, ground.locate(rows), scores)
+    return _collect(ground, rows, ground.locate(rows), scores)
 
 
 def _choose(
@@ -212,8 +222,8 @@ def _cross_judge(
 def _recall(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Floats:
     """The same after an update: old clues as they were judged, new ones by the last fit, which did not see them."""
     rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
-    P = predict(data.ground, data.rows[rows], data.ground.place.take(rows), before)
-    here = evidence.renumber(np.searchsorted(rows, np.arange(known.n)))
+    P = predict(data.ground, data.rows[rows], data.ground.look_up(rows), before)
+    here = evidence.find_in(rows)
     same = np.einsum("ij,ij->i", P[here.ends[:, 0]], P[here.ends[:, 1]])
     right = np.concatenate([np.where(here.is_must, same, 1 - same), P[here.labeled, here.classes]]).astype(np.float64)
     for pairs, said, at, was in (

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
 
 from cluewise._typing import Floats, Ints
@@ -28,7 +29,7 @@ from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
 
-__all__ = ["VIEWS", "Ground", "Place", "Scores", "spread"]
+__all__ = ["VIEWS", "Ground", "Place", "Scores", "Use"]
 
 CROWD, GRAINS = 100_000, 1500
 """Rows beyond which there are this many grains; before, `Grains` decides."""
@@ -55,6 +56,13 @@ ENERGY = 0.995
 
 BLOCK = 2048
 """Rows whose features are made at once."""
+
+FEW = 0.1
+"""Share of the rows up to which they are looked up alone."""
+
+
+Use = Callable[[slice, Floats], None]
+"""What is done with the probabilities of some rows; those of all rows at once would need much memory."""
 
 
 class Place(NamedTuple):
@@ -117,39 +125,36 @@ class Ground:
         chosen = choose_references(n, weight, rng) if within or chunks is not None else np.arange(0)
         self.kept: Ints | None = None
         if chunks is None:
-            grain = self._number[self._grains.labels_]
+            self.grain: Ints = self._number[self._grains.labels_]
+            del self._grains.labels_
         else:
             self.kept = _unite(chosen, tied, self._grains._first_rows, n)
             chosen = np.searchsorted(self.kept, chosen)
             rows = chunks.take(self.kept)
-            grain = self._number[self._grains.transform(rows)]
+            self.grain = self._number[self._grains.transform(rows)]
             del self._grains.labels_, self._grains._first_rows  # the former refers to all chunks
         self.rows: Floats = rows
         self._listed = self._list_neighbors()
         self._make_graph()
         count = min(EIGENVECTORS, self.m)
         along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
-        self._references = References(rows, grain, self.centers, along, chosen) if within else None
-        if self._references is None:
-            self.place = self._find_place(rows, grain)
-        else:
-            self.place = Place(grain, *self._references.find_all(rows, grain))
+        self._references = References(rows, self.grain, self.centers, along, chosen) if within else None
+        self._place: Place | None = None
         self._prepare_features(along, rng)
 
     def _get_saved_state(self) -> dict[str, Any]:
         """What a saved model needs to predict: no graph, and of single rows only the references."""
-        grains = copy(self._grains)
-        grains.__dict__.pop("labels_", None)
         kept = vars(self).keys() - {
+            "_place",
             "affinity",
             "degree",
             "features",
-            "place",
+            "grain",
             "rows",
             "values",
             "vectors",
         }
-        return {name: vars(self)[name] for name in sorted(kept)} | {"_grains": grains}
+        return {name: vars(self)[name] for name in sorted(kept)}
 
     def keep(self, numbers: Ints, chunks: Chunks) -> None:
         """Keep more rows of the chunks in memory."""
@@ -160,8 +165,9 @@ class Ground:
         rows = self.take(chunks, more)
         kept, order = np.unique(np.concatenate([self.kept, more]), return_index=True)
         place = Place(*(np.concatenate(both)[order] for both in zip(self.place, self.locate(rows))))
+        found = {"kept": kept, "grain": place.grain, "rows": np.concatenate([self.rows, rows])[order]}
         # At once: Ctrl-C leaves all of it or nothing.
-        self.__dict__.update(kept=kept, place=place, rows=np.concatenate([self.rows, rows])[order])
+        self.__dict__.update(found, _place=place)
 
     def take(self, chunks: Chunks, numbers: Ints) -> Floats:
         """Some rows of the chunks, projected."""
@@ -176,7 +182,8 @@ class Ground:
         whole = copy(self)
         whole.rows, whole.kept = rows, kept
         whole._make_graph()
-        whole.place = self.locate(rows)
+        whole._place = self.locate(rows)
+        whole.grain = whole._place.grain
         whole.features = self._find_features()
         return whole
 
@@ -219,6 +226,22 @@ class Ground:
         return self._find_place(rows, self._number[self._grains.transform(rows)])
 
     @property
+    def place(self) -> Place:
+        """Where the rows are. It is found when it is needed, after the choice, which needs much memory itself."""
+        if self._place is None:
+            if self._references is None:
+                self._place = self._find_place(self.rows, self.grain)
+            else:
+                self._place = Place(self.grain, *self._references.find_all(self.rows, self.grain))
+        return self._place
+
+    def look_up(self, numbers: Ints) -> Place:
+        """Where some of the rows are; if they are few, the others are not looked for."""
+        if self._place is None and len(numbers) < FEW * len(self.grain):
+            return self._find_place(self.rows[numbers], self.grain[numbers])
+        return self.place.take(numbers)
+
+    @property
     def reference_grain(self) -> Ints:
         """The grain of each reference; grains are their own references if there are no others."""
         return np.arange(self.m) if self._references is None else self._references.grain
@@ -237,11 +260,21 @@ class Ground:
 
     def _make_graph(self) -> None:
         """The graph of the grains, and its eigenvectors, the smoothest first."""
-        self.affinity: Floats = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1)).toarray()
-        self.degree = degrees(self.affinity)
-        values, vectors = eigh(normalized(self.affinity, self.degree))
-        self.values = np.clip(values[::-1], -1.0, 1.0)
-        self.vectors = np.ascontiguousarray(vectors[:, ::-1])
+        self.affinity: csr_array = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1))
+        self.degree = degrees(self.affinity.toarray())
+        self.values, self.vectors = self._find_vectors(EIGENVECTORS)
+
+    def lead(self, count: int) -> Floats:
+        """Leading eigenvectors, as columns."""
+        if count > self.vectors.shape[1]:  # of very many clusters
+            self.vectors = self._find_vectors(count)[1]
+        return self.vectors[:, :count]
+
+    def _find_vectors(self, count: int) -> tuple[Floats, Floats]:
+        """All eigenvalues, falling, and leading eigenvectors."""
+        # Its transpose is how LAPACK wants a symmetric matrix, so that it can work in place.
+        values, vectors = eigh(normalized(self.affinity.toarray().T, self.degree), overwrite_a=True)
+        return np.clip(values[::-1], -1.0, 1.0), np.ascontiguousarray(vectors[:, : -count - 1 : -1])
 
     def _list_neighbors(self) -> Ints:
         """Each grain followed by its neighbors: where the nearest grains of its rows are looked for."""
@@ -314,33 +347,21 @@ class Ground:
         _visit(look, len(by_reference))
         return Scores(by_reference, similar, columns)
 
-    def predict(self, rows: Floats, place: Place, scores: Scores) -> Floats:
-        """Probability of every cluster for each row."""
+    def predict(self, rows: Floats, place: Place, scores: Scores, use: Use) -> None:
+        """Probability of every cluster for each row, for some rows after the others."""
         by_reference, similar, columns = scores
         if similar is None or columns is None:
-            return spread(place, by_reference)
-        P = np.empty((len(rows), scores.k), dtype=np.float32)
+            _visit(lambda block: use(block, place.blend(block, by_reference)), len(rows))
+            return
 
         def work(block: slice) -> None:
             near, far = self._parts(rows[block])
             found = near @ similar + far @ columns
             found += place.blend(block, by_reference)
             softmax(found)
-            P[block] = found
+            use(block, found.astype(np.float32))
 
         _visit(work, len(rows))
-        return P
-
-
-def spread(place: Place, values: Floats) -> Floats:
-    """Mean of the values of the nearest references of every row."""
-    spread = np.empty((len(place.grain), values.shape[1]), dtype=np.float32)
-
-    def work(block: slice) -> None:
-        spread[block] = place.blend(block, values)
-
-    _visit(work, len(spread))
-    return spread
 
 
 def _project(chunk: Floats, projection: Any) -> Floats:

@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 
 from cluewise._typing import Floats, Ints
 from cluewise.front._evidence import Evidence
-from cluewise.front._ground import Ground, Place
+from cluewise.front._ground import Ground
 from cluewise.kernels.likelihood import charge_clues, softmax
 
 __all__ = ["Plan", "Regression", "soften"]
@@ -62,16 +62,13 @@ class Regression:
         self._anchors = np.sort(rng.choice(ground.m, count, replace=False, p=mass))
         self._rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
         self.k = k
-        self._grain = ground.place.grain[self._rows]
-        place = Place(*(column[self._rows] for column in ground.place))
+        self._grain = ground.grain[self._rows]
+        place = ground.look_up(self._rows)
         self._features: dict[str, Floats] = {}
         for view, own in ground.features.items():
             tied = ground.describe(rows[self._rows], place, view)
             # Single precision is twice as fast, and the optimum need not be exact.
             self._features[view] = np.concatenate([own[self._anchors], tied]).astype(np.float32)
-        # Numbers of rows among the anchors and the rows that are mentioned.
-        self._number = np.zeros(len(rows), dtype=np.int64)
-        self._number[self._rows] = count + np.arange(len(self._rows))
 
     def set_count(self, k: int) -> Regression:
         """The same for another number of clusters."""
@@ -84,7 +81,7 @@ class Regression:
         F, k = self._features[plan.view], self.k
         pull = (plan.pull * soften(start[self._anchors], k)).astype(np.float32)
         anchors = np.arange(len(self._anchors))
-        known = evidence.renumber(self._number)
+        known = evidence.find_in(self._rows, len(anchors))
         slope = np.empty((len(F), k), dtype=np.float32)
 
         def charge(flat: Floats) -> tuple[float, Floats]:
@@ -118,6 +115,6 @@ class Regression:
         else:
             P = self._features[plan.view][len(self._anchors) :] @ weights
             softmax(P)
-        known = evidence.renumber(self._number - len(self._anchors))
+        known = evidence.find_in(self._rows)
         same = np.einsum("ij,ij->i", P[known.ends[:, 0]], P[known.ends[:, 1]])
         return np.concatenate([np.where(known.is_must, same, 1 - same), P[known.labeled, known.classes]])

@@ -30,7 +30,7 @@ STARTS, SWEEPS = 20, 50
 def embed_for_pieces(ground: Ground, k: int) -> Floats:
     """Directions of the grains in the eigenvectors that matter, long walks first."""
     count = min(DIRECTIONS * k, ground.m)
-    points = ground.vectors[:, :count] / np.sqrt(ground.degree)[:, None]
+    points = ground.lead(count) / np.sqrt(ground.degree)[:, None]
     points = points / np.sqrt(1 - STAY * ground.values[:count])
     length = np.linalg.norm(points, axis=1, keepdims=True)
     return points / np.where(length > 0, length, 1.0)
@@ -44,7 +44,7 @@ def join_pieces(ground: Ground, piece: Ints, known: Evidence, start: Ints, k: in
     """
     q = int(piece.max()) + 1
     member = csr_array((np.ones(ground.m), (piece, np.arange(ground.m))), shape=(q, ground.m))
-    shared = (member @ ground.affinity) @ member.T
+    shared = ((member @ ground.affinity) @ member.T).toarray()
     edges = shared.sum(axis=1)
     scale = np.sqrt(np.where(edges > 0, edges, 1.0))
     pairs = NEAR * shared / scale / scale[:, None]

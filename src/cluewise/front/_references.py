@@ -7,12 +7,13 @@ reference has the mean of its nearest references.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
 from cluewise.kernels.neighbors import nearest_listed
@@ -31,8 +32,8 @@ STEPS = 12
 LISTED, VISITED = 96, 24
 """Grains around that of a row; those of them, nearest to the row, in which its references are looked for."""
 
-BLOCK = 1024
-"""Rows whose references are found at once."""
+BLOCK, MANY = 1024, 2**18
+"""Rows whose references are found at once, and rows that are put in order for this."""
 
 WIDE = 32
 """Features that walk at once."""
@@ -77,19 +78,29 @@ class References:
         self._centers = centers
         self._listed = np.column_stack([np.arange(m, dtype=np.int32), nearest_rows(centers, LISTED - 1).rows])
         self._first = np.searchsorted(self.grain, np.arange(m + 1))
-        own = rows[self._chosen]
-        self._columns = np.ascontiguousarray(own.T)
-        parts = list(map_blocks(lambda part: self._search(own[part], self.grain[part]), _cut(len(own))))
-        near, squared = (np.concatenate(column) for column in zip(*parts))
+        count = len(self._chosen)
+        self._columns = np.empty((rows.shape[1], count), dtype=rows.dtype)
+        for part in _cut(count):
+            self._columns[:, part] = rows[self._chosen[part]].T
+        near, squared = np.empty((count, self._width), dtype=np.int32), np.empty((count, self._width))
+
+        def work(part: slice) -> None:
+            near[part], squared[part] = self._search(rows[self._chosen[part]], self.grain[part])
+
+        _do(work, _cut(count))
         far = np.sqrt(squared[:, -1])
-        self._scale = np.maximum(far, far[far > 0].min()) if far.any() else np.ones(len(far))
+        self._scale = np.maximum(far, far[far > 0].min()) if far.any() else np.ones(count)
         self._near, self._share = near, self._weigh(near, squared)
-        graph = _as_matrix(near, self._share, len(near))
+        self._walk(features)
+
+    def _walk(self, features: Floats) -> None:
+        """Features of the references, from those of the grains."""
+        graph = _as_matrix(self._near, self._share, len(self._near))
         graph = graph + graph.T
         graph = csr_array(graph / graph.sum(axis=1)[:, None])
-        self.features = np.empty((len(near), features.shape[1]), dtype=np.float32)
+        self.features = np.empty((len(self._near), features.shape[1]), dtype=np.float32)
         for some in _cut(features.shape[1], WIDE):
-            walking = features[:, some][self.grain].astype(np.float32)
+            walking = features[:, some].astype(np.float32)[self.grain]
             for _ in range(STEPS):
                 walking = graph @ walking
             self.features[:, some] = walking
@@ -131,17 +142,18 @@ class References:
 
     def find_all(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
         """The nearest references of the rows from which references were taken, and their shares."""
-        others = np.delete(np.arange(len(rows), dtype=np.int32), self._chosen)
         near, share = self._make_room(len(rows))
         near[self._chosen], share[self._chosen] = self._near, self._share
-        others = others[np.argsort(grain[others], kind="stable")]
-        self._find(rows, grain, others, near, share)
+        is_open = np.ones(len(rows), dtype=bool)
+        is_open[self._chosen] = False
+        self._find(rows, grain, is_open, near, share)
+        del self._near, self._share  # which the model now has with all others
         return near, share
 
     def find(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
         """The nearest references of other rows, and their shares."""
         near, share = self._make_room(len(rows))
-        self._find(rows, grain, np.argsort(grain, kind="stable"), near, share)
+        self._find(rows, grain, np.ones(len(rows), dtype=bool), near, share)
         return near, share
 
     def of_grains(self) -> Floats:
@@ -151,16 +163,18 @@ class References:
         parts = [member @ self.features[:, some] for some in _cut(self.features.shape[1], WIDE)]
         return np.hstack(parts) / count[:, None]
 
-    def _find(self, rows: Floats, grain: Ints, some: Ints, near: Ints, share: Floats) -> None:
+    def _find(self, rows: Floats, grain: Ints, is_open: Bools, near: Ints, share: Floats) -> None:
         """Write the lines of some rows."""
 
-        def work(part: slice) -> None:
-            here = some[part]
+        def work(here: Ints) -> None:
             near[here], squared = self._search(rows[here], grain[here])
             share[here] = self._weigh(near[here], squared)
 
-        for _ in map_blocks(work, _cut(len(some))):
-            pass
+        for part in _cut(len(rows), MANY):
+            numbers = part.start + np.flatnonzero(is_open[part])
+            # Rows of a grain one after the other, as they look at the same references.
+            numbers = numbers[np.argsort(grain[numbers], kind="stable")]
+            _do(work, [numbers[some] for some in _cut(len(numbers))])
 
     def _search(self, rows: Floats, grain: Ints) -> tuple[Ints, Floats]:
         near, squared = np.empty((len(rows), self._width), dtype=np.int32), np.empty((len(rows), self._width))
@@ -192,6 +206,11 @@ def has_numbers(array: Ints, count: int) -> bool:
 def average(near: Ints, share: Floats, features: Floats) -> Floats:
     """Features of rows from those of their references."""
     return _as_matrix(near, share, len(features)) @ features
+
+
+def _do(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
+    for _ in map_blocks(work, parts):
+        pass
 
 
 def _as_matrix(near: Ints, share: Floats, count: int) -> csr_array:

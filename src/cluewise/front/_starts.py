@@ -9,14 +9,15 @@ import numpy as np
 from scipy.cluster.hierarchy import cut_tree, ward
 from scipy.linalg import eigh
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.linalg import eigsh
+from scipy.sparse import coo_array, csc_array, csr_array, eye_array
+from scipy.sparse.linalg import eigsh, splu
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
+from cluewise.core.graphs.laplacian import degrees, normalized
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground
 from cluewise.front._pieces import PER_CLUSTER, embed_for_pieces, join_pieces
@@ -79,14 +80,14 @@ class Starts:
     def find(self, name: str, evidence: Evidence) -> Ints:
         """The start of this name; ``evidence`` is about rows."""
         if name in PLAIN:
-            return match(self.plain(name), evidence, self._ground.place.grain, self.k)
-        known = evidence.renumber(self._ground.place.grain)
+            return match(self.plain(name), evidence, self._ground.grain, self.k)
+        known = evidence.renumber(self._ground.grain)
         if name == "label spreading":
             return self._spread_labels(known)
         if name == "nearest label":
             return self._take_nearest(known)
         labels = self._propagate(known) if name == "propagation" else self._join_pieces(known, evidence)
-        return match(_number(labels), evidence, self._ground.place.grain, self.k)
+        return match(_number(labels), evidence, self._ground.grain, self.k)
 
     # --- without clues ----------------------------------------------------------------------------------------
 
@@ -135,7 +136,7 @@ class Starts:
         return best.labels_.astype(np.int64)
 
     def _run_spectral(self) -> Ints:
-        return self._embed(self._ground.vectors[:, : self._most], self._ground.degree, n_init=10)
+        return self._embed(self._ground.lead(self._most), self._ground.degree, n_init=10)
 
     def _run_ward(self) -> Ints:
         if self._ground.m == 1:
@@ -162,9 +163,13 @@ class Starts:
         """Spectral clustering by how many of the other clusterings join two grains, and by the graph."""
         ground = self._ground
         others = [self.plain(name) for name in PLAIN if name != "consensus"]
-        shared = sum((labels[:, None] == labels for labels in others), np.zeros((ground.m, ground.m))) / len(others)
+        shared = np.zeros((ground.m, ground.m))
+        for labels in others:
+            shared += labels[:, None] == labels
+        shared /= len(others)
         shared[shared < AGREED] = 0
-        shared += GRAPH * ground.affinity / max(ground.affinity.max(initial=0.0), 1e-300)
+        graph = ground.affinity.tocoo()
+        shared[graph.row, graph.col] += GRAPH * graph.data / max(graph.data.max(initial=0.0), 1e-300)
         np.fill_diagonal(shared, 0)
         return self._cluster_graph(shared)
 
@@ -183,15 +188,15 @@ class Starts:
 
     def embed(self, evidence: Evidence) -> Floats:
         """Grains after clues have propagated, with a column for each cluster: the first k are for k clusters."""
-        lifted = self._lift(evidence.renumber(self._ground.place.grain))
+        lifted = self._lift(evidence.renumber(self._ground.grain))
         if not lifted.kinds:
-            return self._ground.vectors[:, : self._most] / np.sqrt(self._ground.degree)[:, None]
+            return self._ground.lead(self._most) / np.sqrt(self._ground.degree)[:, None]
         return self._fit_e2cp(lifted).embedding_
 
     def group(self, points: Floats, evidence: Evidence) -> Ints:
         """Propagation from an embedding for at least as many clusters: far cheaper than to propagate anew."""
         labels = self._group(_scale_rows(points[:, : self._most]), RESTARTS, None)
-        return match(_number(labels), evidence, self._ground.place.grain, self.k)
+        return match(_number(labels), evidence, self._ground.grain, self.k)
 
     def _join_pieces(self, known: Evidence, evidence: Evidence) -> Ints:
         """Pieces of clusters put together as the clues say; they are found once."""
@@ -199,7 +204,7 @@ class Starts:
         if self._pieces is None:
             count = min(PER_CLUSTER * self.k, ground.m)
             self._pieces = self._group(embed_for_pieces(ground, self.k), RESTARTS, ground.sizes, count)
-        start = match(self.plain("spectral"), evidence, ground.place.grain, self.k)
+        start = match(self.plain("spectral"), evidence, ground.grain, self.k)
         return join_pieces(ground, self._pieces, known, start, self.k, np.random.default_rng(self._seed))
 
     def _lift(self, known: Evidence) -> Clues:
@@ -232,9 +237,10 @@ class Starts:
 
     def _spread_labels(self, known: Evidence) -> Ints:
         """The class whose labels a random walk from the grain meets most often."""
-        values, vectors = self._ground.values, self._ground.vectors
-        scores = vectors @ ((vectors.T @ self._count_votes(known)) / (1 - REACH * values)[:, None])
-        return scores.argmax(axis=1)
+        ground = self._ground
+        steps = csc_array(eye_array(ground.m) - REACH * normalized(ground.affinity, ground.degree))
+        solve = splu(steps, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True}).solve
+        return solve(self._count_votes(known)).argmax(axis=1)
 
     def _take_nearest(self, known: Evidence) -> Ints:
         """Class of the nearest labelled grain; on the grain itself the majority."""
@@ -247,10 +253,8 @@ class Starts:
     # --- clustering ---------------------------------------------------------------------------------------------
 
     def _cluster_graph(self, affinity: Floats) -> Ints:
-        degree = affinity.sum(axis=1)
-        degree = np.where(degree > 0, degree, 1.0)
-        root = 1 / np.sqrt(degree)
-        N = affinity * root * root[:, None]
+        degree = degrees(affinity)
+        N = normalized(affinity, degree)
         m, k = len(N), self._most
         if m <= SMALL or k > m // 8:
             vectors = eigh(N, subset_by_index=[m - k, m - 1])[1]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.special import softmax
 
 from cluewise._typing import Bools, Floats
 from cluewise.clues import Clues
@@ -13,6 +16,19 @@ __all__ = ["doubt_labels", "doubt_links", "rate_sources"]
 
 PRIOR = (1.0, 9.0)
 """Wrong and right labels that are taken to have been seen before."""
+
+WRONG = np.linspace(0.0025, 0.4975, 100)
+"""Shares of wrong links that are possible."""
+
+SURE = 16
+"""Power of the distance between the probabilities that a link is right and wrong, by which it counts: a fit does not
+tell how often it errs where it is unsure, and where it is sure it hardly does. Decision 0015 tells how it was found."""
+
+BELIEVED = 30
+"""Links that the mean doubt counts for, in the estimate of the share that is wrong."""
+
+SAMPLE = 20_000
+"""About as many links are looked at, which is enough for a share."""
 
 
 def doubt_links(clues: Clues, right: Floats) -> Floats:
@@ -39,11 +55,19 @@ def doubt_labels(right: Floats, k: int) -> Floats:
     return doubt
 
 
-def rate_sources(clues: Clues, doubt: Floats, label_doubt: Floats) -> dict[str, dict[str, float]]:
+def rate_sources(clues: Clues, doubt: Floats, right: Floats, label_doubt: Floats) -> dict[str, dict[str, float]]:
     """Share of the clues of each source that is right: of its must-links, cannot-links, labels, and of all.
 
-    Lines of a file are one source, and so are the answers of a person.
+    Lines of a file are one source, and so are the answers of a person. ``right`` is the probability that each link is
+    right without its own say.
     """
+    links = _find_origins(np.concatenate([clues.must_source, clues.cannot_source]))
+    doubt = doubt.copy()
+    for source in np.unique(links):
+        own: Bools = (links == source) & (doubt > 0)  # the others have to hold
+        if own.any():
+            # Must-links and cannot-links keep their proportion: mostly the rarer kind has more wrong ones.
+            doubt[own] *= _find_share(doubt[own], right[: len(own)][own]) / doubt[own].mean()
     rows = np.flatnonzero(clues.labels >= 0)
     names = clues.label_source
     kinds = {
@@ -54,11 +78,29 @@ def rate_sources(clues: Clues, doubt: Floats, label_doubt: Floats) -> dict[str, 
     rated: dict[str, dict[str, float]] = {}
     total: dict[str, list[Floats]] = {}
     for kind, (sources, wrong) in kinds.items():
-        origins = np.array([find_origin(str(source)) for source in sources])
+        origins = _find_origins(sources)
         for source in np.unique(origins).tolist():
-            own: Bools = origins == source
-            rated.setdefault(source, {})[kind] = 1 - float(wrong[own].mean())
+            own = origins == source
+            rated.setdefault(source, {})[kind] = max(1 - float(wrong[own].mean()), 0.0)
             total.setdefault(source, []).append(wrong[own])
     for source, parts in total.items():
         rated[source]["all"] = 1 - float(np.concatenate(parts).mean())
     return rated
+
+
+def _find_origins(sources: Any) -> Any:
+    """Where clues come from, without the lines of files."""
+    return np.array([find_origin(str(source)) for source in sources])
+
+
+def _find_share(doubt: Floats, right: Floats) -> float:
+    """Share of some links that is wrong.
+
+    The mean doubt is too small where many are wrong: where fits are unsure, what they do not know and what people say
+    wrongly look the same. So links count by how sure fits are of them, and the mean doubt is the belief before.
+    """
+    likely = np.clip(right[:: len(right) // SAMPLE + 1], 1e-6, 1 - 1e-6)
+    weight = np.abs(2 * likely - 1) ** SURE
+    score = np.array([weight @ np.log((1 - wrong) * likely + wrong * (1 - likely)) for wrong in WRONG])
+    score += BELIEVED * (doubt.mean() * np.log(WRONG) + (1 - doubt.mean()) * np.log(1 - WRONG))
+    return float(softmax(score) @ WRONG)

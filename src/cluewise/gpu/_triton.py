@@ -307,15 +307,29 @@ def count_votes(
 
 @triton.jit
 def count_exactly(
-    labels, lines, clusters, gamma, rows, winner, count, n, m, WIDTH: tl.constexpr, R: tl.constexpr, B: tl.constexpr
+    labels,
+    lines,
+    clusters,
+    gamma,
+    rows,
+    winner,
+    count,
+    n,
+    m,
+    WIDTH: tl.constexpr,
+    R: tl.constexpr,
+    B: tl.constexpr,
+    TURNS: tl.constexpr,
 ):
     """The same for some rows, in double precision, in the order of the partitions."""
     place = tl.program_id(0) * B + tl.arange(0, B)
     row = tl.load(rows + place, mask=place < count, other=0)
     own = tl.arange(0, R)
     votes = tl.zeros((B, R), tl.float64)
-    for k in range(m):
-        label = tl.load(labels + tl.load(lines + k).to(tl.int64) * n + row).to(tl.int32)
-        cluster = tl.load(clusters + k * WIDTH + label)
-        votes += tl.where(cluster[:, None] == own[None, :], tl.load(gamma + k), 0.0)
+    for turn in range(tl.cdiv(m, TURNS)):
+        for other in tl.static_range(TURNS):
+            k = turn * TURNS + other
+            label = tl.load(labels + tl.load(lines + k).to(tl.int64) * n + row).to(tl.int32)
+            cluster = tl.load(clusters + k * WIDTH + label)
+            votes += tl.where(cluster[:, None] == own[None, :], tl.load(gamma + k), 0.0)
     tl.store(winner + row, tl.argmax(votes, axis=1), mask=place < count)

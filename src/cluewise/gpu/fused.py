@@ -216,8 +216,8 @@ def find_winners(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int) -
     own = clusters[active].astype(np.int64)
     line, label = np.ogrid[:m, :width]
     table[line, own // per, label] = (votes[:, None] << (own % per * bits).astype(np.uint64)).view(np.int64)
-    device = labels.device
-    lines = torch.tensor(np.append(active, np.zeros(padded - m, dtype=np.int64)), device=device)
+    device, rest = labels.device, padded - m
+    lines = torch.tensor(np.pad(active, (0, rest)), device=device)
     winner = torch.empty(n, dtype=torch.int32, device=device)
     block = 512
     _triton.count_votes[(_tiles(n, block),)](
@@ -242,16 +242,17 @@ def find_winners(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int) -
         _triton.count_exactly[(_tiles(len(rows), 64),)](
             labels,
             lines,
-            torch.tensor(own, device=device),
-            torch.tensor(gamma[active], device=device),
+            torch.tensor(np.pad(own, ((0, rest), (0, 0))), device=device),
+            torch.tensor(np.pad(gamma[active], (0, rest)), device=device),
             rows,
             winner,
             len(rows),
             n,
-            m,
+            padded,
             WIDTH=width,
             R=max(_power(r), 2),
             B=64,
+            TURNS=TURNS,
             num_warps=4,
         )
     return winner

@@ -30,7 +30,7 @@ KEEP = 1e-2
 WORK = 4 * 10**8
 """Maximum number of products for such pairs; if there would be more, smaller entries of G are dropped."""
 
-PAIRS = 400_000
+PAIRS = 100_000
 """Pairs of a dense affinity that are changed at a time."""
 
 ROOM = 2**20
@@ -76,11 +76,11 @@ def _exact(W: Floats, tied: Ints, alpha: float) -> Floats:
     from scipy.linalg import cho_factor, cho_solve
 
     n = len(W)
-    system = normalized(W, degrees(W))
+    system = normalized(W.T, degrees(W))  # in the order of LAPACK, which then needs no copy
+    del W
     system *= -alpha
     system[np.diag_indices(n)] += 1
     factor = cho_factor(system, overwrite_a=True)
-    del system  # of which the factor is a copy
     columns = np.zeros((n, len(tied)), order="F")  # as LAPACK has them
     columns[tied, np.arange(len(tied))] = 1
     return np.asarray(cho_solve(factor, columns, overwrite_b=True))

@@ -37,6 +37,9 @@ RIGHT, WRONG = 2.0, 1.0
 FLAT = 0.1
 """Penalty on the squared slopes of a regression."""
 
+LINES = 128
+"""Rows for which what is spread is computed at once."""
+
 SAMPLE = 10**5
 """Maximum number of links to which a regression is fitted."""
 
@@ -163,7 +166,11 @@ def _entries(G: Any, first: Ints, second: Ints) -> Floats:
 def _sandwich(G: Any, Z: csr_array, first: Ints, second: Ints) -> Floats:
     """Entries of G Z G."""
     if isinstance(G, np.ndarray):
-        return np.asarray(((G @ Z) @ G)[first, second])
+        found = np.empty(len(first))
+        for start in range(0, len(G), LINES):
+            here = np.flatnonzero((first >= start) & (first < start + LINES))
+            found[here] = ((G[start : start + LINES] @ Z) @ G)[first[here] - start, second[here]]
+        return found
     left, right = G, csr_array(G @ Z)
     size = 4096
     blocks = [slice(start, start + size) for start in range(0, len(first), size)]

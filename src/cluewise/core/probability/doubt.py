@@ -32,7 +32,7 @@ PRIOR = (1.0, 9.0)
 ROUNDS = 30
 """Most steps of EM; they mostly end after five to ten."""
 
-BLOCK = 2**20
+BLOCK = 2**17
 """Numbers in a block of pairs times clusters, or times cases."""
 
 WRONG = np.linspace(0.01, 0.4, 11)
