@@ -31,6 +31,9 @@ WIDE, CLUSTERS = 1024, 16
 PIECE = 1024
 """Rows of a cluster that one program adds up."""
 
+SHARES = 4
+"""Programs for each multiprocessor of a card that share the rows of a step."""
+
 SCANS = 264
 """Programs that share the rows of a scan."""
 
@@ -97,7 +100,7 @@ def step(x: torch.Tensor, centers: torch.Tensor, left_out: torch.Tensor | None) 
     """(k, 1 + d) sizes and sums of the clusters, with each row at its nearest center; rows in a mask are left out."""
     from cluewise.gpu import _triton
 
-    parts, programs = _divide(x, centers), _processors(x)
+    parts, programs = _divide(x, centers), SHARES * _processors(x)
     sums = torch.empty((programs, 1 + WIDE, CLUSTERS), dtype=torch.float32, device=x.device)
     _triton.step[(programs,)](
         x,
@@ -213,16 +216,17 @@ def find_winners(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int) -
     votes, slack = _round(gamma[active], 2**bits - 1)
     padded = _tiles(m, TURNS) * TURNS
     table = np.zeros((padded, words, width), dtype=np.int64)
-    own = clusters[active].astype(np.int64)
+    lines, own, weight = np.zeros(padded, dtype=np.int64), np.zeros((padded, width), dtype=np.int64), np.zeros(padded)
+    lines[:m], own[:m], weight[:m] = active, clusters[active], gamma[active]
     line, label = np.ogrid[:m, :width]
-    table[line, own // per, label] = (votes[:, None] << (own % per * bits).astype(np.uint64)).view(np.int64)
-    device, rest = labels.device, padded - m
-    lines = torch.tensor(np.pad(active, (0, rest)), device=device)
+    table[line, own[:m] // per, label] = (votes[:, None] << (own[:m] % per * bits).astype(np.uint64)).view(np.int64)
+    device = labels.device
+    where = torch.tensor(lines, device=device)
     winner = torch.empty(n, dtype=torch.int32, device=device)
     block = 512
     _triton.count_votes[(_tiles(n, block),)](
         labels,
-        lines,
+        where,
         torch.tensor(table, device=device),
         winner,
         n,
@@ -241,9 +245,9 @@ def find_winners(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int) -
     if len(rows):
         _triton.count_exactly[(_tiles(len(rows), 64),)](
             labels,
-            lines,
-            torch.tensor(np.pad(own, ((0, rest), (0, 0))), device=device),
-            torch.tensor(np.pad(gamma[active], (0, rest)), device=device),
+            where,
+            torch.tensor(own, device=device),
+            torch.tensor(weight, device=device),
             rows,
             winner,
             len(rows),
