@@ -28,7 +28,7 @@ from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
 
-__all__ = ["VIEWS", "Ground", "Place", "spread"]
+__all__ = ["VIEWS", "Ground", "Place", "find_affinity", "spread"]
 
 CROWD, GRAINS = 100_000, 1500
 """Rows beyond which there are this many grains; before, `Grains` decides."""
@@ -222,7 +222,7 @@ class Ground:
 
     def _make_graph(self) -> None:
         """The graph of the grains, and its eigenvectors, the smoothest first."""
-        self.affinity: Floats = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1)).toarray()
+        self.affinity = find_affinity(self.centers)
         self.degree = degrees(self.affinity)
         values, vectors = eigh(normalized(self.affinity, self.degree))
         self.values = np.clip(values[::-1], -1.0, 1.0)
@@ -308,6 +308,12 @@ class Ground:
 
         _visit(work, len(rows))
         return P
+
+
+def find_affinity(points: Floats) -> Floats:
+    """The graph of nearest neighbors, for grains or for points that stand for them."""
+    affinity: Floats = neighbor_affinity(points, min(NEIGHBORS, len(points) - 1)).toarray()
+    return affinity
 
 
 def spread(place: Place, values: Floats) -> Floats:
