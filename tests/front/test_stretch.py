@@ -50,6 +50,11 @@ def test_weight_counts_as_repeated_points():
     np.testing.assert_allclose(pdist(stretch(twice, np.ones(120), np.repeat(y, 2))[::2]), expected)
 
 
+def test_points_without_weight_are_none():
+    points = np.array([(0.0, 0.0), (0.0, 0.0), (5.0, 1.0)])
+    np.testing.assert_array_equal(stretch(points, np.array([1.0, 1.0, 0.0]), np.array([0, 1, 2])), points)
+
+
 @pytest.mark.parametrize("points", [np.zeros((5, 2)), np.arange(10.0).reshape(5, 2)])
 def test_one_cluster_or_one_point_changes_nothing(points):
     labels = np.zeros(5, dtype=int) if points.any() else np.arange(5)

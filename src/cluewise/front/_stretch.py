@@ -28,7 +28,7 @@ def stretch(points: Floats, weight: Floats, labels: Ints) -> Floats:
     """
     mass = weight / weight.sum()
     moved = points - mass @ points
-    size = np.abs(moved).max(initial=0.0)
+    size = np.abs(moved[mass > 0]).max(initial=0.0)
     if size == 0:
         return points
     moved /= size  # else squares might be too small for a number
