@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from measuring import Figure, one_thread
 from memory import peak, reset_peak
-from workload import blobs, links
+from workload import apart, blobs, links
 
 METHODS = ("PCKMeans on grains", "Cluewise")
 FULL = {"n": 2_000_000, "d": 32, "k": 10, "pairs": 2_000, "chunk": 50_000, "methods": METHODS}
@@ -29,7 +29,7 @@ def measure(n: int, d: int, k: int, pairs: int, chunk: int, methods: tuple[str, 
     figures = []
     with TemporaryDirectory() as folder:
         path = str(Path(folder) / "rows.bin")
-        (blobs(n, d, k) + np.tile(blobs(k, d, k, seed=1), (n // k, 1))).tofile(path)
+        apart(n, d, k).tofile(path)
         for method in methods:
             task = {"path": path, "method": method, "n": n, "d": d, "k": k, "pairs": pairs, "chunk": chunk}
             own, chunked = (_run(task | {"chunked": chunked}) for chunked in (False, True))

@@ -1,25 +1,31 @@
 """Rows as torch tensors: the goals for cards, each beside what the device itself can do, measured in the same run.
 
 ``python benchmarks/tensors.py`` uses a card if there is one and rows of the goals' size; ``--rows 1e5`` makes fewer.
-Every figure is the median of ``--repeats`` runs. P9: the vote of 300 partitions against one read of their labels. P11:
-one step of k-means with ten clusters against one read of the rows. P17: rows on the device to labels with 2,000 links.
-P18: the rate at which rows find the nearest of 2,048 centers against that of the plain product of the same matrices.
+Every figure is the median of ``--repeats`` runs, with the kernels of `gpu.fused` and in plain torch. P9: the vote of
+300 partitions against one read of their labels. P11: one step of k-means with ten clusters against one read of the
+rows. P17: rows on the device to labels with 2,000 links, and other links with the same grains. P18: the rate at which
+rows find the nearest of 2,048 centers against that of the plain product of the same matrices. Last, the labels of rows
+on the device beside those of the same rows in memory.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import clone
 
 import cluewise as cw
 from cluewise.core._on_device import sum_chunk
 from cluewise.core.crowd import _Part
+from cluewise.gpu import fused
 from cluewise.gpu.rows import DeviceRows
 
 PARTITIONS, CLUSTERS, CENTERS, GRAINS, PAIRS = 300, 10, 2048, 2000, 2000
@@ -31,6 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=float, default=8.1e6)
     parser.add_argument("--columns", type=int, default=784)
     parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--cluewise", action="store_true", help="measure Cluewise, too, which takes long")
     given = parser.parse_args(arguments)
     device, n = torch.device(given.device), int(given.rows)
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else "the processor, which no goal is about"
@@ -44,21 +51,23 @@ def main(arguments: list[str] | None = None) -> None:
     def show(goal: str, what: str, found: float, floor: float, of: str) -> None:
         print(f"{goal:4} {what:34} {1e3 * found:10.2f} ms {found / floor:8.2f} times {of} ({1e3 * floor:.2f} ms)")
 
-    labels = make_partitions(y)
-    show("P9", "vote of 300 partitions", measure(Vote(labels)), measure(lambda: read(labels)), "one read")
+    def compare(goal: str, what: str, call: Callable[[], Any], floor: float, of: str) -> None:
+        show(goal, what, measure(call), floor, of)
+        with plain():
+            show("", "in plain torch", measure(call), floor, of)
+
+    votes = make_partitions(y)
+    compare("P9", "vote of 300 partitions", Vote(votes), measure(lambda: read(votes)), "one read")
     part, shift = _Part(n, 0, np.arange(0)), np.zeros(given.columns)
     ten, many = (X[torch.arange(k, device=device)].double().cpu().numpy() for k in (CLUSTERS, CENTERS))
-    step = measure(lambda: sum_chunk(X, shift, ten, part))
-    show("P11", "step of k-means, 10 clusters", step, measure(lambda: read(X)), "one read")
-    clues = cw.Clues.sample(y.cpu().numpy(), pairs=PAIRS, random_state=0)
-    grains = cw.Grains(GRAINS, random_state=0)
-    for title, model in (
-        ("Grains then PCKMeans", grains.then(cw.PCKMeans(CLUSTERS, n_init=1, random_state=0))),
-        ("Cluewise", cw.Cluewise(CLUSTERS, random_state=0)),
-    ):
-        found = time_once(lambda model=model: model.fit(X, clues=clues), device)  # once: it takes long
-        show("P17", f"{title}, to labels", found, 0.1, "the goal")
-        print(f"     ARI {cw.metrics.ari(y.cpu().numpy(), model.labels_.cpu().numpy()):.2f}")
+    ten += np.random.default_rng(0).normal(scale=0.01, size=ten.shape)  # means are not of half precision
+    compare(
+        "P11",
+        "step of k-means, 10 clusters",
+        lambda: sum_chunk(X, shift, ten, part),
+        measure(lambda: read(X)),
+        "one read",
+    )
     rows, table = DeviceRows(X, shift), torch.tensor(many.T, device=device).to(X.dtype)
     found, floor = measure(lambda: rows.find_nearest(many)), measure(lambda: multiply(X, table))
     show("P18", "nearest of 2,048 centers", found, floor, "the product")
@@ -66,6 +75,52 @@ def main(arguments: list[str] | None = None) -> None:
     same = (some.find_nearest(many) == rows.find_nearest(many)[:100_000]).float().mean()
     work = 2 * n * given.columns * CENTERS / 1e12
     print(f"     {work / found:.3g} of {work / floor:.3g} TFLOP/s; labels equal to float32's: {float(same):.4%}")
+    with plain():
+        show("", "in plain torch", measure(lambda: rows.find_nearest(many)), floor, "the product")
+    truth = y.cpu().numpy()
+    batches = [cw.Clues.sample(truth, pairs=PAIRS, random_state=seed) for seed in (0, 1)]
+    grains = cw.Grains(GRAINS, random_state=0)
+    show("", "2,000 grains", measure(lambda: grains.fit(X)), 0.1, "the goal for all")
+    for clusterer in (cw.PCKMeans(CLUSTERS, n_init=1, random_state=0), cw.E2CP(CLUSTERS, random_state=0)):
+        fit = partial(grains.then(clusterer).fit, X, clues=batches[0])
+        show("P17", f"grains, {type(clusterer).__name__}, to labels", measure(fit), 0.1, "the goal")
+        model = fit()
+        show("", "other links", measure(partial(model.refit, X, clues=batches[1])), 0.02, "the goal")
+        print(f"     ARI {cw.metrics.ari(truth, model.labels_.cpu().numpy()):.2f}")
+    if given.cluewise:
+        model = cw.Cluewise(CLUSTERS, random_state=0)
+        found = time_once(lambda: model.fit(X, clues=batches[0]), device)  # once: it takes long
+        show("", "Cluewise, to labels", found, 0.1, "the goal of P17")
+        print(f"     ARI {cw.metrics.ari(truth, model.labels_.cpu().numpy()):.2f}")
+    compare_labels(device)
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """Without the kernels."""
+    kinds, fused.KINDS = fused.KINDS, ()
+    try:
+        yield
+    finally:
+        fused.KINDS = kinds
+
+
+def compare_labels(device: torch.device) -> None:
+    """Labels of the same rows on the device, and in memory."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(CLUSTERS, size=100_000)
+    X = (1.5 * rng.normal(size=(CLUSTERS, 32))[y] + rng.normal(size=(len(y), 32))).astype(np.float32)
+    clues = cw.Clues.sample(y, pairs=PAIRS, noise=0.1, random_state=0)
+    for model in (
+        cw.PCKMeans(CLUSTERS, init=X[:CLUSTERS]),
+        cw.Grains(GRAINS, random_state=0).then(cw.E2CP(CLUSTERS, random_state=0)),
+        cw.SCSC(CLUSTERS, random_state=0),
+        cw.Cluewise(CLUSTERS, random_state=0),
+    ):
+        name = type(getattr(model, "clusterer", model)).__name__
+        one = clone(model).fit(X, clues=clues).labels_
+        two = clone(model).fit(torch.from_numpy(X).to(device), clues=clues).labels_.cpu().numpy()
+        print(f"     {name:10} on the device and in memory: {np.mean(one == two):.4%} of 100,000 labels are equal")
 
 
 def make_rows(n: int, d: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:

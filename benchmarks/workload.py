@@ -20,6 +20,14 @@ def blobs(n: int, d: int, k: int, seed: int = 0) -> np.ndarray:
     return X
 
 
+def apart(n: int, d: int, k: int) -> np.ndarray:
+    """The same rows with blobs that are so far apart that they can be found."""
+    X, centers = blobs(n, d, k), blobs(k, d, k, seed=1)
+    for h in range(k):
+        X[h::k] += centers[h]
+    return X
+
+
 def links(n: int, k: int, count: int, seed: int = 0) -> dict[str, np.ndarray]:
     """Random pairs, one half must-links inside the blobs and one half cannot-links across them."""
     rng = np.random.default_rng(seed)

@@ -33,6 +33,7 @@ COUNT: Counter[tuple[str, str]] = Counter()  # for each mark below: how many tes
 NEEDS = {
     "needs_data": (lambda: "CLUEWISE_DATA" in os.environ, "set CLUEWISE_DATA to a folder of data sets"),
     "needs_torch": (lambda: find_spec("torch") is not None, "install torch, a build for the processor is enough"),
+    "needs_triton": (lambda: find_spec("triton") is not None, "install triton, which also interprets kernels"),
     "needs_chromium": (lambda: shutil.which(os.environ.get("CHROMIUM", "chromium")) is not None, "install chromium"),
 }
 

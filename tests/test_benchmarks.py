@@ -60,7 +60,7 @@ def room(monkeypatch):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, monkeypatch):
-    for variable in ("CLUEWISE_RIVAL_PYTHON", "CLUEWISE_METRIC_RIVAL_PYTHON"):
+    for variable in ("CLUEWISE_RIVAL_PYTHON", "CLUEWISE_METRIC_RIVAL_PYTHON", "CLUEWISE_DASK_RIVAL_PYTHON"):
         monkeypatch.delenv(variable, raising=False)
     room("run").main(["--tiny", name, "--results", str(tmp_path)])
     printed = capsys.readouterr().out
@@ -77,7 +77,8 @@ def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, mon
     figures = [SimpleNamespace(**figure) for figure in written["figures"][name]]
     named = [of for of, figure in room("history").name_figures(figures) if figure.goal is not None]
     assert len(named) == len(set(named))
-    assert ("rival not installed" in printed) == (name in {"agglomerative", "digits", "metric", "sized", "spectral"})
+    rivals = {"agglomerative", "cluster", "digits", "metric", "sized", "spectral"}
+    assert ("rival not installed" in printed) == (name in rivals)
 
 
 def test_all_files_are_listed(room):

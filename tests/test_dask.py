@@ -24,7 +24,7 @@ from cluewise import Clues, Grains
 from cluewise.catalogue import clusterers
 from cluewise.core.chunks import read_chunks
 from cluewise.core.rows import rows_of
-from cluewise.exceptions import ClueError, ClueWarning
+from cluewise.exceptions import ClueError, ClueWarning, OtherRows
 from cluewise.front._signature import sign, sign_chunks
 
 
@@ -141,6 +141,95 @@ def test_who_does_not_take_dask_arrays_says_so(name):
     model = clusterers()[name]()
     with pytest.raises(TypeError, match=rf"^{name} does not take dask arrays; cluster .* Grains\(\)\.then\({name}"):
         model.fit(da.ones((20, 2)))
+
+
+@pytest.mark.parametrize("name", ["DCA", "DistBoost", "ITML", "LMNN", "XingMetric"])
+def test_a_metric_that_does_not_take_dask_arrays_names_what_does(name):
+    """Grains are clustered, so that a metric needs a clusterer after it."""
+    learner = getattr(cw, name)()
+    with pytest.raises(
+        TypeError, match=rf"^{name} does not .* Grains\(\)\.then\({name}\(\.\.\.\)\.then\(clusterer\)\)"
+    ):
+        learner.fit(da.ones((20, 2)), clues=Clues(20, must=[(0, 1)], cannot=[(2, 3)]))
+
+
+def test_what_works_instead_of_a_metric_on_dask_arrays():
+    X, y = make_rings(300)
+    clues = Clues(300, labels=np.where(np.arange(300) < 50, y, -1))
+    chain = Grains(50, random_state=0).then(cw.ITML().then(cw.PCKMeans(3, random_state=0)))
+    assert chain.fit(in_chunks(X, 100), clues=clues).labels_.compute().shape == (300,)
+    with pytest.raises(TypeError, match=r"^PropagatedDistances does not take dask arrays; pass X\.compute\(\) if"):
+        cw.PropagatedDistances().fit(in_chunks(X), clues=clues)
+
+
+# --- odd chunks and failures, for all that takes dask arrays -----------------------------------------------------
+
+TAKERS = {
+    "Cluewise": cw.Cluewise(3, random_state=0),
+    "ConstrainedKMeans": cw.ConstrainedKMeans(3, init="random", random_state=0),
+    "Grains": Grains(20, random_state=0),
+    "GrainsThen": Grains(20, random_state=0).then(cw.E2CP(3, random_state=0)),
+    "PCKMeans": cw.PCKMeans(3, init="random", random_state=0),
+    "PartitionKMeans": cw.PartitionKMeans(3, init="random", random_state=0),
+    "RCA": cw.RCA(),
+    "Rows": cw.Rows(),
+    "SCSC": cw.SCSC(3, n_partitions=20, random_state=0),
+    "SeededKMeans": cw.SeededKMeans(3, init="random", random_state=0),
+}
+
+
+def use(name, X, y):
+    """What one of them makes of each row: fitted with labels of a few rows, if it takes clues."""
+    model, few = clone(TAKERS[name]), Clues(len(y), labels=np.where(np.arange(len(y)) % 20 == 0, y, -1))
+    model.fit(X) if name in ("Grains", "Rows") else model.fit(X, clues=few)
+    return model.transform(X) if name in ("RCA", "Rows") else model.labels_
+
+
+def in_odd_chunks(X):
+    """One huge chunk; each column for itself; chunks of unknown sizes, one of them empty."""
+    yield da.from_array(X, chunks=X.shape)
+    yield in_chunks(X, 1, 0, 150)
+    chunked = in_chunks(X, 150)
+    yield da.concatenate([part[part[:, 0] > low] for part, low in ((chunked, 0), (chunked, 1e9))])
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_odd_chunks(name):
+    X, y = make_rings(300)
+    expected = use(name, X, y)
+    for chunked in in_odd_chunks(X):
+        assert_allclose(use(name, chunked, y).compute(), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(TAKERS.keys() - {"Rows"}))  # which fills them in
+def test_nan_in_the_last_of_odd_chunks(name):
+    X, y = make_rings(300)
+    X[299, 1] = np.nan
+    for chunked in in_odd_chunks(X):
+        with pytest.raises(ValueError, match="NaN in row 299, column 1"):
+            use(name, chunked, y)
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_reading_may_fail_in_the_fit_or_later(name):
+    """The error is that of the reader; what is computed later can be computed again."""
+    (X, y), broken = make_rings(300), [True]
+
+    def read(block, block_id):
+        if broken and block_id[0] == 2:
+            raise OSError("disk on fire")
+        return block
+
+    chunked = da.from_array(X, (100, 2)).map_blocks(read, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(OSError, match="disk on fire"):
+        use(name, chunked, y)
+    broken.clear()
+    found = use(name, chunked, y)
+    broken.append(True)
+    with pytest.raises(OSError, match="disk on fire"):
+        found.compute()
+    broken.clear()
+    assert_allclose(found.compute(), use(name, X, y), rtol=1e-9)
 
 
 # --- columns and metrics ----------------------------------------------------------------------------------------
@@ -290,14 +379,61 @@ def test_frames_of_numbers():
 def test_what_grains_of_dask_arrays_cannot_do():
     X = in_chunks(make_rings(300)[0])
     model = Grains(20).then(cw.PCKMeans(2))
-    with pytest.raises(ValueError, match="GrainsThen does not use sample_weight if X is a dask array"):
-        model.fit(X, sample_weight=np.ones(300))
-    with pytest.raises(TypeError, match="refit does not take dask arrays and tensors; fit them again with all clues"):
-        model.fit(X).refit(X)
+    with pytest.raises(TypeError, match="refit needs the X of the last fit; it was in memory, or not, unlike this one"):
+        model.fit(X).refit(np.ones((300, 2)))
     with pytest.raises(TypeError, match="partial_fit takes one chunk after the other; fit takes dask arrays"):
         Grains().partial_fit(X)
     with pytest.raises(ClueError, match="bounds on sizes cannot be kept if X is a dask array"):
         Grains(20).then(cw.SizedKMeans(2)).fit(X, clues=Clues(300, sizes=(10, 290)))
+
+
+def make_weights(n):
+    """Every other row weighs nothing, one, or more."""
+    return np.random.default_rng(5).integers(3, size=n) / 2
+
+
+def test_grains_of_weighted_rows_are_those_of_memory():
+    X, weight = make_rings(70_000)[0], make_weights(70_000)
+    own = Grains(300, random_state=0).fit(X, sample_weight=weight)
+    for given in (weight, da.from_array(weight, 9_000)):
+        other = Grains(300, random_state=0).fit(in_chunks(X, 1, 0, 20_000), sample_weight=given)
+        assert_array_equal(other.codebook_, own.codebook_)
+        assert_allclose(other.sizes_, own.sizes_)
+        assert_allclose(other.centers_, own.centers_, rtol=1e-6)
+        assert_allclose(other.scatter_, own.scatter_, rtol=1e-6)
+        assert_array_equal(other.labels_.compute(), own.labels_)
+
+
+def test_distinct_rows_that_weigh_nothing_are_no_grains():
+    X = np.random.default_rng(0).integers(4, size=(2000, 2)).astype(np.float64)
+    weight = (X[:, 0] < 3).astype(np.float64)
+    own, other = (Grains(random_state=0).fit(one, sample_weight=weight) for one in (X, in_chunks(X, 1, 999)))
+    assert len(own.codebook_) == 12
+    order, others = np.lexsort(own.codebook_.T), np.lexsort(other.codebook_.T)
+    assert_array_equal(other.codebook_[others], own.codebook_[order])
+    assert_array_equal(other.sizes_[others], own.sizes_[order])
+    assert_array_equal(other.codebook_[other.labels_.compute()], own.codebook_[own.labels_])
+
+
+def test_grains_of_weighted_rows_are_those_of_equal_rows():
+    X, count = make_rings(1500)[0], np.random.default_rng(0).integers(1, 4, size=1500)
+    one = Grains(2000, random_state=0).fit(in_chunks(X, 900), sample_weight=count)
+    two = Grains(2000, random_state=0).fit(in_chunks(np.repeat(X, count, axis=0), 900))
+    assert_allclose(one.sizes_, two.sizes_)
+    assert_allclose(one.centers_, two.centers_)
+
+
+def test_grains_then_of_weighted_rows_is_that_of_memory():
+    """Clues divide grains, and some parts have no rows with weight."""
+    X, y = make_rings(1500)
+    clues, weight = Clues.sample(y, pairs=300, labels=20, random_state=0), make_weights(1500)
+    model = Grains(24, random_state=0).then(cw.PCKMeans(3, random_state=0))
+    own, other = (clone(model).fit(one, clues=clues, sample_weight=weight) for one in (X, in_chunks(X, 5, 900)))
+    assert len(own.part_sizes_) > 24
+    assert_allclose(other.part_centers_, own.part_centers_)
+    assert_allclose(other.part_sizes_, own.part_sizes_)
+    for name in ("parts_", "labels_"):
+        assert_array_equal(getattr(other, name).compute(), getattr(own, name))
 
 
 def test_a_model_on_grains_of_chunks_is_saved_without_labels(tmp_path):
@@ -313,7 +449,8 @@ def test_a_model_on_grains_of_chunks_is_saved_without_labels(tmp_path):
 
 
 @pytest.mark.parametrize("columns", [2, 120])
-def test_cluewise_is_that_of_memory(columns):
+def test_cluewise_is_that_of_memory(columns, monkeypatch):
+    monkeypatch.setattr("cluewise.front._cluewise.MANY", 1000)  # rows are looked at in parts
     X, y = make_rings(3000)
     X = X @ np.random.default_rng(0).normal(size=(2, columns)) if columns > 2 else X
     clues = Clues.sample(y, pairs=150, labels=20, noise=0.1, random_state=0)
@@ -327,6 +464,29 @@ def test_cluewise_is_that_of_memory(columns):
     assert other.broken_ == own.broken_
     assert np.mean(other.predict(in_chunks(X, 900)).compute() == own.predict(X)) > 0.999
     assert_allclose(other.predict_proba(in_chunks(X, 900)).sum(axis=1).compute(), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [2, 120])
+def test_cluewise_of_weighted_rows_is_that_of_memory(columns, tmp_path):
+    X, y = make_rings(1500)
+    X = X @ np.random.default_rng(0).normal(size=(2, columns)) if columns > 2 else X
+    clues, more = (Clues.sample(y, pairs=100, random_state=seed) for seed in range(2))
+    weight, rows = make_weights(1500), in_chunks(X, 1, 0, 700)
+    own, other = (
+        cw.Cluewise(3, random_state=0).fit(one, clues=clues, sample_weight=given)
+        for one, given in ((X, weight), (rows, da.from_array(weight, 400)))
+    )
+    assert np.mean(other.labels_.compute() == own.labels_) > 0.999
+    assert_allclose(other.doubt_, own.doubt_, atol=0.05)
+    assert_allclose(other._data.ground.sizes, own._data.ground.sizes)
+    cw.save(other, tmp_path / "model.cw")
+    again = cw.load(tmp_path / "model.cw")
+    for changed in (None, weight[::-1]):
+        with pytest.raises(OtherRows, match="the model was fitted with another sample_weight"):
+            again.resume(rows, sample_weight=changed)
+    expected = own.update(more).labels_
+    for model in (other, again.resume(rows, sample_weight=weight)):
+        assert np.mean(model.update(more).labels_.compute() == expected) > 0.999
 
 
 def test_cluewise_keeps_hard_clues_of_rows_in_chunks():

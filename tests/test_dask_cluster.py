@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import warnings
 from contextlib import ExitStack
 from threading import Thread, Timer
 from typing import NamedTuple
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import cluewise as cw
 from cluewise import Clues
@@ -155,6 +157,19 @@ def test_from_the_same_centers_a_cluster_gives_what_memory_gives(client):
     assert_array_equal(other.labels_.compute(), own.labels_)
 
 
+def test_labels_of_cluewise_travel_light(client, monkeypatch):
+    """Dask warns of graphs beyond 10 MB: features of 60,000 references take 36 MB, and rows do not need them."""
+    monkeypatch.setattr("cluewise.front._references.MOST", 3000)
+    model = cw.Cluewise(K, random_state=0).fit(make_array(), clues=CLUES)
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1MB"}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels, margin, _ = dask.compute(model.labels_, model.margin_, model.label_doubt_)
+        again = model.predict(make_array()).compute()
+    assert np.mean(again == labels) > 0.999  # rows with clues may differ
+    assert (margin >= 0).all()
+    assert count_left(client) == (0, 0)  # while the model is there
+
+
 # --- as it should not be ----------------------------------------------------------------------------------------
 
 
@@ -165,6 +180,46 @@ def test_a_worker_that_is_killed_in_any_phase_is_replaced(client, expected, tmp_
     assert_array_equal(model.labels_.compute(), expected.labels)
     assert len(os.listdir(tmp_path)) == expected.passes + 2  # one was in vain
     assert count_left(client) == (0, 0)
+
+
+SKETCHES = {
+    "Cluewise": cw.Cluewise(K, random_state=0),
+    "GrainsThen": cw.Grains(50, random_state=0).then(cw.COPKMeans(K, random_state=0)),
+    "SCSC": cw.SCSC(K, n_partitions=20, random_state=0),
+}
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["fit", "labels"])
+@pytest.mark.parametrize("name", SKETCHES)
+def test_other_methods_do_not_mind_a_killed_worker(client, tmp_path, name, late):
+    """In the middle of the fit, or when labels are computed."""
+
+    def find_labels(place, **what):
+        folder = tmp_path / place
+        folder.mkdir()
+        return clone(SKETCHES[name]).fit(make_array(folder=folder, **what), clues=CLUES).labels_.compute()
+
+    with dask.config.set(scheduler="synchronous"):
+        expected = find_labels("alone")
+    passes = len(os.listdir(tmp_path / "alone"))
+    found = find_labels("cluster", act=end_worker, at=(passes - 1 if late else passes // 2,))
+    assert_array_equal(found, expected)
+    assert len(os.listdir(tmp_path / "cluster")) > passes  # one was in vain
+    assert count_left(client) == (0, 0)
+
+
+def test_ctrl_c_leaves_no_half_of_a_cluewise(client, expected, tmp_path):
+    def press():
+        while len(os.listdir(tmp_path)) < 3:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    model = cw.Cluewise(K, random_state=0)
+    Thread(target=press, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(make_array(folder=tmp_path, act=wait, at=range(2, 99)), clues=CLUES)
+    assert not hasattr(model, "labels_")
+    check_that_all_is_well(client, expected)
 
 
 def test_a_chunk_that_ends_every_worker_ends_the_fit_with_one_sentence(client, expected, tmp_path):

@@ -59,11 +59,13 @@ fi
 # Tensors are tested on the processor. The usual build of torch brings gigabytes for graphics cards, so it has to be one
 # without, and pip has to find it, as uv would take the other: on Linux from where PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL
 # say; torch's own page names an index. Elsewhere the usual build is small.
-if [ "$extra" = test ] && ! "$venv/bin/python" -c "import torch" 2>/dev/null; then
+# Triton, which comes with builds for cards, interprets its kernels on the processor.
+if [ "$extra" = test ] && ! "$venv/bin/python" -c "import torch, triton" 2>/dev/null; then
   build=torch==2.13.0
-  if [ "$(uname)" = Linux ]; then build=$build+cpu; fi
-  say "installing $build, for tests of tensors (200 MB)"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$wanted" "$build" 2>/dev/null ||
+  if [ "$(uname)" = Linux ]; then build="$build+cpu triton==3.9.0"; fi
+  say "installing $build, for tests of tensors (400 MB)"
+  # shellcheck disable=SC2086 # two words are two packages
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$wanted" $build 2>/dev/null ||
     say "pip finds no $build here; tests of tensors will be skipped"
 fi
 

@@ -431,7 +431,7 @@ def test_broken_is_what_the_labels_break():
     assert model.broken_ == broken(model.labels_, model.clues_)
 
 
-@pytest.mark.parametrize("moment", ["fit_anew", "predict", "rate_sources"])
+@pytest.mark.parametrize("moment", ["fit_anew", "find_scores", "rate_sources"])
 def test_an_interrupted_fit_leaves_all_results_or_none(monkeypatch, moment):
     def stop(*_, **__):
         raise KeyboardInterrupt

@@ -12,7 +12,6 @@ from cluewise.base._input import (
     count_rows,
     generator,
     map_new_chunks,
-    refuse_weight,
     send_rows,
     warn_of_partial,
 )
@@ -39,7 +38,6 @@ __all__ = [
     "generator",
     "map_new_chunks",
     "new_rows",
-    "refuse_weight",
     "send_rows",
     "warn_of_partial",
 ]

@@ -24,7 +24,6 @@ from cluewise.base._input import (
     class_clusters,
     generator,
     warn_of_partial,
-    weigh_chunks,
 )
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
@@ -250,9 +249,7 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         self._reset(y, clues)
         in_chunks = self.card.chunks and is_elsewhere(X)
         if in_chunks:
-            X = checked_chunks(self, X)
-            if sample_weight is not None:
-                weigh_chunks(X, sample_weight)
+            X = checked_chunks(self, X, sample_weight=sample_weight)
         else:
             X = checked_data(self, X, reset=True, sparse=self.card.sparse)
         n = X.shape[0]

@@ -31,27 +31,17 @@ __all__ = [
     "count_rows",
     "generator",
     "map_new_chunks",
-    "refuse_weight",
     "send_rows",
     "warn_of_partial",
-    "weigh_chunks",
 ]
 
 
 def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """X as a dense or CSR matrix of floats, finite like their squares; an error names the row and column."""
     if is_dask(X):  # scikit-learn would bring all of it into memory without a word
-        name = type(estimator).__name__
-        raise TypeError(
-            f"{name} does not take dask arrays; cluster their grains by Grains().then({name}(...)), "
-            "or pass X.compute() if X fits into memory."
-        )
+        raise TypeError(_describe_refusal(estimator, "dask arrays", "X.compute()"))
     if is_tensor(X):  # which scikit-learn would bring into memory, and results would not be on its device
-        name = type(estimator).__name__
-        raise TypeError(
-            f"{name} does not take tensors; cluster their grains by Grains().then({name}(...)), "
-            "or pass X as a NumPy array if X fits into memory."
-        )
+        raise TypeError(_describe_refusal(estimator, "tensors", "X as a NumPy array"))
     try:
         X = validate_data(
             estimator,
@@ -85,8 +75,18 @@ def count_rows(estimator: Any, X: Any, clues: Any) -> int:
     return len(clues)
 
 
-def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
-    """Rows of a dask array or data frame, or of a tensor, for a fit, checked in one pass.
+def _describe_refusal(estimator: Any, what: str, whole: str) -> str:
+    """Say that a method does not take rows that are not in memory, and what does."""
+    name, way = type(estimator).__name__, ""
+    if hasattr(estimator, "fit_predict"):
+        way = f"cluster their grains by Grains().then({name}(...)), or "
+    elif hasattr(estimator, "then"):  # a metric
+        way = f"cluster their grains by Grains().then({name}(...).then(clusterer)), or "
+    return f"{name} does not take {what}; {way}pass {whole} if X fits into memory."
+
+
+def checked_chunks(estimator: Any, X: Any, *, reset: bool = True, sample_weight: Any = None) -> Chunks:
+    """Rows of a dask array or data frame, or of a tensor, for a fit, and their weights, each checked in one pass.
 
     An error names the row and column.
     """
@@ -101,6 +101,8 @@ def checked_chunks(estimator: Any, X: Any, *, reset: bool = True) -> Chunks:
         number, row, column, value = found.bad
         raise ValueError(_describe_infinite(int(chunks.starts[number]) + row, column, value, found.n_bad))
     require_squares(float(np.maximum(-found.low, found.high).max()), chunks.dtype, "X")
+    if sample_weight is not None:
+        _weigh_chunks(chunks, sample_weight)
     return chunks
 
 
@@ -152,13 +154,7 @@ def _read_columns(estimator: Any, X: Any, *, reset: bool) -> Chunks:
     return chunks
 
 
-def refuse_weight(estimator: Any, sample_weight: Any) -> None:
-    """Say that rows that are not in memory cannot have weights."""
-    if sample_weight is not None:
-        raise ValueError(f"{type(estimator).__name__} does not use sample_weight if X is a dask array or a tensor.")
-
-
-def weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:
+def _weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:
     """Give rows in chunks one non-negative weight each, checked in one pass over the weights."""
     found = chunks.weigh(sample_weight)
     if found.low[0] < 0:

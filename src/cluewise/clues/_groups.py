@@ -62,13 +62,14 @@ class Groups:
 
     def among(self, rows: Ints) -> Groups:
         """The same groups restricted to some rows, in their order."""
-        return self._renumbered(self.codes[rows])
+        return self.renumbered(self.codes[rows])
 
     def take(self, mask: Array) -> Groups:
         """Only the groups picked by a mask over groups."""
-        return self._renumbered(np.where(np.append(mask, False)[self.codes], self.codes, -1))
+        return self.renumbered(np.where(np.append(mask, False)[self.codes], self.codes, -1))
 
-    def _renumbered(self, codes: Ints) -> Groups:
+    def renumbered(self, codes: Ints) -> Groups:
+        """The groups of other rows, which have these codes, in the order in which they come."""
         present, first, code = np.unique(codes[codes >= 0], return_index=True, return_inverse=True)
         rank = np.empty(len(present), dtype=np.int32)
         by_first = np.argsort(first)

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from cluewise._typing import Array, Bools, Floats, Ints
+from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
 from cluewise.clues._groups import Groups, expand, in_order
 from cluewise.clues._merge import (
     merge_columns,
@@ -19,7 +19,7 @@ from cluewise.clues._merge import (
     same_sources,
 )
 from cluewise.clues.check import row_numbers
-from cluewise.clues.links import Links
+from cluewise.clues.links import GIVEN, Links
 from cluewise.clues.words import KINDS, inventory, list_clues, plural
 from cluewise.exceptions import ClueError
 
@@ -192,6 +192,42 @@ class Record:
             partitions=tuple(p[picked] for p in self.partitions),
             sizes=sizes,
             avoid=tuple(c[picked] for c in self.avoid),
+        )
+
+    def at(self, rows: Ints, n: int) -> Self:
+        """Clues about n rows that say of row ``rows[i]`` what these say of row i; the reverse of a slice.
+
+        Bounds on sizes are left out: what holds for some rows says nothing about all.
+
+        Examples
+        --------
+        >>> from cluewise import Clues
+        >>> clues = Clues(3, labels=["a", None, "b"], must=[(0, 1)]).at([5, 2, 3], 7)
+        >>> clues.labels.tolist(), clues.must.tolist()
+        ([-1, -1, -1, 1, -1, 0, -1], [[2, 5]])
+        """
+        own = np.asarray(rows, dtype=np.int64)
+
+        def spread(codes: Ints) -> Ints:
+            every = np.full(n, UNASSIGNED, dtype=codes.dtype)
+            every[own] = codes
+            return every
+
+        source = None
+        if self.label_source is not None:
+            source = np.full(n, GIVEN, dtype=np.promote_types(self.label_source.dtype, np.asarray(GIVEN).dtype))
+            source[own] = self.label_source
+        return self._with(
+            n=n,
+            labels=spread(self.labels),
+            label_source=source,
+            _must=self._must.among(own, n),
+            _cannot=self._cannot.among(own, n),
+            together=in_order(g.renumbered(spread(g.codes)) for g in self.together),
+            apart=in_order(g.renumbered(spread(g.codes)) for g in self.apart),
+            partitions=tuple(map(spread, self.partitions)),
+            sizes=None,
+            avoid=tuple(map(spread, self.avoid)),
         )
 
     def __or__(self, other: Record) -> Self:

@@ -27,10 +27,7 @@ def scan(chunk: Any, number: int) -> tuple[list[int], Scan]:
 
 
 def sum_chunk(chunk: Any, shift: Floats, centers: Floats, part: _Part) -> Tally:
-    rows, k = DeviceRows(chunk, shift), len(centers)
-    near = rows.find_nearest(centers)
-    near[rows.load_numbers(part.tied)] = k  # rows with clues go into a cluster that is left out
-    found = rows.add_up(near, k)
+    found = DeviceRows(chunk, shift).step(centers, part.tied)
     return Tally(found.sums, found.mass)
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "empty_tally",
     "group_means",
     "means",
+    "pair_up",
     "refill",
     "rounding",
     "scatter",
@@ -197,26 +198,32 @@ def refill(rows: Rows, found: Tally, centers: Floats, labels: Ints, free: Array 
     if rows.crowd is not None:
         members += rows.crowd.count_members()
     sums, mass = found.sums.copy(), found.mass.copy()
-    moved = 0
-    rest = iter(range(len(worst.cost)))
-    for cluster in vacant:
+    moves = pair_up(vacant, worst, members)
+    for cluster, c in moves:
+        old, row = worst.label[c], worst.number[c]
+        weight = 1.0 if rows.weight is None else float(worst.weight[c])
+        x = weight * worst.x[c].astype(np.float64)
+        sums[old] -= x
+        mass[old] -= weight
+        sums[cluster], mass[cluster] = x, weight
+        if rows.crowd is None:
+            labels[row] = cluster
+        else:
+            rows.crowd.move(int(row), int(cluster), labels)
+    return Tally(sums, mass), len(moves)
+
+
+def pair_up(vacant: Ints, worst: Worst, members: Floats) -> list[tuple[int, int]]:
+    """Empty clusters and the rows, by their places among the worst ones, that move there; ``members`` is changed."""
+    moves, rest = [], iter(range(len(worst.cost)))
+    for cluster in vacant.tolist():
         for c in rest:
-            old, row = worst.label[c], worst.number[c]
-            if worst.cost[c] > 0 and members[old] > 1:
-                weight = 1.0 if rows.weight is None else float(worst.weight[c])
-                x = weight * worst.x[c].astype(np.float64)
-                sums[old] -= x
-                mass[old] -= weight
-                sums[cluster], mass[cluster] = x, weight
-                members[old] -= 1
+            if worst.cost[c] > 0 and members[worst.label[c]] > 1:
+                members[worst.label[c]] -= 1
                 members[cluster] = 1
-                if rows.crowd is None:
-                    labels[row] = cluster
-                else:
-                    rows.crowd.move(int(row), int(cluster), labels)
-                moved += 1
+                moves.append((cluster, c))
                 break
-    return Tally(sums, mass), moved
+    return moves
 
 
 def _find_worst(rows: Rows, centers: Floats, labels: Ints, free: Array | None, count: int) -> Worst:

@@ -115,7 +115,9 @@ class Chunks:
 
         # Each result is an array of one object, so that dask reads and works on a chunk in one task.
         count = len(self.sizes)
-        boxes = self._map_blocks(_box, shared, each, dtype=object, chunks=((1,) * count, (1,)), function=function)
+        weight = () if self.weight is None else (self.weight.array,)
+        ones = ((1,) * count, (1,))
+        boxes = self._map_blocks(_box, shared, each, *weight, function=function, dtype=object, chunks=ones)
         name, tasks = boxes.name, {}
         while count > 1:
             parts = [(name, number, 0) for number in range(count)]
@@ -137,6 +139,20 @@ class Chunks:
         call = delayed(_call, traverse=False)
         parts = [call(_pick, block, self.dtype, (), (mine,)) for block, mine in zip(self._blocks, local) if len(mine)]
         return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *_compute(*parts)])[place]
+
+    def gather(self, rows: Ints) -> Any:
+        """The same where the chunks are worked on by `call`: here, in memory."""
+        return self.take(rows)
+
+    def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:
+        """What ``function(rows, *arguments)`` returns for rows that were gathered."""
+        return function(rows, *arguments)
+
+    def keep(
+        self, function: Callable[..., Array], *shared: Any, each: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        """What `map` would return, for each chunk, if it can stay where the chunks are; else None for each."""
+        return [None] * len(self.sizes)
 
     def weigh(self, weight: Any) -> Scan:
         """Give each row a weight, from an array or a dask array of them; returns what there is to know about them."""
@@ -160,6 +176,10 @@ class Chunks:
         parts.sizes, self.weight = self.sizes, parts
         return found
 
+    def load_weight(self) -> Floats | None:
+        """Weights of all rows, brought into memory; None if all rows count alike."""
+        return None if self.weight is None else _compute(self.weight.array)[0][:, 0]
+
     def take_weight(self, rows: Ints) -> Floats | None:
         """Weights of some rows; None if all rows count alike."""
         return None if self.weight is None else self.weight.take(rows)[:, 0]
@@ -180,22 +200,26 @@ class Chunks:
     ) -> Any:
         """A dask array of what ``function(chunk, *shared, *each[number])`` returns, with the chunks of the rows.
 
-        One number for each row, or ``width`` numbers. Nothing is computed yet.
+        One number for each row, or ``width`` numbers, whatever the row weighs. Nothing is computed yet.
         """
         known = self.n >= 0
         sizes = tuple(self.sizes.tolist()) if known else self.array.chunks[0]
-        if width is None:  # dask would copy each chunk to drop its columns
-            return self._map_blocks(_call_column, shared, each, dtype, (sizes, (1,)), function=function)[:, 0]
-        return self._map_blocks(_call, shared, each, dtype, (sizes, (width,)), function=function)
+        # A column for one number, as dask would copy each chunk to drop its columns.
+        call, wide = (_call_column, 1) if width is None else (_call, width)
+        made = self._map_blocks(call, shared, each, function=function, dtype=dtype, chunks=(sizes, (wide,)))
+        return made[:, 0] if width is None else made
 
     def derive(self, function: Callable[..., Array], *shared: Any, dtype: Any, width: int) -> Chunks:
-        """The rows that ``function(chunk, *shared)`` makes of these, ``width`` numbers each."""
-        return read_chunks(self.map(function, *shared, dtype=dtype, width=width))
+        """The rows that ``function(chunk, *shared)`` makes of these, ``width`` numbers each, with the same weights."""
+        made = read_chunks(self.map(function, *shared, dtype=dtype, width=width))
+        made.weight = self.weight
+        return made
 
-    def _map_blocks(self, call: Any, shared: Any, each: Any, dtype: Any, chunks: tuple[Any, ...], **form: Any) -> Any:
+    def _map_blocks(
+        self, call: Any, shared: Any, each: Any, *weight: Any, dtype: Any, chunks: tuple[Any, ...], function: Any
+    ) -> Any:
         from dask import delayed
 
-        weight = () if self.weight is None else (self.weight.array,)
         return self.array.map_blocks(
             _call_numbered,
             *weight,
@@ -205,7 +229,7 @@ class Chunks:
             chunks=chunks,
             dtype=dtype,
             meta=np.empty((0,) * len(chunks), dtype=dtype),
-            **form,
+            function=function,
         )
 
 

@@ -260,18 +260,14 @@ def _count_chunk(chunk: Floats, shift: Floats, seen: Floats, positive: bool, par
     return np.bincount(labels[counted], minlength=len(seen)).astype(np.float64)
 
 
-def _label_chunk(
-    chunk: Floats, shift: Floats, seen: Floats, part: _Part, own: Ints, weight: Floats | None = None
-) -> Ints:
-    labels = find_nearest(_read(chunk, shift, part, weight), seen)
+def _label_chunk(chunk: Floats, shift: Floats, seen: Floats, part: _Part, own: Ints) -> Ints:
+    labels = find_nearest(_read(chunk, shift, part, None), seen)
     labels[part.tied] = own
     return labels
 
 
-def _lead_chunk(
-    chunk: Floats, shift: Floats, seen: Floats, centers: Floats, part: _Part, own: Ints, weight: Floats | None = None
-) -> Floats:
-    return lead(_read(chunk, shift, part, weight), centers, _label_chunk(chunk, shift, seen, part, own))
+def _lead_chunk(chunk: Floats, shift: Floats, seen: Floats, centers: Floats, part: _Part, own: Ints) -> Floats:
+    return lead(_read(chunk, shift, part, None), centers, _label_chunk(chunk, shift, seen, part, own))
 
 
 def _square_chunk(chunk: Floats, shift: Floats, part: _Part, weight: Floats | None = None) -> Floats:

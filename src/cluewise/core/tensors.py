@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -64,13 +64,32 @@ class Tensors(Chunks):
         each: Sequence[tuple[Any, ...]] | None = None,
     ) -> T:
         """One pass: what the twin of ``function`` returns for every chunk, combined in their order."""
-        return combine([self._call(number, function, shared, each) for number in range(len(self._parts))])
+        return combine(list(self._pass(function, shared, each)))
 
     def take(self, rows: Ints) -> Array:
         """Some rows, by their numbers, in the given order, in the memory of this process."""
         wanted, place = np.unique(rows, return_inverse=True)
         pick = find_twin(_pick)
         return np.concatenate([pick(part, mine) for part, mine in zip(self._parts, self.split(wanted))])[place]
+
+    def gather(self, rows: Ints) -> Any:
+        """Some rows, ascending, on the device."""
+        arrays = import_module("cluewise.gpu.arrays")
+        return arrays.gather(self._parts, self.split(rows), self._device)
+
+    def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:
+        """What the twin of ``function`` returns for rows that were gathered."""
+        from cluewise.gpu.arrays import one_thread
+
+        with one_thread(rows):
+            return find_twin(function)(rows, *arguments)
+
+    def keep(
+        self, function: Callable[..., Array], *shared: Any, each: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        """What the twin of ``function`` returns for each chunk, where its rows are."""
+        found = self._pass(function, shared, each)
+        return [values.to(self._parts[number].device) for number, values in enumerate(found)]
 
     def weigh(self, weight: Any) -> Scan:
         """Say that rows of tensors have no weights."""
@@ -85,24 +104,21 @@ class Tensors(Chunks):
         width: int | None = None,
     ) -> Any:
         """What the twin of ``function`` returns, with an entry for each row, in the kind of the rows."""
-        found = [self._keep(number, function, shared, each) for number in range(len(self._parts))]
-        return self._give_back(_join(found))
+        return self._give_back(_join(self.keep(function, *shared, each=each)))
 
     def derive(self, function: Callable[..., Array], *shared: Any, dtype: Any, width: int) -> Chunks:
         """The rows that the twin of ``function`` makes of these, where these are."""
-        parts = [self._keep(number, function, shared, None) for number in range(len(self._parts))]
-        return Tensors(self.array, parts, self._device)
+        return Tensors(self.array, self.keep(function, *shared), self._device)
 
-    def _keep(self, number: int, *call: Any) -> Any:
-        """A result with an entry for each row, where the rows are."""
-        return self._call(number, *call).to(self._parts[number].device)
+    def _pass(self, function: Any, shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]] | None) -> Iterator[Any]:
+        """What the twin of ``function`` returns for each chunk, on the device."""
+        from cluewise.gpu.arrays import bring, one_thread
 
-    def _call(self, number: int, function: Any, shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]] | None) -> Any:
-        from cluewise.gpu.arrays import one_thread
-
-        part = self._parts[number].to(self._device)
-        with one_thread(part):
-            return find_twin(function)(part, *shared, *(() if each is None else each[number]))
+        twin = find_twin(function)
+        for number, part in enumerate(bring(self._parts, self._device)):
+            with one_thread(part):
+                found = twin(part, *shared, *(() if each is None else each[number]))
+            yield found
 
 
 def read_tensor(X: Any) -> Tensors:

@@ -16,6 +16,7 @@ from cluewise.gpu.votes import (
     as_partitions,
     count_pairs,
     count_used,
+    find_winners,
     label_columns,
     list_changed,
     pick,
@@ -136,7 +137,9 @@ class DeviceElection:
         self._counted = True
 
     def _find_winners(self, gamma: Floats) -> Any:
-        return join([votes.argmax(dim=1).int() for votes in self._vote(gamma)])
+        ensemble = self.ensemble
+        with one_thread(ensemble.labels):
+            return find_winners(ensemble.labels, ensemble.clusters, gamma, ensemble.r)
 
     def _vote(self, gamma: Floats, rows: Ints | None = None) -> Any:
         ensemble = self.ensemble

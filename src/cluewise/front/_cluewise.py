@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from time import monotonic
@@ -28,7 +29,6 @@ from cluewise.base import (
     class_clusters,
     generator,
     map_new_chunks,
-    refuse_weight,
     send_rows,
 )
 from cluewise.centroid.assignment import cheapest_labels
@@ -46,13 +46,14 @@ from cluewise.front._fitting import (
     Elsewhere,
     Fitted,
     compare_counts,
+    find_scores,
     fit_again,
     fit_anew,
     fit_from,
     predict,
     predict_chunk,
 )
-from cluewise.front._ground import Ground
+from cluewise.front._ground import Ground, Scores
 from cluewise.front._ids import follow, list_classes
 from cluewise.front._signature import Signature, sign
 from cluewise.front._trust import doubt_labels, doubt_links, rate_sources
@@ -220,8 +221,7 @@ class Cluewise(Clusterer):
         self._reset(y, clues)
         X = send_rows(self, X, reset=True, sample_weight=sample_weight)
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            self._fit_chunks(checked_chunks(self, X), clues, deadline)
+            self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), clues, deadline)
             return self
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
@@ -245,8 +245,10 @@ class Cluewise(Clusterer):
         self._check_demands(known)
         seed = int(generator(self.random_state).integers(2**31))
         with one_blas_thread(), self._limit_threads():
-            ground = Ground(chunks, None, np.random.default_rng(seed), known.tied)
-            data = Data(ground, ground.rows, None, seed, {}, Elsewhere(chunks, known))
+            ground = Ground(chunks, chunks.load_weight(), np.random.default_rng(seed), known.tied)
+            assert ground.kept is not None
+            weight = chunks.take_weight(ground.kept)
+            data = Data(ground, ground.rows, weight, seed, {}, Elsewhere(chunks, known))
             self._learn(data, known[ground.kept], None, deadline)
 
     def update(self, clues: Any) -> Self:
@@ -335,8 +337,7 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         X = send_rows(self, X, reset=False, sample_weight=sample_weight)
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            return self._resume_chunks(checked_chunks(self, X, reset=False))
+            return self._resume_chunks(checked_chunks(self, X, reset=False, sample_weight=sample_weight))
         X = checked_data(self, X, reset=False)
         self._check_rows(X.shape[0])
         weight = None if sample_weight is None else checked_weight(sample_weight, X).astype(X.dtype, copy=False)
@@ -355,7 +356,8 @@ class Cluewise(Clusterer):
         with one_blas_thread(), self._limit_threads():
             self._refuse_other_rows(ground.sign(chunks), projected=ground.centers.shape[1] < chunks.d)
             whole = ground.complete(ground.take(chunks, ground.kept), ground.kept)
-            self._data = Data(whole, whole.rows, None, seed, {}, Elsewhere(chunks, self.clues_))
+            weight = chunks.take_weight(ground.kept)
+            self._data = Data(whole, whole.rows, weight, seed, {}, Elsewhere(chunks, self.clues_))
         return self
 
     def _check_rows(self, n: int) -> None:
@@ -370,7 +372,7 @@ class Cluewise(Clusterer):
         if not known.has_weight_of(given):
             how = "without sample_weight" if known.weight is None else "with another sample_weight"
             raise OtherRows(f"the model was fitted {how}.")
-        changed = known.find_changes(given)
+        changed = known.find_changes(given, projected=projected)
         if len(changed):
             if projected:
                 raise OtherRows("X differs from that of the fit.")
@@ -402,7 +404,8 @@ class Cluewise(Clusterer):
                 chunks, ground = data.elsewhere.chunks, data.ground
                 ground.keep(known.tied, chunks)
                 assert ground.kept is not None
-                data = data._replace(rows=ground.rows, elsewhere=Elsewhere(chunks, known))
+                weight = chunks.take_weight(ground.kept)
+                data = data._replace(rows=ground.rows, weight=weight, elsewhere=Elsewhere(chunks, known))
                 known, start = known[ground.kept], _take_start(start, ground.kept, known.n)
             self._learn(data, known, self._fitted, deadline, start)
         return self
@@ -429,8 +432,7 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         X = send_rows(self, X, reset=False)
         if is_elsewhere(X):
-            shared = self._data.ground.make_light(), self._fitted
-            return map_new_chunks(self, X, _find_labels, *shared, dtype=np.int32)
+            return map_new_chunks(self, X, _find_labels, *_learned(self._data.ground, self._fitted), dtype=np.int32)
         return self.predict_proba(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -448,7 +450,7 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         X = send_rows(self, X, reset=False)
         if is_elsewhere(X):
-            shared = self._data.ground.make_light(), self._fitted
+            shared = _learned(self._data.ground, self._fitted)
             return map_new_chunks(self, X, predict_chunk, *shared, dtype=np.float32, width=self._fitted.k)
         X = checked_data(self, X, reset=False)
         ground = self._data.ground
@@ -574,11 +576,11 @@ class Cluewise(Clusterer):
 
 def _read(data: Data, fitted: Fitted) -> tuple[Ints, Floats]:
     """The most probable cluster of each row, and its margin: some rows at a time, as probabilities need more room."""
-    n, place = len(data.rows), data.ground.place
+    n, place, scores = len(data.rows), data.ground.place, find_scores(data.ground, fitted)
     labels, margin = np.empty(n, dtype=np.int32), np.empty(n, dtype=data.rows.dtype)
     for start in range(0, n, MANY):
         part = slice(start, start + MANY)
-        P = predict(data.ground, data.rows[part], place.take(part), fitted)
+        P = data.ground.predict(data.rows[part], place.take(part), scores)
         labels[part], margin[part] = P.argmax(axis=1), find_margin(P)
     return labels, margin
 
@@ -588,7 +590,7 @@ def _spread(elsewhere: Elsewhere, ground: Ground, fitted: Fitted, found: Attribu
     chunks, known = elsewhere
     assert ground.kept is not None
     of_tied = np.searchsorted(ground.kept, known.tied)
-    cuts, light = chunks.split(known.tied), ground.make_light()
+    cuts, learned = chunks.split(known.tied), _learned(ground, fitted)
     ends = np.searchsorted(known.tied, chunks.starts[1:-1])
 
     def spread(name: str, look: Any, shared: tuple[Any, ...]) -> Any:
@@ -600,12 +602,17 @@ def _spread(elsewhere: Elsewhere, ground: Ground, fitted: Fitted, found: Attribu
     labels[ground.kept] = found["labels_"]
     classes = class_clusters(known, fitted.k)
     return {
-        "labels_": spread("labels_", _find_labels, (light, fitted)),
-        "margin_": spread("margin_", _find_margins, (light, fitted)),
+        "labels_": spread("labels_", _find_labels, learned),
+        "margin_": spread("margin_", _find_margins, learned),
         "label_doubt_": spread("label_doubt_", _find_no_doubt, ()),
         "clues_": known,
         "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=fitted.k),
     }
+
+
+def _learned(ground: Ground, fitted: Fitted) -> tuple[Ground, Scores]:
+    """What rows in chunks need to find their clusters."""
+    return ground.make_light(), find_scores(ground, fitted)
 
 
 def _look_at(chunk: Floats, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any) -> Any:
@@ -615,12 +622,18 @@ def _look_at(chunk: Floats, look: Any, shared: tuple[Any, ...], rows: Ints, own:
     return found
 
 
-def _find_labels(chunk: Floats, ground: Ground, fitted: Fitted) -> Ints:
-    return predict_chunk(chunk, ground, fitted).argmax(axis=1).astype(np.int32)
+def _find_labels(chunk: Floats, ground: Ground, scores: Scores) -> Ints:
+    return np.concatenate([P.argmax(axis=1).astype(np.int32) for P in _predict_parts(chunk, ground, scores)])
 
 
-def _find_margins(chunk: Floats, ground: Ground, fitted: Fitted) -> Floats:
-    return find_margin(predict_chunk(chunk, ground, fitted))
+def _find_margins(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
+    return np.concatenate([find_margin(P) for P in _predict_parts(chunk, ground, scores)])
+
+
+def _predict_parts(chunk: Floats, ground: Ground, scores: Scores) -> Iterator[Floats]:
+    """Probabilities of some rows at a time, as they and their references need more room than the rows."""
+    for start in range(0, max(len(chunk), 1), MANY):
+        yield predict_chunk(chunk[start : start + MANY], ground, scores)
 
 
 def _find_no_doubt(chunk: Floats) -> Floats:

@@ -14,7 +14,7 @@ from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks
 from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds, select
 from cluewise.front._evidence import Evidence
-from cluewise.front._ground import Ground, Place, spread
+from cluewise.front._ground import Ground, Place, Scores
 from cluewise.front._likelihood import Plan, Regression, soften
 from cluewise.front._starts import Starts, match
 
@@ -24,6 +24,7 @@ __all__ = [
     "Elsewhere",
     "Fitted",
     "compare_counts",
+    "find_scores",
     "fit_again",
     "fit_anew",
     "fit_from",
@@ -155,19 +156,24 @@ def _believe(right: Floats, error: float) -> Floats:
     return (1 - error) * right / ((1 - error) * right + error * (1 - right))
 
 
+def find_scores(ground: Ground, fitted: Fitted) -> Scores:
+    """What gives rows their probabilities."""
+    if fitted.weights is not None:
+        return ground.score(fitted.choice.plan.view, fitted.weights)
+    return Scores(soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32))
+
+
 def predict(ground: Ground, rows: Floats, place: Place, fitted: Fitted) -> Floats:
     """Probability of each cluster for each row."""
-    if fitted.weights is not None:
-        return ground.predict(rows, place, fitted.choice.plan.view, fitted.weights)
-    return spread(place, soften(fitted.start[ground.reference_grain], fitted.k).astype(np.float32))
+    return ground.predict(rows, place, find_scores(ground, fitted))
 
 
-def predict_chunk(chunk: Floats, ground: Ground, fitted: Fitted) -> Floats:
+def predict_chunk(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
     """The same for rows of a chunk, which are not projected yet."""
     if not len(chunk):  # which scikit-learn would refuse
-        return np.empty((0, fitted.k), dtype=np.float32)
+        return np.empty((0, scores.k), dtype=np.float32)
     rows = ground.project(chunk)
-    return predict(ground, rows, ground.locate(rows), fitted)
+    return ground.predict(rows, ground.locate(rows), scores)
 
 
 def _choose(

@@ -28,7 +28,7 @@ from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
 
-__all__ = ["VIEWS", "Ground", "Place", "find_affinity", "spread"]
+__all__ = ["VIEWS", "Ground", "Place", "Scores", "find_affinity", "spread"]
 
 CROWD, GRAINS = 100_000, 1500
 """Rows beyond which there are this many grains; before, `Grains` decides."""
@@ -71,6 +71,19 @@ class Place(NamedTuple):
     def blend(self, rows: slice, values: Floats) -> Floats:
         """Mean of the values of the nearest references of some rows; ``values`` has a line for each reference."""
         return np.einsum("ij,ijc->ic", self.share[rows].astype(np.float32, copy=False), values[self.near[rows]])
+
+
+class Scores(NamedTuple):
+    """What gives rows their probabilities, which is small: one number for each cluster instead of many features."""
+
+    by_reference: Floats  # (references, k), whose means are the probabilities themselves if there is nothing else
+    similar: Floats | None = None  # (landmarks, k)
+    columns: Floats | None = None  # (d, k)
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return self.by_reference.shape[1]
 
 
 class Ground:
@@ -194,9 +207,11 @@ class Ground:
         return chunks.derive(_project, self._projection, dtype=chunks.dtype, width=COLUMNS)
 
     def make_light(self) -> Ground:
-        """A copy with what `locate` and `predict` need, to be sent elsewhere."""
-        light = Ground.__new__(Ground)
-        light.__setstate__(self._get_saved_state() | {"kept": None})
+        """A copy with what `locate` and `predict` need, to be sent elsewhere: no features of references."""
+        light, features = Ground.__new__(Ground), ("_along", "_bases")
+        state = {name: value for name, value in self._get_saved_state().items() if name not in features}
+        references = None if self._references is None else self._references.make_light()
+        light.__setstate__(state | {"kept": None, "_references": references})
         return light
 
     def locate(self, rows: Floats) -> Place:
@@ -285,26 +300,33 @@ class Ground:
         squared += (near**2).sum(axis=1)[:, None] + (marks**2).sum(axis=1)
         return np.maximum(squared, 0.0, out=squared)
 
-    def predict(self, rows: Floats, place: Place, view: str, weights: Floats) -> Floats:
-        """Probability of every cluster for each row; ``weights`` has a line for each feature of the view."""
+    def score(self, view: str, weights: Floats) -> Scores:
+        """What `predict` needs; ``weights`` has a line for each feature of the view."""
         whole = self._bases[view] @ weights
         along, similar, columns, constant = np.split(
             whole, np.cumsum([self._along.shape[1], len(self._landmarks), self.centers.shape[1]])
         )
-        by_reference = np.empty((len(self._along), weights.shape[1]))
+        by_reference = np.empty((len(self._along), weights.shape[1]), dtype=np.float32)
 
         def look(block: slice) -> None:
             by_reference[block] = self._along[block] @ along + constant
 
         _visit(look, len(by_reference))
-        P = np.empty((len(rows), weights.shape[1]), dtype=np.float32)
+        return Scores(by_reference, similar, columns)
+
+    def predict(self, rows: Floats, place: Place, scores: Scores) -> Floats:
+        """Probability of every cluster for each row."""
+        by_reference, similar, columns = scores
+        if similar is None or columns is None:
+            return spread(place, by_reference)
+        P = np.empty((len(rows), scores.k), dtype=np.float32)
 
         def work(block: slice) -> None:
             near, far = self._parts(rows[block])
-            scores = near @ similar + far @ columns
-            scores += place.blend(block, by_reference)
-            softmax(scores)
-            P[block] = scores
+            found = near @ similar + far @ columns
+            found += place.blend(block, by_reference)
+            softmax(found)
+            P[block] = found
 
         _visit(work, len(rows))
         return P

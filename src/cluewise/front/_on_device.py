@@ -13,9 +13,7 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 from cluewise.core.tensors import find_twin
-from cluewise.front._fitting import Fitted
-from cluewise.front._ground import BLENDED, Ground
-from cluewise.front._likelihood import soften
+from cluewise.front._ground import BLENDED, Ground, Scores
 from cluewise.front._references import VISITED, References
 from cluewise.front._signature import _find_factors
 from cluewise.gpu.arrays import SINGLE
@@ -27,21 +25,21 @@ def project(chunk: Any, projection: Any) -> Any:
     return _as_rows(chunk).rotate(projection.components_)
 
 
-def predict_chunk(chunk: Any, ground: Ground, fitted: Fitted) -> Any:
+def predict_chunk(chunk: Any, ground: Ground, scores: Scores) -> Any:
     rows = _as_rows(chunk)
-    P = chunk.new_empty((rows.n, fitted.k), dtype=SINGLE)
-    for block, part in _predict(chunk, ground, fitted):
+    P = chunk.new_empty((rows.n, scores.k), dtype=SINGLE)
+    for block, part in _predict(chunk, ground, scores):
         P[block] = part
     return P
 
 
-def find_labels(chunk: Any, ground: Ground, fitted: Fitted) -> Any:
-    return predict_chunk(chunk, ground, fitted).argmax(dim=1).int()
+def find_labels(chunk: Any, ground: Ground, scores: Scores) -> Any:
+    return predict_chunk(chunk, ground, scores).argmax(dim=1).int()
 
 
-def find_margins(chunk: Any, ground: Ground, fitted: Fitted) -> Any:
-    P = predict_chunk(chunk, ground, fitted)
-    if fitted.k == 1:
+def find_margins(chunk: Any, ground: Ground, scores: Scores) -> Any:
+    P = predict_chunk(chunk, ground, scores)
+    if scores.k == 1:
         return P[:, 0]
     top = P.topk(2, dim=1).values
     return top[:, 0] - top[:, 1]
@@ -65,28 +63,25 @@ def look_at(chunk: Any, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any
     return found
 
 
-def _predict(chunk: Any, ground: Ground, fitted: Fitted) -> Iterator[tuple[slice, Any]]:
+def _predict(chunk: Any, ground: Ground, scores: Scores) -> Iterator[tuple[slice, Any]]:
     """Probabilities of the clusters, in single precision, for blocks of rows."""
     rows = _as_rows(chunk if ground._projection is None else project(chunk, ground._projection))
     near, share = _locate(rows, ground)
-    if fitted.weights is None:
-        own = rows.load(soften(fitted.start[ground.reference_grain], fitted.k))
-        for block in rows.blocks(2 * near.shape[1] * fitted.k):
-            yield block, (share[block, :, None] * own[near[block]]).sum(dim=1)
+    by_reference = rows.load(scores.by_reference)
+    if scores.similar is None or scores.columns is None:
+        for block in rows.blocks(2 * near.shape[1] * scores.k):
+            yield block, (share[block, :, None] * by_reference[near[block]]).sum(dim=1)
         return
-    whole = ground._bases[fitted.choice.plan.view] @ fitted.weights
     marks = len(ground._landmarks)
-    along, similar, columns, constant = np.split(whole, np.cumsum([ground._along.shape[1], marks, rows.d]))
-    by_reference = rows.load(ground._along @ along + constant)
-    weights, straight, level = rows.load(similar), rows.load(columns), rows.load(ground._level)
+    weights, straight, level = rows.load(scores.similar), rows.load(scores.columns), rows.load(ground._level)
     centered = DeviceRows(rows.x, ground._mean)
     landmarks = ground._landmarks - ground._mean
-    for block in rows.blocks(4 * marks + 2 * near.shape[1] * fitted.k):
+    for block in rows.blocks(4 * marks + 2 * near.shape[1] * scores.k):
         x = centered.take(block)
         alike = (-ground._gamma * centered.square(x, landmarks)).exp_() - level
-        scores = alike @ weights + x @ straight
-        scores += (share[block, :, None] * by_reference[near[block]]).sum(dim=1)
-        yield block, scores.softmax(dim=1)
+        found = alike @ weights + x @ straight
+        found += (share[block, :, None] * by_reference[near[block]]).sum(dim=1)
+        yield block, found.softmax(dim=1)
 
 
 def _locate(rows: DeviceRows, ground: Ground) -> tuple[Any, Any]:

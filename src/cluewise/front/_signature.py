@@ -26,9 +26,12 @@ class Signature(NamedTuple):
     length: Floats  # (d,) of each column
     weight: float | None  # of the weights of the rows, if there are any
 
-    def find_changes(self, other: Signature) -> Ints:
+    def find_changes(self, other: Signature, *, projected: bool) -> Ints:
         """Columns in which the rows of another signature differ."""
-        return np.flatnonzero(~(np.abs(self.rows - other.rows) <= NEAR * np.maximum(self.length, other.length)))
+        length = np.maximum(self.length, other.length)
+        if projected:  # the last principal components may be nothing but rounding
+            length = np.full_like(length, length.max())
+        return np.flatnonzero(~(np.abs(self.rows - other.rows) <= NEAR * length))
 
     def has_weight_of(self, other: Signature) -> bool:
         """Whether the rows of another signature have the same weights."""
@@ -45,13 +48,14 @@ def sign(rows: Floats, weight: Floats | None) -> Signature:
 
 
 def sign_chunks(chunks: Chunks) -> Signature:
-    """The same for rows in chunks, which have no weights."""
+    """The same for rows in chunks."""
     each = [(chunks.n, start) for start in chunks.starts[:-1].tolist()]
     total, squares = chunks.reduce(_sum, _add, each=each)
-    return Signature(total, np.sqrt(squares), None)
+    weight = None if chunks.weight is None else float(sign_chunks(chunks.weight).rows[0])
+    return Signature(total, np.sqrt(squares), weight)
 
 
-def _sum(rows: Floats, n: int, start: int) -> tuple[Floats, Floats]:
+def _sum(rows: Floats, n: int, start: int, **weight: Floats) -> tuple[Floats, Floats]:
     """What some of n rows add: sums by position, and squares."""
     total, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     factors = _find_factors(n, start, start + len(rows))

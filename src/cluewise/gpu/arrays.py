@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,9 +19,11 @@ __all__ = [
     "as_numpy",
     "as_rows",
     "as_shared",
+    "bring",
     "find_device",
     "find_precision",
     "find_room",
+    "gather",
     "give_back",
     "join",
     "numpy_type",
@@ -68,14 +71,59 @@ def find_device(name: str) -> torch.device | None:
         raise ValueError(f"device={name!r} is not a device of torch, such as 'cuda' or 'cuda:1'.") from None
     if device.type not in DEVICES:
         raise ValueError(f"device={name!r} is not one of a kind that is used; these are {' and '.join(DEVICES)}.")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+    if device.type == "cpu":
+        return device
+    if (device.index or 0) >= torch.cuda.device_count():
         return None
-    return device
+    return torch.device("cuda", torch.cuda.current_device() if device.index is None else device.index)
 
 
 def find_room(device: torch.device) -> int:
     """Free memory of a device, in bytes; the processor shares that of the rows."""
     return 2**62 if device.type == "cpu" else int(torch.cuda.mem_get_info(device)[0])
+
+
+def bring(parts: list[torch.Tensor], device: torch.device) -> Iterator[torch.Tensor]:
+    """The parts on a device, one after the other; while one is worked on, a thread sends the next one there."""
+    if all(part.device == device for part in parts):
+        yield from parts
+        return
+    sender = _Sender(parts, device)
+    with ThreadPoolExecutor(1) as thread:
+        ahead = thread.submit(sender.send, 0)
+        for number in range(len(parts)):
+            part, sent = ahead.result()
+            torch.cuda.current_stream(device).wait_event(sent)
+            if number + 1 < len(parts):
+                ahead = thread.submit(sender.send, number + 1)
+            yield part
+
+
+class _Sender:
+    """Sends parts to a card by a stream of its own, from two buffers in memory that is not swapped."""
+
+    def __init__(self, parts: list[torch.Tensor], device: torch.device) -> None:
+        self._parts, self._device = parts, device
+        self._stream, self._work = torch.cuda.Stream(device), torch.cuda.current_stream(device)
+        largest = max(parts, key=len)
+        self._buffers = [torch.empty_like(largest, pin_memory=True) for _ in range(2)]
+        self._sent = [torch.cuda.Event() for _ in range(2)]
+
+    def send(self, number: int) -> tuple[torch.Tensor, torch.cuda.Event]:
+        part, sent = self._parts[number], self._sent[number % 2]
+        sent.synchronize()  # the buffer may still be read
+        buffer = self._buffers[number % 2][: len(part)]
+        buffer.copy_(part)
+        with torch.cuda.device(self._device), torch.cuda.stream(self._stream):
+            found = buffer.to(self._device, non_blocking=True)
+            sent.record(self._stream)
+        found.record_stream(self._work)
+        return found, sent
+
+
+def gather(parts: list[torch.Tensor], rows: list[Array], device: torch.device) -> torch.Tensor:
+    """Some rows of each part, on a device."""
+    return join([part[torch.as_tensor(own, device=part.device)].to(device) for part, own in zip(parts, rows)])
 
 
 def join(parts: list[torch.Tensor]) -> torch.Tensor:

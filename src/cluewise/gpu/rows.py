@@ -8,21 +8,26 @@ by scattered additions would not be the same in every run, so a row counts by a 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from cluewise._typing import Array, Floats, Ints
+from cluewise.gpu import fused
 from cluewise.gpu.arrays import as_numpy, find_precision, numpy_type
 
-__all__ = ["Columns", "DeviceRows", "Sums", "find_equal", "find_firsts", "race", "scan_columns"]
+__all__ = ["Columns", "DeviceRows", "Sums", "find_distinct", "find_equal", "race", "scan_columns"]
 
 DIRECT = 8
 """Up to this many columns distances are computed in difference form, as in memory."""
 
 GOLDEN = -7046029254386353131
 """2⁶⁴ over the golden ratio, as a number with a sign: it mixes bits, as in SplitMix64."""
+
+FEW = 2**15
+"""Numbers that are prepared on the processor sooner than on a device, which they have to be sent to in any case."""
 
 BLOCK_BYTES = {"cpu": 2**23, "cuda": 2**29}
 """Memory of a block with its scores, by the kind of device."""
@@ -63,11 +68,18 @@ class DeviceRows:
         self.x = x
         self.n, self.d = x.shape
         self.dtype = find_precision(x)
-        self._shift = self.load(shift)
+        self.numpy_type = numpy_type(x)
+        self._origin = np.asarray(shift, dtype=np.float64)
         self._moves = bool(np.any(shift))
+
+    @cached_property
+    def _shift(self) -> torch.Tensor:
+        return self.load(self._origin)
 
     def load(self, values: Any, dtype: Any = None) -> torch.Tensor:
         """A small array on the device, in the precision of the rows unless another is given."""
+        if isinstance(values, torch.Tensor):
+            return values.to(self.x.device, dtype or self.dtype)
         return torch.tensor(np.ascontiguousarray(values), dtype=dtype or self.dtype, device=self.x.device)
 
     def load_as_is(self, values: Array) -> torch.Tensor:
@@ -91,8 +103,10 @@ class DeviceRows:
         x = self.x[block].to(self.dtype)
         return x - self._shift if self._moves else x
 
-    def find_nearest(self, centers: Floats) -> torch.Tensor:
+    def find_nearest(self, centers: Floats | torch.Tensor) -> torch.Tensor:
         """Number of the nearest center of each row, the lowest on ties."""
+        if fused.serves(self.x):
+            return fused.find_nearest(self.x, self._place(centers))
         table, labels = self._prepare(centers), self.x.new_empty(self.n, dtype=torch.int32)
         for block in self.blocks(len(centers)):
             labels[block] = self._score(self.take(block), table).argmin(dim=1).to(torch.int32)
@@ -123,7 +137,7 @@ class DeviceRows:
                 found[block] = scores.scatter_(1, own, float("inf")).amin(dim=1) - mine
         return found
 
-    def to_own(self, centers: Floats, labels: torch.Tensor) -> torch.Tensor:
+    def to_own(self, centers: Floats | torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Squared distance of each row to the center of its cluster, in double precision."""
         near, out = self.load(centers, torch.float64), self.x.new_empty(self.n, dtype=torch.float64)
         for block in self.blocks(4 * self.d):
@@ -133,21 +147,53 @@ class DeviceRows:
     def add_up(
         self, labels: torch.Tensor, k: int, points: Floats | None = None, which: torch.Tensor | None = None
     ) -> Sums:
-        """Sums, masses and, given points, squared distances of the rows (or of ``which``, a mask) of each cluster."""
+        """Sums, masses and squared distances to points of the rows (or of ``which``, a mask) of each cluster.
+
+        Labels may be k, for rows that are left out.
+        """
+        labels = labels if which is None else torch.where(which, labels, k)
+        near = None if points is None else self.load(points, torch.float64)
+        return Sums(*map(as_numpy, self.add_on_device(labels, k, near)))
+
+    def add_on_device(
+        self, labels: torch.Tensor, k: int, near: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The same as tensors, in double precision."""
+        if not fused.serves(self.x):
+            return self._add_blocks(labels, k, None if near is None else near.to(self.dtype))
+        from_points = self.x.new_zeros((k, self.d), dtype=torch.float64) if near is None else near
+        sums, mass, squares = fused.add_up(self.x, labels, self._place(from_points))
+        return sums + mass[:, None] * from_points, mass, torch.zeros_like(mass) if near is None else squares
+
+    def _add_blocks(self, labels: torch.Tensor, k: int, near: torch.Tensor | None) -> tuple[Any, Any, Any]:
         sums = torch.zeros((k, self.d), dtype=torch.float64, device=self.x.device)
         mass, squares = torch.zeros((2, k), dtype=torch.float64, device=self.x.device)
         numbers = torch.arange(k, device=self.x.device, dtype=labels.dtype)
-        near = None if points is None else self.load(points)
         for block in self.blocks(2 * k):
             x, own = self.take(block), labels[block]
             member = (own[:, None] == numbers).to(self.dtype)
-            if which is not None:
-                member *= which[block, None]
             sums += member.T @ x
             mass += member.sum(dim=0, dtype=torch.float64)
             if near is not None:
-                squares += member.T @ ((x - near[own.long()]) ** 2).sum(dim=1)
-        return Sums(as_numpy(sums), as_numpy(mass), as_numpy(squares))
+                inside = near[own.long().clamp(max=k - 1)]
+                squares += member.T @ ((x - inside) ** 2).sum(dim=1)
+        return sums, mass, squares
+
+    def step(self, centers: Floats, left_out: Ints) -> Sums:
+        """Sums and masses of the clusters, with every row at its nearest center, but for some that are left out."""
+        k = len(centers)
+        if fused.steps(self.x, k):
+            mask = self._mark(left_out) if len(left_out) else None
+            found = as_numpy(fused.step(self.x, self._place(centers), mask))
+            return Sums(found[:, 1:] - found[:, :1] * self._origin, found[:, 0], np.zeros(k))
+        near = self.find_nearest(centers)
+        near[self.load_numbers(left_out)] = k
+        return self.add_up(near, k)
+
+    def _mark(self, numbers: Ints) -> torch.Tensor:
+        mask = torch.zeros(self.n, dtype=torch.bool, device=self.x.device)
+        mask[self.load_numbers(numbers)] = True
+        return mask
 
     def add_up_by(self, factors: Floats) -> tuple[Floats, Floats]:
         """Sums of the columns, each row times its factor, and sums of their squares, in double precision."""
@@ -188,9 +234,21 @@ class DeviceRows:
             found[block] = self.take(block) @ columns
         return found
 
-    def _prepare(self, centers: Floats) -> tuple[torch.Tensor, torch.Tensor]:
+    def as_codebook(self, points: torch.Tensor) -> Floats:
+        """Points that are not relative to the shift, in memory, rounded to the precision in which rows are given."""
+        given = self.x.dtype if self.x.dtype.is_floating_point else self.dtype
+        return as_numpy(self._place(points).to(given).to(self.dtype))
+
+    def _place(self, points: Floats | torch.Tensor) -> torch.Tensor:
+        """Points that are not relative to the shift, in double precision; few of them stay on the processor."""
+        if isinstance(points, np.ndarray) and points.size < FEW:
+            return torch.from_numpy(points + self._origin)
+        return self.load(points, torch.float64) + self.load(self._origin, torch.float64)
+
+    def _prepare(self, centers: Floats | torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Centers, and half their squared lengths."""
-        return self.load(centers), self.load(0.5 * np.einsum("hj,hj->h", centers, centers, dtype=np.float64))
+        near = self.load(centers, torch.float64)
+        return near.to(self.dtype), (0.5 * (near * near).sum(dim=1)).to(self.dtype)
 
     def _score(self, x: torch.Tensor, table: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
         """(rows, k) array of half squared distances, up to a constant of the row beyond a few columns."""
@@ -204,7 +262,11 @@ class DeviceRows:
 
 
 def scan_columns(x: torch.Tensor) -> Columns:
-    """Look at all rows twice: for means and ranges, and for squares."""
+    """Look at all rows twice: for means and ranges, and for squares; kernels look once, if all numbers are finite."""
+    if len(x) and fused.serves(x):
+        mean, square, least, most = (as_numpy(values) for values in fused.scan(x))
+        if np.isfinite(mean).all():
+            return Columns(mean, square, least, most, None, 0)
     rows, (n, d) = DeviceRows(x, np.zeros(x.shape[1])), x.shape
     total, squares = torch.zeros((2, d), dtype=torch.float64, device=x.device)
     low, high = torch.full((2, d), float("inf"), dtype=torch.float64, device=x.device)
@@ -240,12 +302,15 @@ def race(squared: torch.Tensor, seed: int, count: int, start: int) -> tuple[Floa
     return as_numpy(found.values[able]), found.indices[able]
 
 
-def find_firsts(x: torch.Tensor, key: Ints) -> torch.Tensor:
-    """Numbers of the first of every set of equal rows, ascending."""
+def find_distinct(x: torch.Tensor, key: Ints) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first of every set of equal rows, in their order, and for each row its place among those."""
     hashed, order = torch.sort(_hash_rows(x, key), stable=True)
     new = torch.ones_like(hashed, dtype=torch.bool)
     new[1:] = hashed[1:] != hashed[:-1]
-    return torch.sort(order[new]).values
+    first, at = torch.sort(order[new])
+    code = torch.empty_like(order)
+    code[order] = torch.argsort(at)[new.cumsum(0) - 1]
+    return first, code.to(torch.int32)
 
 
 def find_equal(x: torch.Tensor, points: torch.Tensor, key: Ints) -> torch.Tensor:

@@ -9,10 +9,21 @@ import numpy as np
 import torch
 
 from cluewise._typing import Array, Floats, Ints
-from cluewise.gpu.arrays import as_numpy, one_thread
+from cluewise.gpu import fused
+from cluewise.gpu.arrays import as_numpy, join, one_thread
 from cluewise.gpu.rows import BLOCK_BYTES, DeviceRows
 
-__all__ = ["as_partitions", "count_pairs", "count_used", "label_columns", "list_changed", "pick", "translate", "vote"]
+__all__ = [
+    "as_partitions",
+    "count_pairs",
+    "count_used",
+    "find_winners",
+    "label_columns",
+    "list_changed",
+    "pick",
+    "translate",
+    "vote",
+]
 
 KEPT = (torch.uint8, torch.int16, torch.int32, torch.int64)
 """Types of labels that are not copied."""
@@ -84,6 +95,13 @@ def vote(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int, rows: Any
             # One vote for each row, so that nothing is added to the same place twice.
             votes.scatter_add_(1, table[own.long()][:, None], votes.new_full((len(own), 1), float(gamma[k])))
         yield votes
+
+
+def find_winners(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int) -> torch.Tensor:
+    """The cluster with most votes of each row, the lowest on ties."""
+    if fused.counts(labels, r):
+        return fused.find_winners(labels, clusters, gamma, r)
+    return join([votes.argmax(dim=1).int() for votes in vote(labels, clusters, gamma, r)])
 
 
 def list_changed(new: torch.Tensor, old: torch.Tensor) -> Ints:

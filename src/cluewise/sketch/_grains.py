@@ -20,7 +20,6 @@ from cluewise.base import (
     checked_weight,
     generator,
     map_new_chunks,
-    refuse_weight,
     send_rows,
 )
 from cluewise.core import centers
@@ -28,7 +27,16 @@ from cluewise.core.chunks import Chunks
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
 from cluewise.sketch._cells import Cells, divide, find_grains
-from cluewise.sketch._chunks import Places, Summary, find_distinct_in_chunks, find_places, summarize_chunks
+from cluewise.sketch._chunks import (
+    Places,
+    Summary,
+    count_distinct,
+    find_distinct_in_chunks,
+    find_places,
+    learn_codebook,
+    place_points,
+    summarize_chunks,
+)
 from cluewise.sketch._codebook import draw_sample, find_distinct, learn, take_rows
 from cluewise.sketch._then import GrainsThen
 
@@ -145,8 +153,7 @@ class Grains(TransformerMixin, BaseEstimator):
         """
         X = send_rows(self, X, reset=True, sample_weight=sample_weight)
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            self._fit_chunks(checked_chunks(self, X))
+            self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight))
             return self
         rows = self._check(X, sample_weight, reset=True)
         with one_blas_thread():
@@ -294,28 +301,32 @@ class Grains(TransformerMixin, BaseEstimator):
         mass = np.bincount(code, weights=rows.weight if drawn is None else None).astype(np.float64)
         used = np.flatnonzero(mass)
         sample = take_rows(rows, (first if drawn is None else drawn[first])[used], mass[used])
-        codebook, cells = _learn_codebook(sample, count, rng, whole=drawn is None)
+        points, known = learn(sample, count, rng)
+        cells = None if drawn is None else divide(sample, points, known, rng)
+        codebook, cells = place_points(sample, points, cells)
         labels = find_grains(rows, codebook, cells)
         return _summarize(rows, codebook, labels), labels, cells
 
     def _fit_chunks(self, chunks: Chunks) -> Places:
         """The same for rows in chunks; returns where to find the grain of a row, and the rows that were drawn."""
-        n, shift = chunks.n, chunks.shift
+        n, shift, weight = chunks.n, chunks.shift, chunks.load_weight()
         most, count = self._limits(n)
         rng = generator(self.random_state)
         size = int(np.clip(SAMPLE, PER_GRAIN[0] * count, PER_GRAIN[1] * count))
-        drawn = draw_sample(n, None, size, rng) if n > size else np.arange(n)
+        drawn = draw_sample(n, weight, size, rng) if n > size else np.arange(n)
         with one_blas_thread():
-            near = Rows(chunks.take(drawn), None, shift)
-            first, code = find_distinct(near.X)
+            sample = chunks.gather(drawn)
+            first, mass = chunks.call(count_distinct, sample, None if n > size else weight)
             codebook = find_distinct_in_chunks(chunks, most) if len(first) <= most else None
             cells, distinct = None, codebook is not None
             if codebook is None:
-                sample = take_rows(near, first, np.bincount(code).astype(np.float64))
-                codebook, cells = _learn_codebook(sample, count, rng, whole=n <= size or not chunks.two_levels)
-        places = Places(codebook, cells, shift, distinct, drawn, near.X)
+                whole = n <= size or not chunks.two_levels
+                codebook, cells = chunks.call(learn_codebook, sample, first, mass, shift, count, rng, whole)
+        table = codebook, cells, shift, distinct
+        places = Places(*table, drawn, sample, chunks.keep(find_places, *table))
         found, self._first_rows = summarize_chunks(chunks, places)
-        self._set(found, chunks.map(find_places, *places.table, dtype=np.int32), cells)
+        each = [(known,) for known in places.grains]
+        self._set(found, chunks.map(find_places, *table, each=each, dtype=np.int32), cells)
         return places
 
     def _merge(self, one: Summary, two: Summary) -> Summary:
@@ -355,16 +366,6 @@ class Grains(TransformerMixin, BaseEstimator):
 
 def _find_in_chunk(chunk: Floats, codebook: Floats, cells: Cells | None) -> Ints:
     return find_grains(rows_of(chunk), codebook, cells)
-
-
-def _learn_codebook(sample: Rows, count: int, rng: np.random.Generator, *, whole: bool) -> tuple[Floats, Cells | None]:
-    """Points near which rows lie, given a sample, and cells for a fast search unless the sample is all rows."""
-    points, labels = learn(sample, count, rng)
-    cells = None if whole else divide(sample, points, labels, rng)
-    if cells is not None:
-        cells = cells._replace(coarse=cells.coarse + sample.shift)
-    # Rounded before it is used, so that `transform` finds the same grains.
-    return (points + sample.shift).astype(sample.dtype), cells
 
 
 def _keep_distinct(rows: Rows, most: int) -> tuple[Summary, Ints] | None:

@@ -55,12 +55,12 @@ def _lift_labels(known: Clues, part: Ints, count: int) -> Clues:
     if "labels" not in known.kinds:
         return Clues(count)
     won = count_votes(known.labels, part, count)
-    someone = np.zeros(count, dtype=np.int64)  # any row will do for a part of which no row is known
-    someone[part[::-1]] = np.arange(known.n)[::-1]
+    decided = np.flatnonzero(won >= 0)
+    someone = np.empty(count, dtype=np.int64)
     agree = np.flatnonzero((known.labels >= 0) & (known.labels == won[part]))[::-1]
     someone[part[agree]] = agree
     # A slice of the clues keeps classes that have won no part, and with them the numbers of the others.
-    return known.only(["labels"])[someone].subset(labels=won >= 0)
+    return known.only(["labels"])[someone[decided]].at(decided, count)
 
 
 def lift_hard(hard: Clues, part: Ints, count: int, weight: float) -> Clues:

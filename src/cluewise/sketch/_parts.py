@@ -16,7 +16,16 @@ from cluewise.clues import Clues
 from cluewise.core.centers import Tally, means, tally_of
 from cluewise.core.rows import Rows
 
-__all__ = ["Division", "Parts", "Split", "divide_grains", "find_division", "follow_splits", "settle_parts"]
+__all__ = [
+    "Division",
+    "Parts",
+    "Split",
+    "divide_grains",
+    "find_division",
+    "find_inside",
+    "follow_splits",
+    "settle_parts",
+]
 
 STEPS = 3
 """Steps of 2-means."""
@@ -67,7 +76,7 @@ def find_division(rows: Rows, of_row: Ints, count: int, hard: Clues, soft: Clues
     tied, most = len(grain), len(grain) + count
     while len(grain) < most:
         # A soft cannot-link within a hard component cannot be kept, so those parts stay as they are.
-        ends = _find_inside(soft, part, range(count, tied))[: most - len(grain)]
+        ends = find_inside(soft, part, range(count, tied))[: most - len(grain)]
         if not len(ends):
             break
         origin = part[ends[:, 0]]
@@ -89,7 +98,7 @@ def follow_splits(rows: Rows, part: Ints, splits: list[Split]) -> Ints:
     return part
 
 
-def _find_inside(soft: Clues, part: Ints, fixed: range) -> Ints:
+def find_inside(soft: Clues, part: Ints, fixed: range) -> Ints:
     """Two rows that must be apart for every part that has such rows, except fixed parts: (parts, 2)."""
     heaviest_first = np.argsort(-soft.cannot_weight, kind="stable")
     pairs = [soft.cannot[heaviest_first[soft.cannot_weight[heaviest_first] > 0]]]

@@ -23,7 +23,6 @@ from cluewise.base import (
     checked_weight,
     class_clusters,
     map_new_chunks,
-    refuse_weight,
     warn_of_partial,
 )
 from cluewise.clues import Clues
@@ -33,7 +32,7 @@ from cluewise.core.threads import one_blas_thread
 from cluewise.exceptions import ClueError, UnusedClueWarning
 from cluewise.metrics import broken
 from cluewise.sketch._cells import Cells, find_grains
-from cluewise.sketch._chunks import divide_in_chunks
+from cluewise.sketch._chunks import Places, divide_in_chunks
 from cluewise.sketch._lift import lift
 from cluewise.sketch._parts import Parts, divide_grains
 
@@ -121,6 +120,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
     labels_: Ints
     parts_: Ints
+    _places: Places | None = None  # of rows in chunks
 
     def __init__(self, grains: Any, clusterer: Any) -> None:
         self.grains = grains
@@ -144,10 +144,10 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
             warn_of_partial(y, type(self).__name__)
         clusterer = self._new_clusterer()
         if is_elsewhere(X):
-            refuse_weight(self, sample_weight)
-            return self._fit_chunks(checked_chunks(self, X), clusterer, clues)
+            return self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), clusterer, clues)
         X = checked_data(self, X, reset=True)
         known = self._check_clues(clusterer, clues, X.shape[0])
+        self._places = None
         self.grains_ = clone(self.grains).fit(X, sample_weight=sample_weight)
         return self._cluster(X, clusterer, known, sample_weight)
 
@@ -156,7 +156,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n, d)
+        X : {array-like, sparse matrix, dask array, tensor} of shape (n, d)
             The data of the last fit.
         {clues}
             All of them, not only the new ones.
@@ -168,13 +168,20 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         {self}
         """
         check_is_fitted(self)
-        if is_elsewhere(X):
-            raise TypeError("refit does not take dask arrays and tensors; fit them again with all clues.")
+        if is_elsewhere(X) == (self._places is None):
+            raise TypeError("refit needs the X of the last fit; it was in memory, or not, unlike this one.")
         clusterer = self._new_clusterer()
+        if self._places is not None:
+            chunks = checked_chunks(self, X, reset=False, sample_weight=sample_weight)
+            self._check_rows(chunks.n)
+            return self._cluster_chunks(chunks, clusterer, self._check_for_chunks(clusterer, clues, chunks.n))
         X = checked_data(self, X, reset=False)
-        if X.shape[0] != len(self.parts_):
-            raise ValueError(f"refit needs the {len(self.parts_)} rows of the last fit; X has {X.shape[0]}.")
+        self._check_rows(X.shape[0])
         return self._cluster(X, clusterer, self._check_clues(clusterer, clues, X.shape[0]), sample_weight)
+
+    def _check_rows(self, n: int) -> None:
+        if n != len(self.parts_):
+            raise ValueError(f"refit needs the {len(self.parts_)} rows of the last fit; X has {n}.")
 
     def _new_clusterer(self) -> Any:
         if not hasattr(self.clusterer, "fit_predict"):
@@ -212,22 +219,36 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
     def _fit_chunks(self, chunks: Chunks, clusterer: Any, clues: Any) -> Self:
         """The same for rows in chunks, of which those with clues and a sample are in memory."""
-        known = self._check_clues(clusterer, clues, chunks.n)
+        known = self._check_for_chunks(clusterer, clues, chunks.n)
+        self.grains_ = clone(self.grains)
+        self._places = self.grains_._fit_chunks(chunks)
+        self.grains_.n_features_in_ = chunks.d
+        return self._cluster_chunks(chunks, clusterer, known)
+
+    def _check_for_chunks(self, clusterer: Any, clues: Any, n: int) -> Clues:
+        known = self._check_clues(clusterer, clues, n)
         if known.sizes is not None:
             raise ClueError("bounds on sizes cannot be kept if X is a dask array or a tensor.")
-        used, hard, soft = _sort_clues(clusterer, known)
-        self.grains_ = grains = clone(self.grains)
-        places = grains._fit_chunks(chunks)
-        grains.n_features_in_ = chunks.d
-        whole = Parts(known.tied, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
+        try:  # before the work
+            _sort_clues(clusterer, known[known.tied])
+        except ClueError:
+            _sort_clues(clusterer, known)  # whose error has the numbers of the rows
+        return known
+
+    def _cluster_chunks(self, chunks: Chunks, clusterer: Any, known: Clues) -> Self:
+        grains, places = self.grains_, self._places
+        assert places is not None
+        # The rest is about rows with clues, and those of the sample if there is a clustering that is to be avoided.
+        rows = np.union1d(known.tied, places.drawn) if known.avoid else known.tied
+        few = known[rows]
+        used, hard, soft = _sort_clues(clusterer, few)
+        whole = Parts(rows, np.arange(len(grains.sizes_)), grains.centers_, grains.sizes_)
         with one_blas_thread():
-            found = divide_in_chunks(chunks, places, whole, used.tied, hard, soft)
-        lifted = _lift(clusterer, used[found.kept], hard[found.kept], soft[found.kept], found.known)
-        labels = _fit_parts(clusterer, found.known, lifted)
-        self._publish(found.known, lifted, clusterer, labels, lambda values: found.spread(chunks, values))
-        every = np.zeros(chunks.n, dtype=labels.dtype)  # rows without clues break none
-        every[found.kept] = labels[found.known.of_row]
-        self.broken_ = _find_broken(clusterer, every, known, None)
+            found = divide_in_chunks(chunks, places, whole, rows, hard, soft)
+        lifted = _lift(clusterer, used, hard, soft, found.parts)
+        labels = _fit_parts(clusterer, found.parts, lifted)
+        self._publish(found.parts, lifted, clusterer, labels, lambda values: found.spread(chunks, values))
+        self.broken_ = _find_broken(clusterer, labels[found.parts.of_row], few, None).at(rows, chunks.n)
         return self
 
     def _publish(self, parts: Parts, lifted: Clues, clusterer: Any, labels: Ints, spread: Callable[[Any], Any]) -> None:
@@ -264,6 +285,9 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
             shared = self._label_of_grain, grains.codebook_, grains._cells
             return map_new_chunks(self, X, _predict_chunk, *shared, dtype=self._label_of_grain.dtype)
         return self._label_of_grain[self.grains_.transform(checked_data(self, X, reset=False))]
+
+    def _get_saved_state(self) -> dict[str, Any]:
+        return vars(self) | {"_places": None}  # a model without its rows is not fitted again
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
