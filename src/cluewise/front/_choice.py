@@ -16,7 +16,7 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import VIEWS
 from cluewise.front._likelihood import Plan, Regression
-from cluewise.front._starts import INFORMED, LABELED, PLAIN, Starts
+from cluewise.front._starts import AGAIN, INFORMED, LABELED, PLAIN, PROPAGATION, Starts
 
 __all__ = ["FIRST", "PULLS", "Choice", "Fold", "Search", "as_it_is", "divide_clues", "make_folds", "select"]
 
@@ -33,14 +33,14 @@ VARIATIONS: tuple[Callable[[Plan], list[Plan]], ...] = (
 )
 """Neighbors of a plan, one parameter after the other."""
 
-FIRST = Plan("propagation", "mixed", 0.1, 0.02, 0.3)
+FIRST = Plan(PROPAGATION, "mixed", 0.1, 0.02, 0.3)
 WARY = FIRST._replace(error=0.2, ridge=3.0)
 """What is tried first, for each start: if clues are right, and if many are wrong."""
 
 FINALISTS = 2
 """Starts for which everything is tried."""
 
-CANDIDATES = 5
+CANDIDATES = 6
 """Starts that are fitted to the clues at all."""
 
 ITERATIONS = 40
@@ -287,7 +287,8 @@ class Search:
 
     def _find_start(self, name: str, number: int) -> Ints:
         if (name, number) not in self._made:
-            self._made[name, number] = self._starts.find(name, self.folds[number].train)
+            first = self._find_start(PROPAGATION, number) if name == AGAIN else None
+            self._made[name, number] = self._starts.find(name, self.folds[number].train, first)
         return self._made[name, number]
 
 

@@ -125,7 +125,8 @@ class Cluewise(Clusterer):
     Notes
     -----
     The rows are divided into grains (`Grains`), each row being one if there are few; the grains form a neighbor graph.
-    Clusterings of this graph, with clues propagated along it and without any clues, are starts. From a start,
+    Clusterings of this graph, with clues propagated along it and without any clues, are starts; so is one of a second
+    graph, for which grains are stretched in directions in which the clusters of propagation differ. From a start,
     probabilities of the clusters are fitted to the clues: a softmax regression on eigenvectors of the graph, on
     similarities to landmarks and on the columns, with a pull toward the start. The likelihood allows clues to be wrong.
     If there are more rows than grains, the eigenvectors walk along the nearest rows. Start, pull and assumed share of

@@ -29,7 +29,7 @@ from cluewise.kernels.likelihood import softmax
 from cluewise.kernels.neighbors import blend
 from cluewise.sketch import Grains
 
-__all__ = ["VIEWS", "Ground", "Place", "Scores", "Use"]
+__all__ = ["VIEWS", "Ground", "Place", "Scores", "Use", "find_affinity"]
 
 CROWD, GRAINS = 100_000, 1500
 """Rows beyond which there are this many grains; before, `Grains` decides."""
@@ -260,7 +260,7 @@ class Ground:
 
     def _make_graph(self) -> None:
         """The graph of the grains, and its eigenvectors, the smoothest first."""
-        self.affinity: csr_array = neighbor_affinity(self.centers, min(NEIGHBORS, self.m - 1))
+        self.affinity: csr_array = find_affinity(self.centers)
         self.degree = degrees(self.affinity.toarray())
         self.values, self.vectors = self._find_vectors(EIGENVECTORS)
 
@@ -362,6 +362,11 @@ class Ground:
             use(block, found.astype(np.float32))
 
         _visit(work, len(rows))
+
+
+def find_affinity(points: Floats) -> csr_array:
+    """The graph of nearest neighbors, for grains or for points that stand for them."""
+    return neighbor_affinity(points, min(NEIGHBORS, len(points) - 1))
 
 
 def _project(chunk: Floats, projection: Any) -> Floats:

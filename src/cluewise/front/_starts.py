@@ -19,18 +19,22 @@ from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.graphs.laplacian import degrees, normalized
 from cluewise.front._evidence import Evidence
-from cluewise.front._ground import Ground
+from cluewise.front._ground import Ground, find_affinity
 from cluewise.front._pieces import PER_CLUSTER, embed_for_pieces, join_pieces
+from cluewise.front._stretch import stretch
 from cluewise.metrics import ari
 from cluewise.spectral import E2CP
 
-__all__ = ["INFORMED", "LABELED", "PLAIN", "Starts", "match"]
+__all__ = ["AGAIN", "INFORMED", "LABELED", "PLAIN", "PROPAGATION", "Starts", "match"]
 
 PLAIN = ("consensus", "k-means", "spectral", "Ward", "mixture")
 """Clusterings without clues."""
 
-INFORMED = ("propagation", "pieces")
-"""Clusterings of the graph after clues have propagated along it, as in E2CP, and of pieces put together by clues."""
+PROPAGATION, AGAIN = "propagation", "second propagation"
+
+INFORMED = (PROPAGATION, "pieces", AGAIN)
+"""Clusterings of the graph after clues have propagated along it, as in E2CP; of pieces put together by clues; and of
+another graph, of grains that are stretched in directions in which clusters of the first kind differ."""
 
 LABELED = ("label spreading", "nearest label")
 """Classifications, if most clues are labels."""
@@ -77,8 +81,8 @@ class Starts:
         self._is_settled = True  # whether runs of k-means agree
         self._pieces: Ints | None = None
 
-    def find(self, name: str, evidence: Evidence) -> Ints:
-        """The start of this name; ``evidence`` is about rows."""
+    def find(self, name: str, evidence: Evidence, first: Ints | None = None) -> Ints:
+        """The start of this name; ``evidence`` is about rows, and ``first`` are clusters by propagation, if known."""
         if name in PLAIN:
             return match(self.plain(name), evidence, self._ground.grain, self.k)
         known = evidence.renumber(self._ground.grain)
@@ -86,7 +90,10 @@ class Starts:
             return self._spread_labels(known)
         if name == "nearest label":
             return self._take_nearest(known)
-        labels = self._propagate(known) if name == "propagation" else self._join_pieces(known, evidence)
+        if name == AGAIN:
+            labels = self._propagate_again(known, self._propagate(known) if first is None else first)
+        else:
+            labels = self._propagate(known) if name == PROPAGATION else self._join_pieces(known, evidence)
         return match(_number(labels), evidence, self._ground.grain, self.k)
 
     # --- without clues ----------------------------------------------------------------------------------------
@@ -178,20 +185,30 @@ class Starts:
     def _propagate(self, known: Evidence) -> Ints:
         """E2CP on the graph of the grains."""
         lifted = self._lift(known)
-        return self._fit_e2cp(lifted).labels_.astype(np.int64) if lifted.kinds else self.plain("spectral")
+        if not lifted.kinds:
+            return self.plain("spectral")
+        return self._fit_e2cp(self._ground.affinity, lifted).labels_.astype(np.int64)
 
-    def _fit_e2cp(self, lifted: Clues) -> E2CP:
+    def _propagate_again(self, known: Evidence, first: Ints) -> Ints:
+        """E2CP on the graph of grains that are farther apart where the first clusters differ."""
+        ground, lifted = self._ground, self._lift(known)
+        if not lifted.kinds:
+            return first
+        affinity = find_affinity(stretch(ground.centers, ground.sizes, first))
+        return self._fit_e2cp(affinity, lifted).labels_.astype(np.int64)
+
+    def _fit_e2cp(self, affinity: csr_array, lifted: Clues) -> E2CP:
         method = E2CP(self._most, affinity="precomputed", n_init=RESTARTS, random_state=self._seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about empty clusters
-            return method.fit(self._ground.affinity, clues=lifted)
+            return method.fit(affinity, clues=lifted)
 
     def embed(self, evidence: Evidence) -> Floats:
         """Grains after clues have propagated, with a column for each cluster: the first k are for k clusters."""
         lifted = self._lift(evidence.renumber(self._ground.grain))
         if not lifted.kinds:
             return self._ground.lead(self._most) / np.sqrt(self._ground.degree)[:, None]
-        return self._fit_e2cp(lifted).embedding_
+        return self._fit_e2cp(self._ground.affinity, lifted).embedding_
 
     def group(self, points: Floats, evidence: Evidence) -> Ints:
         """Propagation from an embedding for at least as many clusters: far cheaper than to propagate anew."""
