@@ -4,8 +4,8 @@
 Every figure is the median of ``--repeats`` runs, with the kernels of `gpu.fused` and in plain torch. P9: the vote of
 300 partitions against one read of their labels. P11: one step of k-means with ten clusters against one read of the
 rows. P17: rows on the device to labels with 2,000 links, and other links with the same grains. P18: the rate at which
-rows find the nearest of 2,048 centers against that of the plain product of the same matrices. Last, the labels of rows
-on the device beside those of the same rows in memory.
+rows find the nearest of 2,048 centers against that of the plain product of the same matrices, and flash-kmeans if it is
+installed. Last, the labels of rows on the device beside those of the same rows in memory.
 """
 
 from __future__ import annotations
@@ -77,6 +77,14 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"     {work / found:.3g} of {work / floor:.3g} TFLOP/s; labels equal to float32's: {float(same):.4%}")
     with plain():
         show("", "in plain torch", measure(lambda: rows.find_nearest(many)), floor, "the product")
+    rival = import_rival()
+    if rival is not None:
+        squares = torch.cat([(x.float() ** 2).sum(dim=1) for x in X.split(2**17)])
+        near = [torch.tensor(points, device=device).to(X.dtype)[None] for points in (ten, many)]
+        assign, update = rival
+        show("", "flash-kmeans", measure(lambda: assign(X[None], near[1], squares[None])), floor, "the product")
+        theirs = measure(lambda: update(X[None], assign(X[None], near[0], squares[None]), near[0]))
+        show("", "flash-kmeans, step, 10 clusters", theirs, measure(lambda: read(X)), "one read")
     truth = y.cpu().numpy()
     batches = [cw.Clues.sample(truth, pairs=PAIRS, random_state=seed) for seed in (0, 1)]
     grains = cw.Grains(GRAINS, random_state=0)
@@ -93,6 +101,17 @@ def main(arguments: list[str] | None = None) -> None:
         show("", "Cluewise, to labels", found, 0.1, "the goal of P17")
         print(f"     ARI {cw.metrics.ari(truth, model.labels_.cpu().numpy()):.2f}")
     compare_labels(device)
+
+
+def import_rival() -> tuple[Callable[..., Any], Callable[..., Any]] | None:
+    """Assignment and update of flash-kmeans; None, after a sentence, where it is not installed."""
+    try:
+        from flash_kmeans.assign_euclid_triton import euclid_assign_triton
+        from flash_kmeans.centroid_update_triton import triton_centroid_update_sorted_euclid
+    except ImportError:
+        print("     flash-kmeans is not installed here")
+        return None
+    return euclid_assign_triton, triton_centroid_update_sorted_euclid
 
 
 @contextmanager

@@ -12,7 +12,6 @@ pytestmark = [pytest.mark.needs_torch, pytest.mark.needs_triton]
 @pytest.fixture
 def both(monkeypatch):
     """What a call returns in plain torch, and with kernels that Triton interprets."""
-    monkeypatch.setenv("TRITON_INTERPRET", "1")
     from cluewise.gpu import fused
 
     def call(function):

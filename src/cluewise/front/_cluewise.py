@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from time import monotonic
@@ -594,11 +593,12 @@ def _spread(elsewhere: Elsewhere, ground: Ground, fitted: Fitted, found: Attribu
     of_tied = np.searchsorted(ground.kept, known.tied)
     cuts, learned = chunks.split(known.tied), _learned(ground, fitted)
     ends = np.searchsorted(known.tied, chunks.starts[1:-1])
+    outcomes = chunks.keep(_find_outcome, *learned)
 
     def spread(name: str, look: Any, shared: tuple[Any, ...]) -> Any:
         """An attribute with an entry for each row; rows with clues have what was settled in memory."""
         own = np.split(found[name][of_tied], ends)
-        return chunks.map(_look_at, look, shared, each=list(zip(cuts, own)), dtype=found[name].dtype)
+        return chunks.map(_look_at, look, shared, each=list(zip(cuts, own, outcomes)), dtype=found[name].dtype)
 
     labels = np.zeros(known.n, dtype=np.int32)  # rows without clues break none
     labels[ground.kept] = found["labels_"]
@@ -617,28 +617,33 @@ def _learned(ground: Ground, fitted: Fitted) -> tuple[Ground, Scores]:
     return ground.make_light(), find_scores(ground, fitted)
 
 
-def _look_at(chunk: Floats, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any) -> Any:
+def _look_at(chunk: Floats, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any, outcome: Any) -> Any:
     """What ``look`` finds for the rows of a chunk, but for some rows, of which it is known."""
-    found = look(chunk, *shared).astype(own.dtype, copy=False)
+    found = look(chunk, *shared, outcome).astype(own.dtype, copy=False)
     found[rows] = own
     return found
 
 
-def _find_labels(chunk: Floats, ground: Ground, scores: Scores) -> Ints:
-    return np.concatenate([P.argmax(axis=1).astype(np.int32) for P in _predict_parts(chunk, ground, scores)])
+def _find_labels(chunk: Floats, ground: Ground, scores: Scores, outcome: Any = None) -> Ints:
+    known = _find_outcome(chunk, ground, scores) if outcome is None else outcome
+    return known[:, 0].astype(np.int32)
 
 
-def _find_margins(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
-    return np.concatenate([find_margin(P) for P in _predict_parts(chunk, ground, scores)])
+def _find_margins(chunk: Floats, ground: Ground, scores: Scores, outcome: Any = None) -> Floats:
+    known = _find_outcome(chunk, ground, scores) if outcome is None else outcome
+    return known[:, 1]
 
 
-def _predict_parts(chunk: Floats, ground: Ground, scores: Scores) -> Iterator[Floats]:
-    """Probabilities of some rows at a time, as they and their references need more room than the rows."""
-    for start in range(0, max(len(chunk), 1), MANY):
-        yield predict_chunk(chunk[start : start + MANY], ground, scores)
+def _find_outcome(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
+    """(n, 2) cluster and margin of each row; some rows at a time, as probabilities need more room than the rows."""
+    found = np.empty((len(chunk), 2), dtype=np.float32)
+    for start in range(0, len(chunk), MANY):
+        P = predict_chunk(chunk[start : start + MANY], ground, scores)
+        found[start : start + MANY] = np.column_stack([P.argmax(axis=1), find_margin(P)])
+    return found
 
 
-def _find_no_doubt(chunk: Floats) -> Floats:
+def _find_no_doubt(chunk: Floats, outcome: Any) -> Floats:
     return np.full(len(chunk), np.nan)
 
 

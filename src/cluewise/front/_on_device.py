@@ -33,19 +33,28 @@ def predict_chunk(chunk: Any, ground: Ground, scores: Scores) -> Any:
     return P
 
 
-def find_labels(chunk: Any, ground: Ground, scores: Scores) -> Any:
-    return predict_chunk(chunk, ground, scores).argmax(dim=1).int()
+def find_labels(chunk: Any, ground: Ground, scores: Scores, outcome: Any = None) -> Any:
+    return _know(chunk, ground, scores, outcome)[:, 0].int()
 
 
-def find_margins(chunk: Any, ground: Ground, scores: Scores) -> Any:
-    P = predict_chunk(chunk, ground, scores)
-    if scores.k == 1:
-        return P[:, 0]
-    top = P.topk(2, dim=1).values
-    return top[:, 0] - top[:, 1]
+def find_margins(chunk: Any, ground: Ground, scores: Scores, outcome: Any = None) -> Any:
+    return _know(chunk, ground, scores, outcome)[:, 1]
 
 
-def find_no_doubt(chunk: Any) -> Any:
+def _know(chunk: Any, ground: Ground, scores: Scores, outcome: Any) -> Any:
+    return find_outcome(chunk, ground, scores) if outcome is None else outcome.to(chunk.device)
+
+
+def find_outcome(chunk: Any, ground: Ground, scores: Scores) -> Any:
+    found = chunk.new_empty((len(chunk), 2), dtype=SINGLE)
+    for block, P in _predict(chunk, ground, scores):
+        top = P.topk(min(2, scores.k), dim=1).values
+        found[block, 0] = P.argmax(dim=1).to(SINGLE)
+        found[block, 1] = top[:, 0] - top[:, 1] if scores.k > 1 else top[:, 0]
+    return found
+
+
+def find_no_doubt(chunk: Any, outcome: Any) -> Any:
     return chunk.new_full((len(chunk),), np.nan).double()
 
 
@@ -55,8 +64,8 @@ def sum(rows: Any, n: int, start: int) -> tuple[Floats, Floats]:
     return near.add_up_by(factors)
 
 
-def look_at(chunk: Any, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any) -> Any:
-    found, here = find_twin(look)(chunk, *shared), _as_rows(chunk)
+def look_at(chunk: Any, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any, outcome: Any) -> Any:
+    found, here = find_twin(look)(chunk, *shared, outcome), _as_rows(chunk)
     known = here.load_as_is(own)
     found = found.to(known.dtype)
     found[here.load_numbers(rows)] = known

@@ -39,35 +39,53 @@ def nearest_listed(rows: DeviceRows, own: torch.Tensor, around: Around, keep: in
     squared = rows.x.new_empty((rows.n, keep), dtype=torch.float64)
     order = torch.argsort(own, stable=True)
     ends = np.cumsum(own.bincount(minlength=len(around.centers)).cpu().numpy())
-    centers, points = rows.load(around.centers, torch.float64), rows.load(around.points, torch.float64)
+    lists = _Lists(rows, around)
     for cell, (start, stop) in enumerate(zip([0, *ends[:-1].tolist()], ends.tolist())):
         if start < stop:
-            _search_cell(rows, order[start:stop], cell, around, centers, points, near, squared)
+            _search_cell(rows, order[start:stop], cell, lists, near, squared)
     return near, squared
 
 
+class _Lists:
+    """Cells, points and the points listed for each cell, on the device: work would wait for lists sent one by one."""
+
+    def __init__(self, rows: DeviceRows, around: Around) -> None:
+        sizes = np.diff(around.first)[around.listed]
+        count = sizes.ravel()
+        before = np.cumsum(count) - count
+        points = np.repeat(around.first[around.listed].ravel() - before, count) + np.arange(count.sum())
+        homes = np.tile(np.arange(around.listed.shape[1]), len(sizes))
+        self.visits = min(around.visits, around.listed.shape[1])
+        self.centers = rows.load(around.centers, torch.float64)
+        self.points = rows.load(around.points, torch.float64)
+        self.cells = rows.load_numbers(around.listed)
+        self._listed = rows.load_numbers(points)
+        self._home = rows.load_numbers(np.repeat(homes, count))
+        self._ends = np.append(0, np.cumsum(sizes.sum(axis=1))).tolist()
+
+    def take(self, cell: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Points listed for a cell, and the place of the cell of each among those listed."""
+        own = slice(self._ends[cell], self._ends[cell + 1])
+        return self._listed[own], self._home[own]
+
+
 def _search_cell(
-    rows: DeviceRows, mine: torch.Tensor, cell: int, around: Around, centers: Any, points: Any, near: Any, squared: Any
+    rows: DeviceRows, mine: torch.Tensor, cell: int, lists: _Lists, near: torch.Tensor, squared: torch.Tensor
 ) -> None:
     """Write the lines of the rows of a cell."""
-    cells = around.listed[cell]
-    sizes = around.first[cells + 1] - around.first[cells]
-    listed = np.concatenate([np.arange(around.first[c], around.first[c + 1]) for c in cells])
-    at = rows.load_numbers(listed)
-    home = rows.load_numbers(np.repeat(np.arange(len(cells)), sizes))
-    middle = centers[cell]
-    middles = (centers[rows.load_numbers(cells)] - middle).to(rows.dtype)
+    at, home = lists.take(cell)
+    points, middle = lists.points, lists.centers[cell]
+    middles = (lists.centers[lists.cells[cell]] - middle).to(rows.dtype)
     candidates = (points[at] - middle).to(rows.dtype)
     lengths = 0.5 * (candidates * candidates).sum(dim=1)
-    keep, most = near.shape[1], min(near.shape[1] + SPARE, len(listed))
-    visits = min(around.visits, len(cells))
-    for block in rows.blocks(3 * len(listed), len(mine)):
+    keep, most = near.shape[1], min(near.shape[1] + SPARE, len(at))
+    for block in rows.blocks(3 * len(at), len(mine)):
         here = mine[block]
         x = rows.take(here).double()
         close = (x - middle).to(rows.dtype)
         away = torch.cdist(close, middles, compute_mode="donot_use_mm_for_euclid_dist")
         visited = torch.zeros_like(away, dtype=torch.bool)
-        visited.scatter_(1, torch.topk(away, visits, largest=False).indices, True)
+        visited.scatter_(1, torch.topk(away, lists.visits, largest=False).indices, True)
         scores = torch.addmm(lengths, close, candidates.T, alpha=-1)
         scores.masked_fill_(~visited[:, home], float("inf"))
         best = torch.topk(scores, most, largest=False)

@@ -8,12 +8,12 @@ by scattered additions would not be the same in every run, so a row counts by a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
+from cluewise._lazy import lazy
 from cluewise._typing import Array, Floats, Ints
 from cluewise.gpu import fused
 from cluewise.gpu.arrays import as_numpy, find_precision, numpy_type
@@ -72,7 +72,7 @@ class DeviceRows:
         self._origin = np.asarray(shift, dtype=np.float64)
         self._moves = bool(np.any(shift))
 
-    @cached_property
+    @lazy
     def _shift(self) -> torch.Tensor:
         return self.load(self._origin)
 
