@@ -1,4 +1,4 @@
-"""Examples of modules that need torch or Triton are run where these are installed; kernels of Triton are interpreted."""
+"""Examples of modules that need torch or Triton are run where these are; kernels of Triton are interpreted."""
 
 import os
 from importlib.util import find_spec
