@@ -22,6 +22,9 @@ KINDS: tuple[str, ...] = ("cuda",)
 
 HALVES = (torch.bfloat16, torch.float16)
 
+ROOM = 227 * 2**10
+"""Shared memory of the cards for which the shapes of blocks were chosen (H100, H200); others with less use plain torch."""
+
 THIN = 16
 """Products need this many columns, and centers."""
 
@@ -49,12 +52,24 @@ TURNS = 20
 
 def serves(x: torch.Tensor) -> bool:
     """Whether these kernels work on rows."""
-    return x.device.type in KINDS and x.dtype in HALVES and x.shape[1] >= THIN and x.stride(1) == 1 and _has_triton()
+    fits = len(x) > 0 and x.shape[1] >= THIN and x.stride(1) == 1
+    return fits and x.dtype in HALVES and _compiles(x.device) and _room(x.device) >= ROOM
+
+
+def _compiles(device: torch.device) -> bool:
+    return device.type in KINDS and _has_triton()
 
 
 @cache
 def _has_triton() -> bool:
     return find_spec("triton") is not None
+
+
+def _room(device: torch.device) -> int:
+    """Shared memory that a program may have, in bytes."""
+    if device.type != "cuda":
+        return ROOM
+    return int(getattr(torch.cuda.get_device_properties(device), "shared_memory_per_block_optin", 0))
 
 
 def find_nearest(x: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
@@ -195,7 +210,7 @@ def scan(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, tor
 
 def counts(labels: torch.Tensor, r: int) -> bool:
     """Whether `find_winners` works for labels of partitions with so many clusters."""
-    return labels.device.type in KINDS and r <= PER * WORDS and labels.is_contiguous() and _has_triton()
+    return _compiles(labels.device) and r <= PER * WORDS and labels.is_contiguous() and labels.shape[1] > 0
 
 
 def find_winners(labels: torch.Tensor, clusters: Array, gamma: Floats, r: int) -> torch.Tensor:
