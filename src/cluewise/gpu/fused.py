@@ -23,7 +23,7 @@ KINDS: tuple[str, ...] = ("cuda",)
 HALVES = (torch.bfloat16, torch.float16)
 
 ROOM = 227 * 2**10
-"""Shared memory of the cards for which the shapes of blocks were chosen (H100, H200); others with less use plain torch."""
+"""Shared memory of the cards that blocks were made for (H100, H200), in bytes; cards with less use plain torch."""
 
 THIN = 16
 """Products need this many columns, and centers."""
