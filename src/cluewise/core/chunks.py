@@ -145,7 +145,7 @@ class Chunks:
         return self.take(rows)
 
     def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:
-        """What ``function(rows, *arguments)`` returns for rows that were gathered."""
+        """What ``function(rows, *arguments)`` returns for rows that were gathered or are in memory."""
         return function(rows, *arguments)
 
     def keep(

@@ -78,9 +78,10 @@ class Tensors(Chunks):
         return arrays.gather(self._parts, self.split(rows), self._device)
 
     def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:
-        """What the twin of ``function`` returns for rows that were gathered."""
-        from cluewise.gpu.arrays import one_thread
+        """What the twin of ``function`` returns for rows that were gathered, or that are in memory and are sent now."""
+        from cluewise.gpu.arrays import as_shared, one_thread
 
+        rows = as_shared(rows).to(self._device) if isinstance(rows, np.ndarray) else rows
         with one_thread(rows):
             return find_twin(function)(rows, *arguments)
 

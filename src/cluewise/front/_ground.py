@@ -138,7 +138,7 @@ class Ground:
         self._make_graph()
         count = min(EIGENVECTORS, self.m)
         along = self.vectors[:, :count] * np.sqrt((1 - STAY) / (1 - STAY * self.values[:count]))
-        self._references = References(rows, self.grain, self.centers, along, chosen) if within else None
+        self._references = References(rows, self.grain, self.centers, along, chosen, chunks) if within else None
         self._place: Place | None = None
         self._prepare_features(along, rng)
 

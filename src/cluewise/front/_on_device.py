@@ -16,7 +16,7 @@ from cluewise.core.tensors import find_twin
 from cluewise.front._ground import BLENDED, Ground, Scores
 from cluewise.front._references import VISITED, References
 from cluewise.front._signature import _find_factors
-from cluewise.gpu.arrays import SINGLE
+from cluewise.gpu.arrays import SINGLE, as_numpy
 from cluewise.gpu.neighbors import Around, blend, nearest_listed
 from cluewise.gpu.rows import DeviceRows
 
@@ -103,11 +103,20 @@ def _locate(rows: DeviceRows, ground: Ground) -> tuple[Any, Any]:
     return _find_references(rows, own, references)
 
 
+def search_graph(rows: Any, references: References) -> tuple[Ints, Floats]:
+    every = _as_rows(rows)
+    some = _as_rows(every.take(every.load_numbers(references._chosen)))
+    near, squared = nearest_listed(some, some.load_numbers(references.grain), _around(references), references._width)
+    return as_numpy(near).astype(np.int32), as_numpy(squared)
+
+
+def _around(references: References) -> Around:
+    points = np.ascontiguousarray(references._columns.T)
+    return Around(references._centers, references._listed, references._first, points, VISITED)
+
+
 def _find_references(rows: DeviceRows, own: Any, references: References) -> tuple[Any, Any]:
-    around = Around(
-        references._centers, references._listed, references._first, np.ascontiguousarray(references._columns.T), VISITED
-    )
-    near, squared = nearest_listed(rows, own, around, references._width)
+    near, squared = nearest_listed(rows, own, _around(references), references._width)
     scale, gap = rows.load(references._scale).double(), squared.sqrt()
     least = gap[:, -1:].clamp(min=float(references._scale.min()))
     far = (gap / least) * (gap / scale[near])

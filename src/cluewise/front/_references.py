@@ -14,11 +14,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cluewise._typing import Bools, Floats, Ints
+from cluewise.core.chunks import Chunks
 from cluewise.core.graphs.neighbors import nearest_rows
 from cluewise.core.threads import map_blocks
 from cluewise.kernels.neighbors import nearest_listed
 
-__all__ = ["References", "average", "choose_references", "has_numbers"]
+__all__ = ["References", "average", "choose_references", "has_numbers", "search_graph"]
 
 MOST = 60_000
 """References at most."""
@@ -54,6 +55,8 @@ class References:
         Features of the grains.
     chosen : ndarray of ints
         Numbers of the rows that are references; a grain without one adds its first row.
+    chunks : Chunks, optional
+        Where to look for the nearest references of each reference, if not in memory.
     """
 
     _is_short = False  # whether numbers and shares have two bytes each, which matters if most rows are no references
@@ -65,6 +68,7 @@ class References:
         centers: Floats,
         features: Floats,
         chosen: Ints,
+        chunks: Chunks | None = None,
     ) -> None:
         m = len(centers)
         self._is_short = len(rows) > 2 * len(chosen) and MOST + m <= np.iinfo(np.uint16).max
@@ -82,12 +86,7 @@ class References:
         self._columns = np.empty((rows.shape[1], count), dtype=rows.dtype)
         for part in _cut(count):
             self._columns[:, part] = rows[self._chosen[part]].T
-        near, squared = np.empty((count, self._width), dtype=np.int32), np.empty((count, self._width))
-
-        def work(part: slice) -> None:
-            near[part], squared[part] = self._search(rows[self._chosen[part]], self.grain[part])
-
-        _do(work, _cut(count))
+        near, squared = search_graph(rows, self) if chunks is None else chunks.call(search_graph, rows, self)
         far = np.sqrt(squared[:, -1])
         self._scale = np.maximum(far, far[far > 0].min()) if far.any() else np.ones(count)
         self._near, self._share = near, self._weigh(near, squared)
@@ -188,6 +187,18 @@ class References:
         far = (gap / own) * (gap / self._scale[near])
         share = np.exp(far.min(axis=1, keepdims=True) - far)  # of a row far from all, the nearest still counts
         return (share / share.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def search_graph(rows: Floats, references: References) -> tuple[Ints, Floats]:
+    """The graph of the references, which are some of the rows: the nearest of each, and squared distances."""
+    chosen, shape = references._chosen, (len(references.grain), references._width)
+    near, squared = np.empty(shape, dtype=np.int32), np.empty(shape)
+
+    def work(part: slice) -> None:
+        near[part], squared[part] = references._search(rows[chosen[part]], references.grain[part])
+
+    _do(work, _cut(len(chosen)))
+    return near, squared
 
 
 def choose_references(n: int, weight: Floats | None, rng: np.random.Generator) -> Ints:
