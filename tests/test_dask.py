@@ -359,6 +359,16 @@ def test_grains_then_is_that_of_memory(method):
     assert_array_equal(other.predict(in_chunks(X, 70)).compute(), own.predict(X))
 
 
+def test_other_clues_with_the_same_grains_and_other_chunks():
+    X, y = make_rings(1500)
+    clues = [Clues.sample(y, pairs=count, random_state=count) for count in (100, 300)]
+    model = Grains(24, random_state=0).then(cw.PCKMeans(3, random_state=0))
+    own, other = (clone(model).fit(one, clues=clues[0]) for one in (X, in_chunks(X, 700)))
+    for chunked in (in_chunks(X, 700), in_chunks(X, 5, 900), in_chunks(X)):
+        for more in (clues[1], None):
+            assert_array_equal(other.refit(chunked, clues=more).labels_.compute(), own.refit(X, clues=more).labels_)
+
+
 def test_grains_then_follows_clues_about_a_few_of_many_rows():
     """Beyond the sample, rows without clues follow the splits of those in memory."""
     X, y = make_rings(80_000)
@@ -379,7 +389,7 @@ def test_frames_of_numbers():
 def test_what_grains_of_dask_arrays_cannot_do():
     X = in_chunks(make_rings(300)[0])
     model = Grains(20).then(cw.PCKMeans(2))
-    with pytest.raises(TypeError, match="refit needs the X of the last fit; it was in memory, or not, unlike this one"):
+    with pytest.raises(TypeError, match="refit needs the X of the last fit: an array in memory"):
         model.fit(X).refit(np.ones((300, 2)))
     with pytest.raises(TypeError, match="partial_fit takes one chunk after the other; fit takes dask arrays"):
         Grains().partial_fit(X)

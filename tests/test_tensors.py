@@ -199,8 +199,20 @@ def test_other_clues_with_the_same_grains(method):
     expected = own.refit(X, clues=clues[1])
     assert_array_equal(other.refit(as_tensor(X), clues=clues[1]).labels_.numpy(), expected.labels_)
     assert other.broken_ == expected.broken_
+    assert_array_equal(other.refit(as_tensor(X)).labels_.numpy(), own.refit(X).labels_)
     with pytest.raises(ValueError, match="refit needs the 1000 rows of the last fit; X has 10"):
         other.refit(as_tensor(X[:10]))
+
+
+@pytest.mark.parametrize("method", ["KCC", "PartitionKMeans"])
+def test_grains_break_partitions(method):
+    X, _ = make_blobs(600)
+    rng = np.random.default_rng(0)
+    partition = np.where(rng.random(600) < 0.3, rng.integers(2, size=600), -1)
+    model = cw.Grains(40, random_state=0).then(getattr(cw, method)(K, random_state=0))
+    own, other = fit_both(model, X, Clues(600, partitions=[partition]))
+    assert "partitions" in own.broken_.kinds
+    assert other.broken_ == own.broken_
 
 
 CASES = {
@@ -281,6 +293,9 @@ def test_saved_models_leave_out_what_is_on_the_device(tmp_path):
         loaded = cw.load(tmp_path / "model.cw")
         assert not hasattr(loaded, "labels_")
         assert_array_equal(loaded.predict(X), model.predict(X))
+    for rows in (X, X.numpy()):
+        with pytest.raises(ValueError, match="a model that was loaded has no rows to refit; fit it first"):
+            loaded.refit(rows)
 
 
 def test_what_needs_rows_in_memory_says_so():
@@ -294,7 +309,7 @@ def test_what_needs_rows_in_memory_says_so():
     with pytest.raises(TypeError, match="fit takes dask arrays and tensors"):
         cw.Grains().partial_fit(X)
     model = cw.Grains().then(cw.PCKMeans(2, random_state=0)).fit(X)
-    with pytest.raises(TypeError, match="refit needs the X of the last fit; it was in memory, or not, unlike this one"):
+    with pytest.raises(TypeError, match="refit needs the X of the last fit: an array in memory"):
         model.refit(X.numpy())
     with pytest.raises(TypeError, match="categorical_features must be None if X is a dask array or a tensor"):
         cw.PartitionKMeans(2, categorical_features=[0]).fit(X)

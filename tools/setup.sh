@@ -59,14 +59,18 @@ fi
 # Tensors are tested on the processor. The usual build of torch brings gigabytes for graphics cards, so it has to be one
 # without, and pip has to find it, as uv would take the other: on Linux from where PIP_FIND_LINKS or PIP_EXTRA_INDEX_URL
 # say; torch's own page names an index. Elsewhere the usual build is small.
-# Triton, which comes with builds for cards, interprets its kernels on the processor.
-if [ "$extra" = test ] && ! "$venv/bin/python" -c "import torch, triton" 2>/dev/null; then
+if [ "$extra" = test ] && ! "$venv/bin/python" -c "import torch" 2>/dev/null; then
   build=torch==2.13.0
-  if [ "$(uname)" = Linux ]; then build="$build+cpu triton==3.9.0"; fi
-  say "installing $build, for tests of tensors (400 MB)"
-  # shellcheck disable=SC2086 # two words are two packages
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$wanted" $build 2>/dev/null ||
+  if [ "$(uname)" = Linux ]; then build=$build+cpu; fi
+  say "installing $build, for tests of tensors (200 MB)"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -c "$wanted" "$build" 2>/dev/null ||
     say "pip finds no $build here; tests of tensors will be skipped"
+fi
+# Builds of torch for cards bring Triton, which also interprets its kernels on the processor; there is one for Linux.
+if [ "$extra" = test ] && [ "$(uname)" = Linux ] && ! "$venv/bin/python" -c "import triton" 2>/dev/null; then
+  say "installing triton==3.9.0, for tests of kernels (200 MB)"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check triton==3.9.0 2>/dev/null ||
+    say "pip finds no Triton here; tests of kernels will be skipped"
 fi
 
 # The tests run in several processes, each of which would compile the same kernels; the demo compiles what it uses.

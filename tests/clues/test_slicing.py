@@ -288,3 +288,13 @@ def test_bare_pairs_are_not_sliced() -> None:
     pairs = np.array([[0, 9], [1, 2]])
     fitted = cross_validate(Recorder(), np.zeros((10, 1)), cv=KFold(5), params={"clues": pairs}, return_estimator=True)
     assert all(estimator.clues_.tolist() == pairs.tolist() for estimator in fitted["estimator"])
+
+
+@given(some_clues(), st.data())
+def test_clues_that_were_placed_among_more_rows_are_found_there(clues: Clues, data: st.DataObject) -> None:
+    n = clues.n + data.draw(st.integers(0, 5))
+    rows = np.array(sorted(data.draw(st.permutations(range(n)))[: clues.n]))
+    whole = clues.at(rows, n)
+    assert whole.n == n
+    assert set(whole.tied.tolist()) <= set(rows.tolist())
+    assert whole[rows] == clues

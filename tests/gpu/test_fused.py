@@ -60,10 +60,20 @@ def test_clusters_of_many_rows_and_of_none(both, monkeypatch):
     monkeypatch.setattr(module, "PIECE", 32)
     rng, rows = make_rows(300, 20)
     labels = rows.load_as_is(np.where(np.arange(300) < 280, 1, 3).astype(np.int32))
-    plain, fused = both(lambda: rows.add_up(labels, 5, rng.normal(size=(5, 20))))
+    points = rng.normal(size=(5, 20))
+    plain, fused = both(lambda: rows.add_up(labels, 5, points))
     assert_array_equal(fused.mass, [0, 280, 0, 20, 0])
     for one, two in zip(fused, plain):
-        assert two.shape == one.shape
+        assert_allclose(one, two, rtol=1e-4, atol=1e-3)
+
+
+def test_centers_that_half_precision_cannot_hold(both):
+    _, rows = make_rows(20, 16)
+    centers = np.array([[1e5] * 16, [-2e5] * 16])
+    for found in both(lambda: rows.find_nearest(centers)):
+        assert_array_equal(found, 0)
+    for found in both(lambda: rows.step(centers, np.arange(3))):
+        assert_array_equal(found.mass, [17, 0])
 
 
 def test_equally_near_centers(both):

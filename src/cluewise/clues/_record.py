@@ -210,8 +210,8 @@ class Record:
         """
         own = np.asarray(rows, dtype=np.int64)
 
-        def spread(codes: Ints) -> Ints:
-            every = np.full(n, UNASSIGNED, dtype=codes.dtype)
+        def spread(codes: Ints, missing: int = UNASSIGNED) -> Ints:
+            every = np.full(n, missing, dtype=codes.dtype)
             every[own] = codes
             return every
 
@@ -227,7 +227,7 @@ class Record:
             _cannot=self._cannot.at(own),
             together=in_order(g.renumbered(spread(g.codes)) for g in self.together),
             apart=in_order(g.renumbered(spread(g.codes)) for g in self.apart),
-            partitions=tuple(map(spread, self.partitions)),
+            partitions=tuple(spread(codes, np.iinfo(codes.dtype).max) for codes in self.partitions),
             sizes=None,
             avoid=tuple(map(spread, self.avoid)),
         )

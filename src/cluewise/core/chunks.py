@@ -59,6 +59,7 @@ class Chunks:
     """
 
     elsewhere = True  # for `is_elsewhere`
+    keeps = False  # whether `keep` keeps anything
     two_levels = True  # whether rows find the nearest of many points in two steps, which saves work but may miss it
 
     def __init__(self, array: Any, sizes: Ints) -> None:
@@ -141,7 +142,7 @@ class Chunks:
         return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *_compute(*parts)])[place]
 
     def gather(self, rows: Ints) -> Any:
-        """The same where the chunks are worked on by `call`: here, in memory."""
+        """Some rows, where `call` works on them: of a dask array, in memory."""
         return self.take(rows)
 
     def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:

@@ -41,6 +41,7 @@ class Tensors(Chunks):
         Where to work.
     """
 
+    keeps = True
     two_levels = False
 
     def __init__(self, array: Any, parts: list[Any], device: Any) -> None:

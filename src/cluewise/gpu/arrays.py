@@ -60,7 +60,7 @@ def as_shared(X: Array) -> torch.Tensor:
     """The same rows as a tensor in the memory of this process, which nobody may change."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about arrays that are not to be written, as maps of files
-        return torch.from_numpy(X)
+        return torch.from_numpy(X if min(X.strides) >= 0 else X.copy())
 
 
 def find_device(name: str) -> torch.device | None:

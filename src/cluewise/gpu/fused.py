@@ -1,4 +1,4 @@
-"""Passes over a card's memory in one read each, for rows of half precision and for votes, by kernels in Triton.
+"""Passes over rows of half precision on a card, and votes, by kernels in Triton that read memory once or twice.
 
 Each has a plain counterpart in `gpu.rows` or `gpu.votes`, which serves all other tensors and returns the same. Triton
 comes with torch for cards; without it, the counterparts serve these rows, too.
@@ -15,7 +15,7 @@ import torch
 
 from cluewise._typing import Array, Floats, Ints
 
-__all__ = ["Added", "add_up", "counts", "find_nearest", "find_winners", "scan", "serves", "step", "steps"]
+__all__ = ["Added", "add_up", "counts", "find_nearest", "find_winners", "knows", "scan", "serves", "step", "steps"]
 
 KINDS: tuple[str, ...] = ("cuda",)
 """Kinds of devices that Triton compiles for."""
@@ -106,9 +106,14 @@ def find_nearest(x: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
     return labels
 
 
-def steps(x: torch.Tensor, k: int) -> bool:
-    """Whether `step` works for rows and a number of clusters."""
-    return serves(x) and x.shape[1] <= WIDE and k <= CLUSTERS
+def knows(x: torch.Tensor, centers: torch.Tensor) -> bool:
+    """Whether these kernels find the nearest of such centers, which the precision of the rows must be able to hold."""
+    return serves(x) and (x.dtype == torch.bfloat16 or bool(centers.abs().max() <= torch.finfo(x.dtype).max))
+
+
+def steps(x: torch.Tensor, centers: torch.Tensor) -> bool:
+    """Whether `step` works for rows and centers."""
+    return x.shape[1] <= WIDE and len(centers) <= CLUSTERS and knows(x, centers)
 
 
 def step(x: torch.Tensor, centers: torch.Tensor, left_out: torch.Tensor | None) -> torch.Tensor:

@@ -106,7 +106,9 @@ class DeviceRows:
     def find_nearest(self, centers: Floats | torch.Tensor) -> torch.Tensor:
         """Number of the nearest center of each row, the lowest on ties."""
         if fused.serves(self.x):
-            return fused.find_nearest(self.x, self._place(centers))
+            placed = self._place(centers)
+            if fused.knows(self.x, placed):
+                return fused.find_nearest(self.x, placed)
         table, labels = self._prepare(centers), self.x.new_empty(self.n, dtype=torch.int32)
         for block in self.blocks(len(centers)):
             labels[block] = self._score(self.take(block), table).argmin(dim=1).to(torch.int32)
@@ -181,10 +183,10 @@ class DeviceRows:
 
     def step(self, centers: Floats, left_out: Ints) -> Sums:
         """Sums and masses of the clusters, with every row at its nearest center, but for some that are left out."""
-        k = len(centers)
-        if fused.steps(self.x, k):
+        k, placed = len(centers), self._place(centers)
+        if fused.steps(self.x, placed):
             mask = self._mark(left_out) if len(left_out) else None
-            found = as_numpy(fused.step(self.x, self._place(centers), mask))
+            found = as_numpy(fused.step(self.x, placed, mask))
             return Sums(found[:, 1:] - found[:, :1] * self._origin, found[:, 0], np.zeros(k))
         near = self.find_nearest(centers)
         near[self.load_numbers(left_out)] = k

@@ -53,6 +53,11 @@ class Places(NamedTuple):
     grains: Sequence[Any]  # of the rows of each chunk, if they are kept: on a device
 
     @property
+    def is_kept(self) -> bool:
+        """Whether the grains of all rows are known."""
+        return self.grains[0] is not None
+
+    @property
     def table(self) -> tuple[Floats, Cells | None, Floats, bool]:
         """What `find_places` needs, beside the grains that are kept."""
         return self.codebook, self.cells, self.shift, self.distinct
@@ -130,7 +135,7 @@ class _Sums(NamedTuple):
 
 def summarize_chunks(chunks: Chunks, places: Places) -> tuple[Summary, Ints]:
     """Means, sizes and scatter of the grains, and the first row of each, in one pass."""
-    each = [(start, chunks.n, known) for start, known in zip(chunks.starts[:-1].tolist(), places.grains)]
+    each = [(start, chunks.n, known) for start, known in zip(chunks.starts[:-1].tolist(), places.grains, strict=True)]
     found = chunks.reduce(_sum_chunk, _merge_sums, *places.table, each=each)
     points = places.codebook.astype(np.float64) - places.shift
     centers = means(found.tally, points)
@@ -189,7 +194,7 @@ class ChunkParts(NamedTuple):
     each: list[tuple[_Own]]  # and for each
 
     def spread(self, chunks: Chunks, values: Floats | Ints) -> Any:
-        """The value of the part of each row, as a dask array."""
+        """The value of the part of each row, in the kind of the rows."""
         return chunks.map(_look_up, values, *self.arguments, each=self.each, dtype=values.dtype)
 
 
@@ -205,7 +210,7 @@ def divide_in_chunks(chunks: Chunks, places: Places, grains: Parts, tied: Ints, 
     own = part[mine]
     # Rows with clues are where the clues put them.
     cuts = np.searchsorted(tied, chunks.starts[1:-1])
-    each = [(_Own(*one),) for one in zip(chunks.split(tied), np.split(own, cuts), places.grains)]
+    each = [(_Own(*one),) for one in zip(chunks.split(tied), np.split(own, cuts), places.grains, strict=True)]
     found = chunks.keep(_find_parts, splits, places.table, each=each)
     each = [(one._replace(part=known),) for (one,), known in zip(each, found)]
     number, parts = np.arange(len(grain), dtype=np.int32), grains._replace(of_row=own)

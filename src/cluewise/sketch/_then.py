@@ -38,6 +38,8 @@ from cluewise.sketch._parts import Parts, divide_grains
 
 __all__ = ["GrainsThen"]
 
+OTHER_KIND = "refit needs the X of the last fit: an array in memory, a dask array or a tensor, as it was then."
+
 
 @documented
 class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
@@ -100,6 +102,9 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     Clusterers without weights, such as `E2CP`, follow clues more closely.
 
     ``predict`` returns the cluster of the grain of each row; for a divided grain, that of its largest part.
+
+    If X is a dask array or a tensor, the estimator keeps the sample of its rows that grains were learned from, and for
+    a tensor the grain of each row, for `refit`. Files that `cluewise.save` writes have neither.
 
     Examples
     --------
@@ -168,12 +173,18 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         {self}
         """
         check_is_fitted(self)
-        if is_elsewhere(X) == (self._places is None):
-            raise TypeError("refit needs the X of the last fit; it was in memory, or not, unlike this one.")
+        if not hasattr(self, "parts_"):
+            raise ValueError("a model that was loaded has no rows to refit; fit it first.")
         clusterer = self._new_clusterer()
+        if is_elsewhere(X) != (self._places is not None):
+            raise TypeError(OTHER_KIND)
         if self._places is not None:
             chunks = checked_chunks(self, X, reset=False, sample_weight=sample_weight)
             self._check_rows(chunks.n)
+            if self._places.is_kept != chunks.keeps:
+                raise TypeError(OTHER_KIND)
+            if not chunks.keeps:  # so that chunks may differ
+                self._places = self._places._replace(grains=[None] * len(chunks.sizes))
             return self._cluster_chunks(chunks, clusterer, self._check_for_chunks(clusterer, clues, chunks.n))
         X = checked_data(self, X, reset=False)
         self._check_rows(X.shape[0])
@@ -220,9 +231,10 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     def _fit_chunks(self, chunks: Chunks, clusterer: Any, clues: Any) -> Self:
         """The same for rows in chunks, of which those with clues and a sample are in memory."""
         known = self._check_for_chunks(clusterer, clues, chunks.n)
-        self.grains_ = clone(self.grains)
-        self._places = self.grains_._fit_chunks(chunks)
-        self.grains_.n_features_in_ = chunks.d
+        grains = clone(self.grains)
+        places = grains._fit_chunks(chunks)
+        grains.n_features_in_ = chunks.d
+        self.grains_, self._places = grains, places
         return self._cluster_chunks(chunks, clusterer, known)
 
     def _check_for_chunks(self, clusterer: Any, clues: Any, n: int) -> Clues:
