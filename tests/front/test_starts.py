@@ -50,3 +50,16 @@ def test_a_few_rows_apart_are_not_the_default_clustering(monkeypatch):
     assert starts.default == "k-means"
     monkeypatch.setattr(_starts, "EVEN", 0.0)
     assert starts.default == "spectral"
+
+
+def test_similar_clusters_get_the_same_numbers():
+    labels = np.repeat([4, 0, 2], 40)
+    other = np.array([7, 1, 9, 3, 5])[labels]
+    other[:3] = other[40]  # the first grains are in another cluster
+    assert np.array_equal(_starts._number(labels), np.repeat([0, 1, 2], 40))
+    assert np.array_equal(_starts._number(other)[3:], np.repeat([0, 1, 2], 40)[3:])
+
+
+def test_clusters_with_the_same_middle_are_numbered_as_they_appear():
+    assert _starts._number(np.array([5, 3, 3, 5])).tolist() == [0, 1, 1, 0]
+    assert _starts._number(np.array([3, 5, 5, 3])).tolist() == [0, 1, 1, 0]

@@ -298,9 +298,13 @@ def _scale_rows(points: Floats) -> Floats:
 
 
 def _number(labels: Ints) -> Ints:
-    """Number clusters in the order in which they appear: equal clusters get equal numbers, whoever found them."""
+    """Number clusters by where their grains are on average, in the order of the grains.
+
+    So similar clusters get the same numbers, whoever found them, and from rows in chunks as from rows in memory.
+    """
     _, first, own = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[own]
+    middle = np.bincount(own, np.arange(len(own))) / np.bincount(own)
+    return np.argsort(np.lexsort([first, middle]))[own]
 
 
 def match(start: Ints, evidence: Evidence, grain: Ints, k: int) -> Ints:
