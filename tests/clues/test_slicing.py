@@ -155,6 +155,25 @@ def test_groups_without_rows_are_gone() -> None:
     assert part.together[0].names.tolist() == [2]
 
 
+@given(st.data())
+def test_few_of_many_rows(data: st.DataObject) -> None:
+    """Few rows are looked up in another way than many; both say the same."""
+    near = some_links(data, 12)
+    rows = np.sort(rows_of(data, 12)).astype(np.int64)
+    far = Clues(1000, must=near.must * 80, cannot=near.cannot * 80)
+    few, many = far[rows * 80], near[rows]
+    assert few.must.tolist() == many.must.tolist()
+    assert few.cannot.tolist() == many.cannot.tolist()
+    assert far.tied.tolist() == (near.tied * 80).tolist()
+    assert Clues(1000, labels=[0] + [-1] * 999).tied.tolist() == [0]
+
+
+def some_links(data: st.DataObject, n: int) -> Clues:
+    row = st.integers(0, n - 1)
+    pairs = st.lists(st.tuples(row, row).filter(lambda p: p[0] != p[1]), max_size=n)
+    return Clues(n, must=data.draw(pairs), cannot=data.draw(pairs))
+
+
 # --- merging ----------------------------------------------------------------------------------------------
 
 

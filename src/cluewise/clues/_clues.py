@@ -15,7 +15,7 @@ from cluewise.clues import _closure
 from cluewise.clues._groups import code_list, codes_of, columns_of, compact, expand
 from cluewise.clues._pairs import Pairs
 from cluewise.clues._record import Record
-from cluewise.clues.check import count, size_bounds, source_list
+from cluewise.clues.check import FEW, count, size_bounds, source_list
 from cluewise.clues.links import GIVEN, Links
 from cluewise.exceptions import ClueError
 
@@ -443,6 +443,10 @@ class Clues(Record):
     @lazy
     def tied(self) -> Ints:
         """Rows that a label, link, group or partition mentions."""
+        if self.kinds <= {"must", "cannot", "sizes", "avoid"} and len(self.must) + len(self.cannot) < self.n // FEW:
+            rows = np.unique(np.concatenate([self.must, self.cannot]))
+            rows.flags.writeable = False
+            return rows
         mask = self.labels >= 0
         mask[self.must.ravel()] = True
         mask[self.cannot.ravel()] = True

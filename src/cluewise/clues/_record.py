@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from cluewise._lazy import lazy
 from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
 from cluewise.clues._groups import Groups, expand, in_order
 from cluewise.clues._merge import (
@@ -18,7 +19,7 @@ from cluewise.clues._merge import (
     same_arrays,
     same_sources,
 )
-from cluewise.clues.check import row_numbers
+from cluewise.clues.check import places_among, row_numbers
 from cluewise.clues.links import GIVEN, Links
 from cluewise.clues.words import KINDS, inventory, list_clues, plural
 from cluewise.exceptions import ClueError
@@ -109,11 +110,15 @@ class Record:
         """Partition ``t`` as integers, -1 = missing."""
         return expand(self.partitions[t])
 
+    @lazy
+    def _has_labels(self) -> bool:
+        return bool((self.labels >= 0).any())
+
     @property
     def kinds(self) -> frozenset[str]:
         """Kinds of clues that are present."""
         present = {
-            "labels": bool((self.labels >= 0).any()),
+            "labels": self._has_labels,
             "must": len(self.must) > 0,
             "cannot": len(self.cannot) > 0,
             "together": len(self.together) > 0,
@@ -173,9 +178,7 @@ class Record:
                 raise ClueError("clues are sliced by rows alone: clues[rows] or clues[rows, ...].")
             rows = rows[0]
         picked = row_numbers(rows, self.n)
-        new_row = np.full(self.n, -1, dtype=np.int64)
-        new_row[picked] = np.arange(len(picked))
-        n = len(picked)
+        place, n = places_among(picked, self.n), len(picked)
         sizes = self.sizes
         if sizes is not None:
             sizes = sizes.copy()
@@ -185,8 +188,8 @@ class Record:
             n=n,
             labels=self.labels[picked],
             label_source=None if self.label_source is None else self.label_source[picked],
-            _must=self._must.among(new_row, n),
-            _cannot=self._cannot.among(new_row, n),
+            _must=self._must.among(place, n),
+            _cannot=self._cannot.among(place, n),
             together=in_order(g.among(picked) for g in self.together),
             apart=in_order(g.among(picked) for g in self.apart),
             partitions=tuple(p[picked] for p in self.partitions),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import numpy as np
 from cluewise._typing import Array, Floats, Ints
 from cluewise.exceptions import ClueError
 
-__all__ = ["count", "row_numbers", "size_bounds", "source_list"]
+__all__ = ["FEW", "count", "places_among", "row_numbers", "size_bounds", "source_list"]
+
+FEW = 16
+"""Rows are looked up by bisection if there are so many times as many rows in all, else in a table of all rows."""
 
 
 def count(n: Any) -> int:
@@ -68,3 +72,18 @@ def row_numbers(rows: Any, n: int) -> Ints:
     if len(repeated):
         raise ClueError(f"row {repeated[0]} is listed twice; a row can be picked only once.")
     return picked
+
+
+def places_among(picked: Ints, n: int) -> Callable[[Ints], Ints]:
+    """A function that tells where rows are among those that were picked of n rows; −1 if they are not."""
+    if len(picked) * FEW < n and (picked[1:] > picked[:-1]).all():
+        wanted = np.append(picked, n)
+
+        def search(rows: Ints) -> Ints:
+            place = np.searchsorted(wanted, rows)
+            return np.where(wanted[place] == rows, place, -1)
+
+        return search
+    table = np.full(n, -1, dtype=np.int64)
+    table[picked] = np.arange(len(picked))
+    return table.__getitem__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -188,12 +189,12 @@ class Links:
         pair = np.cumsum(self.reports._first_reports()) - 1
         return self.reports._pick(np.flatnonzero(mask[pair]))._merge()
 
-    def among(self, new_row: Ints, n: int) -> Links:
-        """Links whose two ends survive; ``new_row`` maps old rows to new ones, −1 = gone."""
+    def among(self, place: Callable[[Ints], Ints], n: int) -> Links:
+        """Links whose two ends are among n rows; ``place`` tells where a row is among them, −1 = nowhere."""
         reports = self.by_source
-        stays = new_row[reports.pairs] >= 0
-        kept = reports._pick(stays[:, 0] & stays[:, 1])
-        return replace(kept, pairs=new_row[kept.pairs])._sort(n)
+        pairs = place(reports.pairs)
+        stays = (pairs[:, 0] >= 0) & (pairs[:, 1] >= 0)
+        return replace(reports._pick(stays), pairs=pairs[stays])._sort(n)
 
     def at(self, rows: Ints) -> Links:
         """Links about other rows, which are ascending: row i becomes ``rows[i]``."""

@@ -155,6 +155,10 @@ class Chunks:
         """What `map` would return, for each chunk, if it can stay where the chunks are; else None for each."""
         return [None] * len(self.sizes)
 
+    def gather_kept(self, kept: Sequence[Any], rows: Ints) -> Any:
+        """Entries of some rows, ascending, of what `keep` returned; None if nothing is kept."""
+        return None
+
     def weigh(self, weight: Any) -> Scan:
         """Give each row a weight, from an array or a dask array of them; returns what there is to know about them."""
         from dask.array import from_array

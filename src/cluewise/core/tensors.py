@@ -78,6 +78,11 @@ class Tensors(Chunks):
         arrays = import_module("cluewise.gpu.arrays")
         return arrays.gather(self._parts, self.split(rows), self._device)
 
+    def gather_kept(self, kept: Sequence[Any], rows: Ints) -> Any:
+        """Entries of some rows, ascending, of what `keep` returned, on the device."""
+        arrays = import_module("cluewise.gpu.arrays")
+        return arrays.gather(kept, self.split(rows), self._device)
+
     def call(self, function: Callable[..., T], rows: Any, *arguments: Any) -> T:
         """What the twin of ``function`` returns for rows that were gathered, or that are in memory and are sent now."""
         from cluewise.gpu.arrays import as_shared, one_thread

@@ -152,12 +152,18 @@ class Added(NamedTuple):
     squares: torch.Tensor  # (k,) summed squared distances to the points
 
 
-def add_up(x: torch.Tensor, labels: torch.Tensor, points: torch.Tensor) -> Added:
-    """Sums of the rows of each cluster relative to its point; labels beyond the points are left out."""
+def add_up(x: torch.Tensor, labels: torch.Tensor, points: torch.Tensor, which: torch.Tensor | None = None) -> Added:
+    """Sums of the rows of each cluster (or of ``which`` of them, by number) relative to its point.
+
+    Labels beyond the points are left out.
+    """
     from cluewise.gpu import _triton
 
-    (n, d), k = x.shape, len(points)
-    order = torch.argsort(labels, stable=True)
+    labels = labels if which is None else labels[which]
+    n, d, k = len(labels), x.shape[1], len(points)
+    # Short numbers are sorted in half the time.
+    order = torch.argsort(labels.to(torch.int16) if k < 2**15 else labels, stable=True)
+    order = order if which is None else which[order]
     mass = labels.bincount(minlength=k + 1)[:k]
     zero = mass.new_zeros(1)
     first_row = torch.cat([zero, mass.cumsum(0)])

@@ -149,30 +149,32 @@ class DeviceRows:
     def add_up(
         self, labels: torch.Tensor, k: int, points: Floats | None = None, which: torch.Tensor | None = None
     ) -> Sums:
-        """Sums, masses and squared distances to points of the rows (or of ``which``, a mask) of each cluster.
+        """Sums, masses and squared distances to points of the rows of each cluster.
 
-        Labels may be k, for rows that are left out.
+        Labels may be k, for rows that are left out; or ``which`` has the numbers of the rows that count.
         """
-        labels = labels if which is None else torch.where(which, labels, k)
         near = None if points is None else self.load(points, torch.float64)
-        return Sums(*map(as_numpy, self.add_on_device(labels, k, near)))
+        return Sums(*map(as_numpy, self.add_on_device(labels, k, near, which)))
 
     def add_on_device(
-        self, labels: torch.Tensor, k: int, near: torch.Tensor | None = None
+        self, labels: torch.Tensor, k: int, near: torch.Tensor | None = None, which: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """The same as tensors, in double precision."""
         if not fused.serves(self.x):
-            return self._add_blocks(labels, k, None if near is None else near.to(self.dtype))
+            return self._add_blocks(labels, k, None if near is None else near.to(self.dtype), which)
         from_points = self.x.new_zeros((k, self.d), dtype=torch.float64) if near is None else near
-        sums, mass, squares = fused.add_up(self.x, labels, self._place(from_points))
+        sums, mass, squares = fused.add_up(self.x, labels, self._place(from_points), which)
         return sums + mass[:, None] * from_points, mass, torch.zeros_like(mass) if near is None else squares
 
-    def _add_blocks(self, labels: torch.Tensor, k: int, near: torch.Tensor | None) -> tuple[Any, Any, Any]:
+    def _add_blocks(
+        self, labels: torch.Tensor, k: int, near: torch.Tensor | None, which: torch.Tensor | None
+    ) -> tuple[Any, Any, Any]:
         sums = torch.zeros((k, self.d), dtype=torch.float64, device=self.x.device)
         mass, squares = torch.zeros((2, k), dtype=torch.float64, device=self.x.device)
         numbers = torch.arange(k, device=self.x.device, dtype=labels.dtype)
-        for block in self.blocks(2 * k):
-            x, own = self.take(block), labels[block]
+        for block in self.blocks(2 * k, None if which is None else len(which)):
+            some = block if which is None else which[block]
+            x, own = self.take(some), labels[some]
             member = (own[:, None] == numbers).to(self.dtype)
             sums += member.T @ x
             mass += member.sum(dim=0, dtype=torch.float64)

@@ -226,23 +226,34 @@ def divide_in_chunks(chunks: Chunks, places: Places, grains: Parts, tied: Ints, 
 
 def _keep_rows(chunks: Chunks, places: Places, tied: Ints, soft: Clues) -> tuple[Ints, Rows, Ints]:
     """Rows with clues, and those of the sample in grains that clues divide: numbers, rows and grains, in memory."""
-    _, x, grain = chunks.call(take_placed, chunks.gather(tied), None, *places.table)
+    known = chunks.gather_kept(places.grains, tied)
+    _, x, grain = chunks.call(take_placed, chunks.gather(tied), None, known, *places.table)
     ends = find_inside(soft, grain, range(0))
     if not len(ends):
         return tied, Rows(x, chunks.take_weight(tied), places.shift), grain
     divided = np.zeros(len(places.codebook), dtype=bool)
     divided[grain[ends[:, 0]]] = True
-    drawn, more, of_more = chunks.call(take_placed, places.sample, divided, *places.table)
+    known = chunks.gather_kept(places.grains, places.drawn)
+    drawn, more, of_more = chunks.call(take_placed, places.sample, divided, known, *places.table)
     kept, place = np.unique(np.concatenate([tied, places.drawn[drawn]]), return_index=True)
     rows = Rows(np.concatenate([x, more])[place], chunks.take_weight(kept), places.shift)
     return kept, rows, np.concatenate([grain, of_more])[place]
 
 
 def take_placed(
-    sample: Floats, wanted: Bools | None, codebook: Floats, cells: Cells | None, shift: Floats, distinct: bool
+    sample: Floats,
+    wanted: Bools | None,
+    known: Any,
+    codebook: Floats,
+    cells: Cells | None,
+    shift: Floats,
+    distinct: bool,
 ) -> tuple[Ints, Floats, Ints]:
-    """Of some rows those in wanted grains (None: all): their numbers among these, the rows, and their grains."""
-    grain = find_places(sample, codebook, cells, shift, distinct)
+    """Of some rows those in wanted grains (None: all): their numbers among these, the rows, and their grains.
+
+    ``known`` are the grains of the rows if they were found before.
+    """
+    grain = find_places(sample, codebook, cells, shift, distinct, known)
     which = np.arange(len(sample)) if wanted is None else np.flatnonzero(wanted[grain])
     return which, sample[which], grain[which]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._typing import Bools, Floats, Ints
-from cluewise.core.centers import Tally, pair_up
+from cluewise.core.centers import Tally, empty_tally, pair_up
 from cluewise.core.rows import Worst
 from cluewise.gpu.arrays import as_numpy
 from cluewise.gpu.rows import DeviceRows, find_distinct, find_equal
@@ -97,9 +97,9 @@ def sum_chunk(
 
 
 def take_placed(
-    sample: Any, wanted: Bools | None, codebook: Floats, cells: Any, shift: Floats, distinct: bool
+    sample: Any, wanted: Bools | None, known: Any, codebook: Floats, cells: Any, shift: Floats, distinct: bool
 ) -> tuple[Ints, Floats, Ints]:
-    rows, grain = _as_rows(sample), find_places(sample, codebook, cells, shift, distinct)
+    rows, grain = _as_rows(sample), find_places(sample, codebook, cells, shift, distinct, known)
     if wanted is None:
         return np.arange(rows.n), as_numpy(rows.take(slice(None))), as_numpy(grain)
     which = rows.look_up(wanted, grain).nonzero()[:, 0]
@@ -130,9 +130,12 @@ def look_up(chunk: Any, values: Any, number: Ints, splits: list[Split], table: t
 
 def tally_parts(chunk: Any, changed: Bools, splits: list[Split], table: tuple[Any, ...], own: _Own) -> _PartSums:
     part = find_parts(chunk, splits, table, own)
-    rows = DeviceRows(chunk, table[2])
-    found = rows.add_up(part, len(changed), which=rows.look_up(changed, part))
-    return _PartSums(Tally(found.sums, found.mass), found.mass)
+    rows, some = DeviceRows(chunk, table[2]), np.flatnonzero(changed)
+    number = rows.look_up(np.cumsum(changed, dtype=np.int32) - 1, part)
+    which = rows.look_up(changed, part).nonzero()[:, 0]
+    found, total = rows.add_up(number, len(some), which=which), empty_tally(len(changed), rows.d)
+    total.sums[some], total.mass[some] = found.sums, found.mass
+    return _PartSums(total, total.mass)
 
 
 def _as_rows(chunk: Any) -> DeviceRows:

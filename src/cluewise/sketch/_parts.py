@@ -152,8 +152,9 @@ def settle_parts(
     grains: Parts, part: Ints, grain: Ints, changed: Bools, found: Tally, held: Bools, shift: Floats
 ) -> Parts:
     """Parts with centers and sizes, given the tally of the rows of changed grains, and which parts have rows."""
-    centers: Floats = grains.centers[grain].astype(np.float64) - shift
+    centers, some = grains.centers[grain], np.flatnonzero(changed[grain])
+    near = centers[some].astype(np.float64) - shift
+    centers[some] = means(Tally(found.sums[some], found.mass[some]), near) + shift
     sizes = np.append(np.where(changed, 0.0, grains.sizes), np.zeros(len(grain) - len(changed))) + found.mass
-    centers = (means(found, centers) + shift).astype(grains.centers.dtype)
     number = np.cumsum(held, dtype=np.int32) - 1
     return Parts(number[part], grain[held], centers[held], sizes[held])
