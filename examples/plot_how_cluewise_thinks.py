@@ -28,8 +28,8 @@ clues = cw.Clues.sample(y, pairs=90, noise=0.1, random_state=1)
 # Grains, and clusters without clues
 # ----------------------------------
 #
-# Rows that lie close together become one grain, drawn as large as it has rows. Neighboring grains form a graph; on it,
-# and in the columns, several clusterings are made before any clue is read.
+# Rows that lie close together become one grain, drawn larger the more rows it has. Neighboring grains form a graph; on
+# it, and in the columns, several clusterings are made before any clue is read.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 grains = cw.Grains(300, random_state=0).fit(X)

@@ -60,7 +60,7 @@ print(rows.explain())
 # -------------------------
 #
 # Ten pairs of accounts belong to one household each, and get one campaign. Two offices compete with each other and
-# never get the same offer. A campaign is worth it for 40 customers, and its budget ends at 105.
+# never get the same offer. A campaign pays off from 40 customers, and its budget covers at most 105.
 
 rivals = np.flatnonzero(kind == 2)[1:3]
 household = np.full(n, -1)
@@ -111,7 +111,7 @@ print(sure)
 # The decision
 # ------------
 #
-# Customers who stay in their cluster in nine of ten resamples get its campaign. For the others, somebody has a look.
+# Customers who stay in their cluster in nine of ten resamples get its campaign. Somebody checks the others.
 
 certain = sure.rows >= 0.9
 for profile in profiles:
@@ -134,5 +134,5 @@ plt.show()
 # * The rules cost some rows their natural group: the budget of the students' campaign is smaller than their number.
 # * The clusters of students and families come back in every resample. That of the offices is small, and in this table
 #   less sure; with other seeds it comes back as well.
-# * Most customers are sent their campaign without another look. The few whose cluster changes with the sample are the
-#   ones worth the time of a person.
+# * Most customers get their campaign without a manual check. The few whose cluster changes with the sample are the ones
+#   worth a person's time.

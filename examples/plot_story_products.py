@@ -11,7 +11,7 @@ product of each shop. The catalogues are made here, so that we can count what is
 # The catalogues
 # --------------
 #
-# Shop A is tidy. Shop B shortens brands, writes models in its own way, forgets colors and mistypes.
+# Shop A is tidy. Shop B shortens brands, writes models in its own way, omits colors and makes typos.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -3,7 +3,7 @@ What makes a cluster?
 =====================
 
 A clustering is useful if you can say what its clusters are. :func:`cluewise.describe` compares each cluster with the
-rest in the units of your table, and :func:`cluewise.stability` tells how sure it is. The rows are wines of three
+rest in the units of your table, and :func:`cluewise.stability` tells how reliable it is. The rows are wines of three
 cultivars, which are known for a few of them.
 """
 

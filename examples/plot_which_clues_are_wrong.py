@@ -2,9 +2,9 @@
 Which of my clues are wrong?
 ============================
 
-People and programs that answer questions about data make errors, and nobody knows how often. Some methods do not only
-tolerate wrong links but judge them: they estimate the probability that each link is wrong. How well do they find the
-wrong links?
+People and programs that answer questions about data make errors, and nobody knows how often. Some methods not only
+tolerate wrong links but also judge them: they estimate the probability that each link is wrong. How well do they find
+the wrong links?
 """
 
 # %%

@@ -23,7 +23,7 @@ TRIES = 100
 class ExploreConsolidate(PlacingStrategy):
     r"""Find one row of each class by farthest first, then place one row after another beside them.
 
-    Use it as a first choice when questions are about pairs and the classes are not too unequal in size: after *Explore*
+    Use it when questions are about pairs and the classes are not too unequal in size: after *Explore*
     every class has a neighborhood, and from then on each row costs few questions, because the likeliest neighborhood is
     tried first.
 

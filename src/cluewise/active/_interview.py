@@ -174,7 +174,7 @@ class SimulatedOracle:
 
 
 class FunctionOracle:
-    """Answers from a function of one question, with who answered and when.
+    """Answers from a function that takes one question; each answer says who gave it and when.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ class Work:
 
 
 class PersonLast:
-    """An oracle of two: the first answers everything, a person what it cannot tell and what matters most.
+    """Two oracles in one: the first answers everything, a person what it cannot answer and what matters most.
 
     Parameters
     ----------

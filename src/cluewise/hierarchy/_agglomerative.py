@@ -25,7 +25,7 @@ __all__ = ["ConstrainedAgglomerative"]
 
 
 class ConstrainedAgglomerative(Clusterer):
-    r"""A tree of clusters, joined two by two, in which every clue holds at every level.
+    r"""A tree of clusters, merged two at a time, in which every clue holds at every level.
 
     Use it when clues are certain, when the number of clusters is unknown, or when clusters within clusters are of
     interest. Rows that must be together are joined first; then, repeatedly, the two closest clusters without a

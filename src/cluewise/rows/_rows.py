@@ -75,12 +75,12 @@ class _Column:
 class Rows(TransformerMixin, BaseEstimator):
     """Encode the columns of a table as numbers.
 
-    Each column is encoded by its kind, which is recognized: numbers (the logarithm or the normal score if a hundredth
-    of the rows has a third of the variance), categories (one column per level; by spelling if there are many levels;
-    ordered ones by their order), dates and times (trend and cycles), text (tf-idf of words and characters, reduced by a
-    truncated SVD), lists of numbers, and paths of pictures. Missing values are filled in. Every column of the table has
-    one unit of variance in total, so a text does not outweigh a number. Columns that are empty or constant are left
-    out, and so are those that look like ids, unless there is no other.
+    Each column is encoded by its kind, which is recognized: numbers (the logarithm or the normal score if the
+    farthest 1 % of the rows have 30 % of the variance), categories (one column per level; by spelling if there are many
+    levels; ordered ones by their order), dates and times (trend and cycles), text (tf-idf of words and characters,
+    reduced by a truncated SVD), lists of numbers, and paths of pictures. Missing values are filled in. Every column of
+    the table has one unit of variance in total, so a text does not outweigh a number. Columns that are empty or
+    constant are left out, and so are those that look like ids, unless there is no other.
 
     Parameters
     ----------

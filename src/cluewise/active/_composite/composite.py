@@ -44,10 +44,11 @@ DEFAULT = {"uncertainty": 1.0, "density": 1.0, "cost": 1.0}
 class CompositeQuestions(PlacingStrategy):
     r"""Ask about rows that are useful in several ways at once; you can choose which, and how much each counts.
 
-    Use it as a first choice when you do not know which strategy suits your data. By default it looks for rows that are
-    hard to place, represent many others and take few questions, and it finishes one row before it begins another. In
-    our experiments it was best on average: by far where classes overlap (glass), while strategies that ask only at
-    boundaries were better where only a few rows at boundaries are wrong (iris, wine); ``{"cost": 1}`` is for those.
+    Use it if you want to choose what makes a row worth asking about; `CluewiseQuestions` is the strategy to use first.
+    By default it looks for rows that are hard to place, represent many others and take few questions, and it finishes
+    one row before it begins another. In our experiments, with `PCKMeans` fitted to the answers, it was best where
+    classes overlap (glass), while strategies that ask only at boundaries were better where only a few rows at
+    boundaries are wrong (iris, wine); ``{"cost": 1}`` is for those.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ LINE = 4_000_000
 
 
 class Batch(NamedTuple):
-    """What a batch file brought.
+    """What was read from a batch file.
 
     Examples
     --------

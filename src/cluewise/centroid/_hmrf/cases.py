@@ -14,7 +14,7 @@ _CHECKED = HMRFKMeans._parameter_constraints | {"metric": [StrOptions({"diagonal
 
 
 class PKMeans(HMRFKMeans):
-    r"""K-means with soft links that cost by distance: broken must-links between far rows cost the most.
+    r"""K-means with soft links priced by distance: broken must-links between distant rows cost the most.
 
     Likewise, broken cannot-links between near rows cost the most. Use it instead of `PCKMeans`, in which all links of a
     weight cost the same, if such links are the most reliable. It does not learn a metric; `MPCKMeans` does.

@@ -78,7 +78,7 @@ def _settle(state: State, labels: Ints, found: Sums, reference: Any, moved: int)
 
 
 class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
-    r"""K-means with links that cost by the distance of their rows, in a metric that is learned along the way.
+    r"""K-means with soft links whose price depends on the distance of their rows, in a metric learned along the way.
 
     Use it when some columns matter more than others and links can tell which: a must-link between rows that are far
     apart gives less weight to the columns in which they differ. Three named methods are special cases: `PKMeans` does
