@@ -467,7 +467,7 @@ def by_harm(scores: Scores, rows: list[Run]) -> Iterator[str]:
         if row["method"] == OURS and row["harm"] and SETTINGS[row["setting"]].kind:
             at = scores.settings.index(row["setting"]), scores.sets.index(row["set"]), int(row["seed"])
             found.append((float(row["harm"]), float(row["ari"]) - plain[at]))
-    kept = np.array([pair for pair in found if not np.isnan(pair[1])]).reshape(-1, 2)
+    kept = np.array([pair for pair in found if not np.isnan(pair).any()]).reshape(-1, 2)
     lines, edges = [], (0, 0.01, 0.05, 0.1, 0.2, 0.5, 1.01)
     for low, high in pairwise(edges):
         here = kept[(kept[:, 0] >= low) & (kept[:, 0] < high)]

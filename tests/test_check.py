@@ -322,6 +322,22 @@ def test_a_method_that_estimates_harm_itself_is_fitted_twice():
     assert harm.is_conclusive(found.trial)
 
 
+def test_without_an_estimate_of_harm_nothing_is_advised():
+    """Links that are nonsense, and must hold: nothing is held out that could tell."""
+    X, y = two_blobs()
+    nonsense = Clues(60, must=[(a, 59 - a) for a in range(25)], cannot=[(25, 34)])
+    assert (y[nonsense.must[:, 0]] != y[nonsense.must[:, 1]]).any()
+    found = check(nonsense, X, estimator=cw.Cluewise(2, hard=True, random_state=0), random_state=0)
+    why = "clues that must hold are not held out to compare anything"
+    assert found.trial.moved > 0.02
+    assert (found.trial.silence, found.trial.splits) == (why, 0)
+    assert np.isnan(found.harm)
+    assert (found.harmful, found.recommendation) == (None, "unknown")
+    assert "Whether Cluewise does worse with these clues than without is unknown.\n" in str(found)
+    assert f"It was not estimated: {why}.\n" in str(found)
+    assert str(found).endswith(f"Advice: none: harm was not estimated, as {why}.")
+
+
 def test_inputs_of_any_kind_stay_as_they_are():
     X, y = two_blobs(30)
     labels = np.where(np.arange(30) < 10, y, -1)

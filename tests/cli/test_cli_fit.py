@@ -245,6 +245,20 @@ def test_a_time_limit_reaches_the_methods_that_have_one(run, folder):
     assert told["parameters"]["time_limit"] == 2.5
 
 
+def test_a_report_without_an_estimate_of_harm_says_so(run, folder):
+    (folder / "hard.csv").write_text("a,b,kind,weight\nrose,lily,must,inf\nrose,oak,must,inf\n", "utf-8")
+    why = "clues that must hold are not held out to compare anything"
+    words = f"Whether the clues made the result worse was not estimated: {why}."
+    call = ("fit", "data.csv", "--ignore", "id", "--ignore", "color", "--clues", "hard.csv", "-k", 2)
+    answer = run(*call, "--report", "r.json", "--save", "model.cw")
+    assert (answer.code, f"{words}\n" in answer.out) == (0, True)
+    told = json.loads(Path("r.json").read_text("utf-8"))
+    assert (told["harm"], told["harm_unknown"]) == (None, why)
+    run(*call, "--report", "r.html")
+    assert f"<p>{words}</p>" in Path("r.html").read_text("utf-8")
+    assert run("predict", "model.cw", "data.csv").code == 0
+
+
 def test_rows_that_are_all_equally_sure_are_not_listed(run, write):
     write("twins.csv", "x\n1\n1\n5\n5\n")
     answer = run("fit", "twins.csv", "-k", 2, "--report", "r.json")

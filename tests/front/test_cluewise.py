@@ -168,13 +168,39 @@ def test_some_wrong_clues_do_no_harm():
 def test_harm_is_less_likely_the_more_held_out_clues_gain():
     """Log-odds are 1.95 less 1.66 times the logarithm of one more than the gain."""
     choice = fit(PAIRS).choice_
+    fitted = choice.plan._replace(view="mixed")
     odds = [expit(1.95 - 1.66 * np.log(1 + total)) for total in (0, 6, 60)]
     harms = [
-        _cluewise._estimate_harm(replace(choice, gain=gain, held=held))
+        _cluewise._estimate_harm(replace(choice, plan=fitted, gain=gain, held=held))
         for gain, held in [(-0.1, 60), (0.1, 60), (0.5, 120)]
     ]
     assert harms == pytest.approx(odds)
-    assert _cluewise._estimate_harm(replace(choice, gain=0.0)) == 0  # the clustering without clues
+    plain = choice.plan._replace(start=choice.plain, view="")
+    assert _cluewise._estimate_harm(replace(choice, plan=plain, gain=0.0)) == 0  # the clustering without clues
+
+
+def test_harm_is_not_estimated_where_nothing_was_compared():
+    """Neither by held-out clues, nor because the result is the one without clues."""
+    must_hold = Clues(90, must=PAIRS.must, cannot=PAIRS.cannot, must_weight=np.inf, cannot_weight=np.inf)
+    odd = Clues(90, must=[(0, 1), (2, 4)], must_weight=np.inf)  # rows of different clusters
+    for model, why in (
+        (fit(PAIRS, hard=True), "clues that must hold are not held out to compare anything"),
+        (fit(must_hold), "clues that must hold are not held out to compare anything"),
+        (fit(PAIRS).refit(PAIRS, start=Y), "a start was given"),
+        (fit(Clues(90, sizes=(10, 25)), k=4), "clues that must hold moved rows afterwards"),
+        (fit(PAIRS | odd), "clues that must hold moved rows afterwards"),
+        (fit().update(Clues(90, sizes=[(10, 10), (30, 30), (50, 50)])), "clues that must hold moved rows afterwards"),
+    ):
+        assert np.isnan(model.harm_)
+        assert model.choice_.silence == why
+    bounds = Clues(90, sizes=(10, 60))
+    assert fit(bounds).harm_ == fit(hard=True).harm_ == 0.0  # the clustering without clues keeps these bounds
+    middle = Clues.sample(Y == 1, pairs=60, random_state=0)  # no clustering without clues finds it
+    compared = fit(middle, k=2)
+    assert 0 < compared.harm_ < 1
+    assert fit(middle | bounds, k=2).harm_ == compared.harm_  # it keeps the bounds, too
+    assert np.isnan(compared.refit(middle, start=(Y == 1).astype(int)).harm_)
+    assert 0 < compared.update(Clues(90, must=[(1, 4)])).harm_ < 1  # at last everything is compared again
 
 
 def test_classes_name_their_clusters():

@@ -182,6 +182,17 @@ def test_a_cluewise_is_saved_with_no_rows_but_its_references_and_keeps_its_ids(t
     assert same(again.cluster_ids_, model.cluster_ids_)
 
 
+def test_a_model_whose_harm_is_unknown_is_saved_as_json_that_every_reader_accepts(tmp_path):
+    X, y = make_rows()
+    model = cw.Cluewise(3, hard=True, random_state=0).fit(X, clues=cw.Clues.sample(y, pairs=20, random_state=0))
+    cw.save(model, tmp_path / "model.cw")
+    again = cw.load(tmp_path / "model.cw")
+    assert np.isnan(model.harm_)
+    assert np.isnan(again.harm_)
+    assert again.choice_.silence == model.choice_.silence
+    assert np.isnan(again.resume(X).update(cw.Clues(45, must=[(0, 3)])).harm_)
+
+
 def test_a_loaded_cluewise_is_resumed_with_its_own_rows_only(tmp_path):
     rng = np.random.default_rng(0)
     X, weight = rng.normal(size=(60, 3)), rng.uniform(1, 2, 60)

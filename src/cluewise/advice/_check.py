@@ -75,14 +75,15 @@ class Diagnosis(Report):
     harm : float
         Probability that the method does worse with the clues than without: that its adjusted Rand index to the true
         classes is more than 0.02 lower. 0 if the clusterings with and without clues hardly differ; nan if nothing was
-        tried or too few clues can be held out.
+        tried, too few clues can be held out, or `Cluewise` does not estimate it (``trial.silence`` says why).
     harmful : bool or None
         Whether the clues should be left out: ``harm`` is above 0.4. None if unknown.
     reasons : tuple of str
         Why harm is likely or unlikely.
-    recommendation : {"use", "soften", "repair", "ask", "leave"}
-        What to do, in a word. Also "leave" if distances mislead (agreement below 1/2) and the clusters stay the same,
-        or become wider and held-out clues do not gain more than one standard error.
+    recommendation : {"use", "soften", "repair", "ask", "leave", "unknown"}
+        What to do, in a word; "unknown" if harm was not estimated. Also "leave" if distances mislead (agreement below
+        1/2) and the clusters stay the same, or become wider and held-out clues do not gain more than one standard
+        error.
     advice : str
         What to do, in a sentence.
 

@@ -72,6 +72,8 @@ class Tryout(NamedTuple):
         What the method chose, and why (``choice_``); empty if it does not choose.
     trust : float
         Share of the links and labels that seem right to the method, if it judges them (``doubt_``).
+    silence : str
+        Why the method makes no estimate here (``harm_`` is nan), if it makes one otherwise; nothing is held out either.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Tryout(NamedTuple):
     harm: float = np.nan
     reason: str = ""
     trust: float = np.nan
+    silence: str = ""
 
 
 def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> Tryout:
@@ -129,13 +132,14 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
             news = informativeness(plain, known)
             return Tryout(len(rows), news, trouble=f"it cannot cluster these rows with the clues: {error}")
         gains: list[float] = []
-        own = getattr(clued, "harm_", np.nan)
-        for mask, seed in zip(held_out.make_folds(known, _FOLDS, rng) if np.isnan(own) else (), seeds[1:]):
+        estimates = hasattr(clued, "harm_")
+        for mask, seed in zip(() if estimates else held_out.make_folds(known, _FOLDS, rng), seeds[1:]):
             try:
                 labels = fit(held_out.leave_out(known, mask), seed).labels_
             except ValueError:  # some methods refuse some parts of the clues
                 continue
             gains.append(_share_kept(labels, known, mask) - _share_kept(fit_plain(seed), known, mask))
+    own = getattr(clued, "harm_", np.nan)
     return Tryout(
         rows=len(rows),
         informativeness=informativeness(np.array(list(plain_labels.values())), known),
@@ -147,6 +151,7 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
         harm=own,
         reason=clued.choice_.reason if hasattr(clued, "choice_") else "",
         trust=_find_trust(clued),
+        silence=clued.choice_.silence if estimates and np.isnan(own) else "",
     )
 
 
@@ -247,7 +252,9 @@ def _reasons(trial: Tryout) -> tuple[str, ...]:
     size = f"{abs(points):.1f}" if abs(points) >= 0.05 else f"{abs(points):.1g}"
     if trial.splits > 1:
         size += f" ± {100 * trial.error:.1f}"
-    if trial.reason:
+    if trial.silence:
+        gain = f"It was not estimated: {trial.silence}."
+    elif trial.reason:
         gain = f"{trial.reason[0].upper()}{trial.reason[1:]}."
     elif np.isnan(trial.gain):
         gain = "No clues could be held out."

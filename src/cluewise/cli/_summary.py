@@ -77,7 +77,9 @@ def _tell_choice(facts: dict[str, Any]) -> None:
     for source, shares in facts["trust"].items():
         kinds = ", ".join(f"{KINDS[kind]} {percent(share)}" for kind, share in shares.items() if kind != "all")
         say(f"Trust in {source}: {percent(shares['all'])} seem right ({kinds}).")
-    if choice["tried"]:
+    if facts["harm_unknown"] is not None:
+        say(f"Whether the clues made the result worse was not estimated: {facts['harm_unknown']}.")
+    elif choice["tried"]:
         say(f"Probability that the clues made the result worse: {percent(facts['harm'])}.")
 
 

@@ -111,6 +111,18 @@ class Choice(Report):
     gain_error: float = 0.0
     held: int = 0
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the clustering without clues was taken as it is."""
+        return self.plan.start == self.plain and not self.plan.view
+
+    @property
+    def silence(self) -> str:
+        """Why ``harm_`` is nan, for a fit of which it is."""
+        if self.held or self.is_plain:
+            return "clues that must hold moved rows afterwards"
+        return self.reason
+
     def __str__(self) -> str:
         """The best score of each start, and the reason."""
         lines = []

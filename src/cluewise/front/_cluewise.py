@@ -118,7 +118,9 @@ class Cluewise(Clusterer):
     choice_ : Choice
         What was compared, and what was taken and why; ``print(model.choice_)`` shows it.
     harm_ : float
-        Estimated probability that the result is worse than without clues.
+        Estimated probability that the result is worse than without clues, for the same number of clusters. 0 if it is
+        the one without clues; nan if it was not compared with that on held-out clues: if all clues have to hold, if
+        what has to hold moved rows afterwards, or after ``refit(start=...)``.
     {columns_}
 
     Notes
@@ -507,10 +509,12 @@ class Cluewise(Clusterer):
     def _describe(self, data: Data, known: Clues, demands: Clues, evidence: Evidence, fitted: Fitted) -> Attributes:
         """Everything that a user may ask about a fit."""
         k, right = fitted.k, fitted.right
-        labels, margin = _read(data, fitted)
+        likely, margin = _read(data, fitted)
+        labels = likely
         if demands.kinds:
             P = predict(data.ground, data.rows, data.ground.place, fitted)
             labels = _settle(P, demands, k, data.weight)
+        moved = np.flatnonzero(labels != likely)
         doubt = doubt_links(known, right[: len(known.must) + len(known.cannot)])
         label_doubt = doubt_labels(right[len(evidence.ends) :], k)
         if self.hard:
@@ -527,7 +531,7 @@ class Cluewise(Clusterer):
             "label_doubt_": by_row,
             "trust_": rate_sources(known, doubt, right, label_doubt),
             "choice_": fitted.choice,
-            "harm_": _estimate_harm(fitted.choice),
+            "harm_": _estimate_harm(fitted.choice) if not len(moved) else np.nan,  # the result was not compared
             "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=k, sample_weight=data.weight),
         }
 
@@ -704,7 +708,9 @@ def _settle(P: Floats, demands: Clues, k: int, weight: Floats | None) -> Ints:
 
 def _estimate_harm(choice: Choice) -> float:
     """How often a result with this gain was worse than the clustering without clues, on development sets."""
-    if choice.gain == 0:  # the clustering without clues, or nothing was compared
+    if choice.is_plain:
         return 0.0
+    if not choice.held:
+        return np.nan
     total = max(choice.gain * choice.held, 0.0)
     return float(expit(HARM[0] - HARM[1] * np.log1p(total)))

@@ -222,7 +222,9 @@ def _show_clues(facts: dict[str, Any], data: Data, found: Description | None) ->
         yield "<p>No clue is broken.</p>"
     for source, shares in facts["trust"].items():
         yield f"<p>Trust in {escape(source)}: {percent(shares['all'])} of its clues seem right.</p>"
-    if facts["harm"] is not None and facts["choice"] is not None and facts["choice"]["tried"]:
+    if facts["harm_unknown"] is not None:
+        yield f"<p>Whether the clues made the result worse was not estimated: {escape(facts['harm_unknown'])}.</p>"
+    elif facts["harm"] is not None and facts["choice"] is not None and facts["choice"]["tried"]:
         yield f"<p>Probability that the clues made the result worse: {percent(facts['harm'])}.</p>"
     if found is not None and found.changes is not None:
         changes = found.changes

@@ -53,6 +53,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> 
         from cluewise.alternative.avoid import variation as information_apart
 
         variation = information_apart(labels, clues)
+    harm = getattr(model, "harm_", np.nan)
     return {
         "cluewise": __version__,
         "method": type(model).__name__,
@@ -75,7 +76,8 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> 
         "broken": list(_broken(failed, data, price if isinstance(price, float) else None)),
         "choice": _choice(model.choice_) if hasattr(model, "choice_") else None,
         "trust": getattr(model, "trust_", {}),
-        "harm": getattr(model, "harm_", None),
+        "harm": None if np.isnan(harm) else harm,
+        "harm_unknown": model.choice_.silence if hasattr(model, "harm_") and np.isnan(harm) else None,
         "suspects": _suspects(model, data) if hasattr(model, "doubt_") else [],
         "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_UNSURE]],
         "ids": np.arange(k),
