@@ -308,6 +308,25 @@ def test_labels_that_do_not_fit_into_their_cluster_are_infeasible():
         fit(Clues(90, labels=LABELS, sizes=[(0, 2), (30, 45), (40, 60)]), hard=True)
 
 
+@pytest.mark.parametrize(
+    ("clues", "params"),
+    [
+        (Clues(90, sizes=[(10, 10), (30, 30), (50, 50)]), {}),
+        (PAIRS | Clues(90, sizes=[(10, 10), (30, 30), (50, 50)]), {}),
+        (PAIRS | Clues(90, must=[(0, 1), (2, 4)], must_weight=np.inf), {}),
+        (Clues(90, labels=np.where(np.arange(90) < 12, (Y + np.arange(90) // 9) % 3, -1)), {"hard": True}),
+    ],
+)
+def test_rows_that_were_moved_have_the_margin_of_their_own_cluster(clues, params):
+    for model in (fit(clues, **params), fit(**params).update(clues)):
+        P = model.predict_proba(X)
+        own = P[np.arange(90), model.labels_]
+        P[np.arange(90), model.labels_] = 0
+        np.testing.assert_allclose(model.margin_, own - P.max(axis=1), atol=1e-6)
+        assert ((model.margin_ < 0) == (model.labels_ != model.predict(X))).all()
+        assert (model.margin_ < 0).any()
+
+
 # --- doubt and trust ------------------------------------------------------------------------------------------------
 
 

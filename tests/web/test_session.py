@@ -12,7 +12,7 @@ import pytest
 
 from cluewise.active import Answer, Question, RandomPairs
 from cluewise.web._acts import Acts
-from cluewise.web._fits import Fit, Fitter, anchors_of
+from cluewise.web._fits import Fit, Fitter, _margins, anchors_of
 from cluewise.web._questions import Questions
 from cluewise.web._writer import Writer
 
@@ -347,6 +347,18 @@ def test_classes_that_only_acts_made_are_not_shown(session):
     assert all(question["classes"] == [] for question in session.hand("ann", 3))
     assert session._guess(Question("label", (0,))) is None
     assert not any("unnamed" in cluster["suggested"] for cluster in session.clusters())
+
+
+def test_rows_that_clues_have_moved_have_margins_below_0_and_are_no_guess(session):
+    model = SimpleNamespace(
+        margin_=np.array([0.9, 0.9, 0.9, 0.9, -0.9]), labels_=np.array([0, 0, 1, 1, 1]), cluster_ids_=np.arange(2)
+    )
+    found = _margins(model, np.array([[0.0], [1.0], [9.0], [10.0], [0.5]]))
+    assert found[4] == np.float32(-0.9)
+    assert 0 < found[1] < found[0] < 0.9  # the others are told apart as if no row were moved
+    session.fit = replace(session.fit, margins=np.full(session.n, -0.9, dtype=np.float32))
+    for question in (Question("pair", (0, 1)), Question("which", (0, 1, 20))):
+        assert session._guess(question)["probability"] == 0.5
 
 
 def test_a_locked_cluster_keeps_its_rows_against_answers(session):

@@ -104,7 +104,8 @@ class Cluewise(Clusterer):
     cluster_ids_ : ndarray of shape (n_clusters,)
         Permanent id of each cluster: `update` keeps the id of the earlier cluster with the most rows in common.
     margin_ : ndarray of shape (n,)
-        Probability of the cluster of each row minus that of the second most probable one.
+        Probability of the cluster of each row minus that of the most probable other one: below 0 for rows that sizes or
+        clues that must hold have moved out of their most probable cluster.
     {broken_}
     clues_ : Clues
         All clues so far.
@@ -515,6 +516,8 @@ class Cluewise(Clusterer):
             P = predict(data.ground, data.rows, data.ground.place, fitted)
             labels = _settle(P, demands, k, data.weight)
         moved = np.flatnonzero(labels != likely)
+        if len(moved):
+            margin[moved] = P[moved, labels[moved]] - P[moved].max(axis=1)
         doubt = doubt_links(known, right[: len(known.must) + len(known.cannot)])
         label_doubt = doubt_labels(right[len(evidence.ends) :], k)
         if self.hard:

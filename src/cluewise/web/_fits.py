@@ -334,7 +334,8 @@ def _margins(model: Cluewise, X: Floats) -> Floats:
     """
     margins: Floats = model.margin_.astype(np.float32)
     k = len(model.cluster_ids_)
-    if k < 2 or np.ptp(margins) > _EQUAL:
+    stayed = margins[margins >= 0]  # others were moved by clues
+    if k < 2 or not len(stayed) or np.ptp(stayed) > _EQUAL:
         return margins
     rows: Ints = np.arange(len(X))
     sizes = np.bincount(model.labels_, minlength=k)
@@ -344,7 +345,8 @@ def _margins(model: Cluewise, X: Floats) -> Floats:
     own = away[rows, model.labels_].copy()
     away[rows, model.labels_] = np.inf
     other = away.min(axis=1)
-    return (margins * np.clip(1 - own / np.maximum(other, np.finfo(np.float64).tiny), 0, 1)).astype(np.float32)
+    nearer = np.clip(1 - own / np.maximum(other, np.finfo(np.float64).tiny), 0, 1)
+    return np.where(margins < 0, margins, margins * nearer).astype(np.float32)
 
 
 def _clues_of(state: State) -> tuple[Clues, str | None]:

@@ -542,7 +542,8 @@ class Session:
         fit, rows = self.fit, list(question.rows)
         if not fit.revision or len(fit.ids) < 2 or max(rows) >= self.n:
             return None
-        labels, margins = fit.labels[rows].tolist(), fit.margins[rows].tolist()
+        # Rows that clues have moved have margins below 0: nothing tells how sure these clues are.
+        labels, margins = fit.labels[rows].tolist(), np.maximum(fit.margins[rows], 0).tolist()
         value: Any
         if question.kind == "pair":
             # Two rows that are sure with margins a and b are where they seem, or both are not, with this probability.
