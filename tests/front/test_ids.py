@@ -71,6 +71,16 @@ def test_names_are_given_for_both_or_none():
         keep_ids(Cluewise(), made([0]))
 
 
+@pytest.mark.parametrize("names", [["a", "b", "b", "c"], np.array(["a", "b", "c", "b"])])
+def test_a_name_stands_for_one_row(names):
+    """The last row of a name would be taken for all of them."""
+    model, unique = made([0, 0, 1, 1]), ["a", "b", "c", "d"]
+    with pytest.raises(ValueError, match=r"^names has 'b' more than once; a name has to tell its row from all others"):
+        keep_ids(model, made([0, 0, 1, 1]), names=names, previous_names=unique)
+    with pytest.raises(ValueError, match=r"^previous_names has 'b' more than once"):
+        keep_ids(model, made([0, 0, 1, 1]), names=unique, previous_names=names)
+
+
 def test_fits_of_real_clusterers():
     X = np.array([[0.0], [1.0], [20.0], [21.0], [50.0], [51.0]])
     old = Cluewise(2, random_state=0).fit(X[:4])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -52,7 +53,8 @@ def keep_ids(model: M, previous: Any, *, names: Any = None, previous_names: Any 
         An earlier fit, of the same rows or of others. Its clusters have the ids ``cluster_ids_``, or 0, 1, … if it
         has none.
     names, previous_names : array-like of shape (n,), optional
-        Names of the rows of both fits, if rows came or went. Without them rows are matched by position.
+        Names of the rows of both fits, if rows came or went; each names one row. Without them rows are matched by
+        position.
 
     Returns
     -------
@@ -106,6 +108,9 @@ def _match_rows(n: int, before: Ints, names: Any, previous_names: Any) -> Ints:
     for given, count, what in ((names, n, "names"), (previous_names, len(before), "previous_names")):
         if len(given) != count:
             raise ValueError(f"{what} has {len(given)} entries, but that fit has {count} rows.")
+        repeated = next((name for name, times in Counter(given).items() if times > 1), None)
+        if repeated is not None:
+            raise ValueError(f"{what} has '{repeated}' more than once; a name has to tell its row from all others.")
     place = {name: number for number, name in enumerate(previous_names)}
     return np.array([before[place[name]] if name in place else -1 for name in names], dtype=np.int64)
 
