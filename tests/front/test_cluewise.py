@@ -392,6 +392,13 @@ def test_the_number_of_clusters_is_found(clues):
     assert ari(Y, model.labels_) == 1
 
 
+@pytest.mark.parametrize(("links", "k"), [(0, 2), (5, 2), (60, 3)])
+def test_labels_tell_the_number_of_clusters_unless_there_are_more_links(links, k):
+    two = Clues(90, labels=np.where(Y < 2, LABELS, -1))  # 12 rows; nobody has labelled a row of the third class
+    model = fit(two | Clues.sample(Y, pairs=links, random_state=0) if links else two, k=None)
+    assert model.n_clusters_ == k
+
+
 def test_clues_bound_the_number_of_clusters():
     five = Clues(90, apart=np.where(np.arange(90) < 5, 0, -1))
     assert len(fit(five, k=None).cluster_ids_) >= 5

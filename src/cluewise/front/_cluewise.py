@@ -86,7 +86,9 @@ class Cluewise(Clusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters. None: found from the clues and the data; classes of labels bound it from below, and so do
-        rows that are apart from each other, unless clues contradict each other.
+        rows that are apart from each other, unless clues contradict each other. If there are labels alone, or more of
+        them than links, there are as many clusters as classes with a label, if these are two or more: pass n_clusters
+        if there may be classes without a label.
     hard : bool, default=False
         Whether every clue holds in the result; clues that cannot hold together raise `Contradiction` or `Infeasible`,
         and partitions are refused. Links and groups of infinite weight, and sizes, hold in any case.
