@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 import cluewise as cw
-from cluewise import Clues
-from cluewise.core import chunks
+from cluewise import Clues, _dask
 
 N, K, CHUNKS = 6000, 4, 6
 
@@ -252,21 +252,42 @@ def test_ctrl_c_ends_the_fit(client, expected, tmp_path):
     check_that_all_is_well(client, expected)
 
 
-def test_a_cluster_without_workers_ends_the_wait(monkeypatch):
+def learn_columns(rows):
+    return cw.Rows().fit(rows)
+
+
+def learn_columns_of_unknown_rows(rows):
+    return cw.Rows().fit(rows[rows[:, 0] < 99])
+
+
+def learn_columns_of_a_frame(rows):
+    return cw.Rows().fit(dd.from_dask_array(rows, columns=["a", "b", "c"]))
+
+
+@pytest.mark.parametrize("use", [fit, learn_columns, learn_columns_of_unknown_rows, learn_columns_of_a_frame])
+def test_a_cluster_without_workers_ends_the_wait(monkeypatch, use):
     """Dask would wait forever, and say nothing."""
-    monkeypatch.setattr(chunks, "GLANCE", 0.1)
-    monkeypatch.setattr(chunks, "PATIENCE", 0.5)
+    monkeypatch.setattr(_dask, "GLANCE", 0.1)
+    monkeypatch.setattr(_dask, "PATIENCE", 0.5)
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         Client(empty) as client,
         pytest.raises(RuntimeError, match=r"the dask cluster has had no workers for 0\.5 seconds; start some"),
     ):
-        fit(make_array())
+        use(make_array())
     assert client.status == "closed"
 
 
+def test_columns_are_learned_where_the_rows_are(client):
+    """From a part of the rows, in chunks whose sizes are known or not, and as a frame."""
+    chunked = make_array()
+    expected = cw.Rows().fit(X).transform(X)
+    for rows in (chunked, chunked[chunked[:, 0] < 99], dd.from_dask_array(chunked, columns=["x0", "x1", "x2"])):
+        assert_allclose(cw.Rows().fit_transform(rows).compute(), expected)
+
+
 def test_a_late_worker_is_waited_for(monkeypatch, expected):
-    monkeypatch.setattr(chunks, "GLANCE", 0.1)
+    monkeypatch.setattr(_dask, "GLANCE", 0.1)
     with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster, Client(cluster):
         Timer(1, cluster.scale, [1]).start()
         assert_array_equal(fit(make_array()).labels_.compute(), expected.labels)

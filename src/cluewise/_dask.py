@@ -1,10 +1,19 @@
-"""Recognize dask collections without importing dask."""
+"""What dask's collections are, and how to compute them, without an import of dask before there are any.
+
+On a cluster without workers dask waits forever and says nothing. So everything is computed here, and never by dask's
+own ``compute``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from time import monotonic
 from typing import Any
 
-__all__ = ["is_dask"]
+__all__ = ["compute", "is_dask"]
+
+GLANCE, PATIENCE = 5, 300
+"""Seconds after which workers are counted, and those in which there may be none."""
 
 
 def is_dask(X: Any) -> bool:
@@ -17,3 +26,55 @@ def is_dask(X: Any) -> bool:
     (False, True)
     """
     return hasattr(type(X), "__dask_graph__") and X.__dask_graph__() is not None
+
+
+def compute(*tasks: Any) -> Sequence[Any]:
+    """What dask makes of each task: on the cluster of an active client, or else in this process.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> compute(da.ones(4).sum(), da.zeros(2))
+    (np.float64(4.0), array([0., 0.]))
+    """
+    from dask import compute as compute_here
+    from dask.base import get_scheduler
+
+    client = getattr(get_scheduler(), "__self__", None)
+    try:
+        return _wait(client, tasks) if hasattr(client, "nthreads") else compute_here(*tasks)
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # of the package distributed, which may be missing
+            raise
+        raise RuntimeError(
+            "several workers in a row ended while they worked on the same chunk of X; they may have run out of memory: "
+            "make the chunks smaller (X.rechunk), or give each worker more memory."
+        ) from error
+
+
+def _wait(client: Any, tasks: Sequence[Any]) -> list[Any]:
+    """What a cluster makes of the tasks; an error if it has lost all workers."""
+    futures, found = client.compute(list(tasks)), []
+    seen = monotonic()  # when there were workers
+    try:
+        for future in futures:
+            while True:
+                try:
+                    found.append(future.result(timeout=GLANCE))
+                    break
+                except TimeoutError:
+                    if future.done():  # the error of a task
+                        raise
+                now = monotonic()
+                seen = now if client.nthreads() else seen
+                if now - seen > PATIENCE:
+                    raise RuntimeError(
+                        f"the dask cluster has had no workers for {PATIENCE} seconds; start some, and fit again."
+                    )
+        return found
+    except BaseException:
+        client.cancel(futures)
+        raise
+    finally:
+        for future in futures:
+            future.release()  # now, not when the garbage is collected

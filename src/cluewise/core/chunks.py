@@ -1,4 +1,4 @@
-"""Rows in chunks: a dask array, read chunk by chunk, here or on other machines. The only imports of dask.
+"""Rows in chunks: a dask array, read chunk by chunk, here or on other machines.
 
 A pass sends a function to the chunks and brings back what it returns, which is small. What all chunks need, such as
 centers, is one task of the graph, so that it can be made again if a worker is lost. Results are combined in the order
@@ -9,11 +9,11 @@ workers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from cluewise._dask import compute
 from cluewise._elsewhere import is_tensor
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.rows import shift_of
@@ -26,9 +26,6 @@ T = TypeVar("T")
 
 FAN = 16
 """Results that are combined at once."""
-
-GLANCE, PATIENCE = 5, 300
-"""Seconds after which workers are counted, and those that a fit waits for some if there are none."""
 
 BLOCK = 8192
 """Rows that are looked at together."""
@@ -129,7 +126,7 @@ class Chunks:
         if tasks:
             graph = HighLevelGraph.from_collections(name, tasks, dependencies=[boxes])
             boxes = DaskArray(graph, name, ((1,), (1,)), meta=boxes._meta)
-        return _compute(boxes)[0].item()
+        return compute(boxes)[0].item()
 
     def take(self, rows: Ints) -> Array:
         """Some rows, by their numbers, in the given order; only chunks that have some of them are read."""
@@ -139,7 +136,7 @@ class Chunks:
         local = self.split(wanted)
         call = delayed(_call, traverse=False)
         parts = [call(_pick, block, self.dtype, (), (mine,)) for block, mine in zip(self._blocks, local) if len(mine)]
-        return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *_compute(*parts)])[place]
+        return np.concatenate([np.empty((0, self.d), dtype=self.dtype), *compute(*parts)])[place]
 
     def gather(self, rows: Ints) -> Any:
         """Some rows, where `call` works on them: of a dask array, in memory."""
@@ -183,7 +180,7 @@ class Chunks:
 
     def load_weight(self) -> Floats | None:
         """Weights of all rows, brought into memory; None if all rows count alike."""
-        return None if self.weight is None else _compute(self.weight.array)[0][:, 0]
+        return None if self.weight is None else compute(self.weight.array)[0][:, 0]
 
     def take_weight(self, rows: Ints) -> Floats | None:
         """Weights of some rows; None if all rows count alike."""
@@ -263,50 +260,6 @@ def read_chunks(X: Any) -> Chunks:
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     return Chunks(X, np.array([-1 if np.isnan(size) else size for size in X.chunks[0]], dtype=np.int64))
-
-
-def _compute(*tasks: Any) -> Sequence[Any]:
-    from dask import compute
-    from dask.base import get_scheduler
-
-    client = getattr(get_scheduler(), "__self__", None)
-    try:
-        return _wait(client, tasks) if hasattr(client, "nthreads") else compute(*tasks)
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # of the package distributed, which may be missing
-            raise
-        raise RuntimeError(
-            "several workers in a row ended while they worked on the same chunk of X; they may have run out of memory: "
-            "make the chunks smaller (X.rechunk), or give each worker more memory."
-        ) from error
-
-
-def _wait(client: Any, tasks: Sequence[Any]) -> list[Any]:
-    """What a cluster makes of the tasks; an error if it has lost all workers, on which dask would wait forever."""
-    futures, found = client.compute(list(tasks)), []
-    seen = monotonic()  # when there were workers
-    try:
-        for future in futures:
-            while True:
-                try:
-                    found.append(future.result(timeout=GLANCE))
-                    break
-                except TimeoutError:
-                    if future.done():  # the error of a task
-                        raise
-                now = monotonic()
-                seen = now if client.nthreads() else seen
-                if now - seen > PATIENCE:
-                    raise RuntimeError(
-                        f"the dask cluster has had no workers for {PATIENCE} seconds; start some, and fit again."
-                    )
-        return found
-    except BaseException:
-        client.cancel(futures)
-        raise
-    finally:
-        for future in futures:
-            future.release()  # now, not when the garbage is collected
 
 
 def _kind_of(kind: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cluewise._typing import Array, Floats
+from cluewise._dask import compute
+from cluewise._typing import Array, Floats, Ints
 
 __all__ = ["draw_rows", "map_partitions"]
 
@@ -18,15 +19,24 @@ DRAWN = 100_000
 def draw_rows(X: Any, seed: int) -> Any:
     """Rows of a dask data frame or array drawn at random, in memory; all of them if there are few."""
     _check(X)
-    if not hasattr(X, "to_dask_array"):
-        if np.isnan(X.shape[0]):
-            X = X.copy()
-            X.compute_chunk_sizes()
-        n = X.shape[0]
-        chosen = np.sort(np.random.default_rng(seed).choice(n, DRAWN, replace=False)) if n > DRAWN else slice(None)
-        return X[chosen].compute()
-    n = len(X)
-    return (X.sample(frac=DRAWN / n, random_state=seed) if n > DRAWN else X).compute()
+    if hasattr(X, "to_dask_array"):
+        n = sum(compute(X.map_partitions(len))[0])
+        return compute(X.sample(frac=DRAWN / n, random_state=seed) if n > DRAWN else X)[0]
+    whole = X.rechunk({1: -1})
+    sizes = np.array(whole.chunks[0])
+    if np.isnan(sizes).any():
+        ones = ((1,) * len(sizes), (1,))
+        empty = np.empty((0, 0), dtype=np.int64)
+        sizes = compute(whole.map_blocks(_count, chunks=ones, dtype=empty.dtype, meta=empty))[0][:, 0]
+    ends = np.cumsum(sizes)
+    n = int(ends[-1])
+    if n <= DRAWN:
+        return compute(X)[0]
+    rows = np.sort(np.random.default_rng(seed).choice(n, DRAWN, replace=False))
+    parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    own = [part - start for part, start in zip(parts, ends - sizes)]
+    chunks = tuple(map(len, own)), (X.shape[1],)
+    return compute(whole.map_blocks(_take, own=own, chunks=chunks, dtype=X.dtype, meta=X._meta))[0]
 
 
 def map_partitions(X: Any, function: Callable[[Any], Floats], width: int) -> Any:
@@ -51,6 +61,14 @@ def _check(X: Any) -> None:
 
 
 # --- what runs where the parts are ------------------------------------------------------------------------------
+
+
+def _count(chunk: Array) -> Ints:
+    return np.array([[len(chunk)]])
+
+
+def _take(chunk: Array, own: list[Ints], block_id: tuple[int, ...]) -> Array:
+    return chunk[own[block_id[0]]]
 
 
 def _call(part: Array, function: Callable[[Any], Floats], width: int) -> Floats:

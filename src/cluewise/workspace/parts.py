@@ -1,6 +1,6 @@
 """Rows in parts: files that need not fit into memory, read chunk by chunk where dask runs, here or on a cluster.
 
-Beside `core.chunks` the only imports of dask. What each pass brings here is small: a sample of the rows, by which the
+What each pass brings here is small: a sample of the rows, by which the
 columns are recognized and standardized; the numbers of the rows that clues name; and how many rows each cluster has.
 """
 
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise import tables
+from cluewise._dask import compute
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues, files
 from cluewise.exceptions import ClueError
@@ -140,7 +141,7 @@ class InParts(NamedTuple):
             mine = tied[cuts[number] : cuts[number + 1]] - starts[number]
             place = folder.resolve(), part, self.ids, int(starts[number])
             tasks.append(dask.delayed(_write_part)(*place, list(islice(blocks, count[part.path])), mine))
-        found = dask.compute(*tasks)
+        found = compute(*tasks)
         k = max((len(counts) for counts, _, _ in found), default=0)
         counts = np.sum([np.pad(counts, (0, k - len(counts))) for counts, _, _ in found], axis=0)
         return Written(counts, sum(noise for _, noise, _ in found), np.concatenate([labels for _, _, labels in found]))
@@ -153,7 +154,7 @@ def open_parts(
     import dask
 
     tasks = [dask.delayed(look_into)(os.path.abspath(file), id_column) for file in find_parts(path)]
-    parts = list(dask.compute(*tasks))
+    parts = list(compute(*tasks))
     check_same_columns(parts)
     known = [name for name in parts[0].kinds if name not in ignore]
     for name in ignore:
@@ -268,7 +269,7 @@ def _draw(pieces: Sequence[Piece], columns: Sequence[str], name: str, ids: str |
         for piece, a, b, start in zip(pieces, cuts[:-1], cuts[1:], starts[:-1])
         if b > a
     ]
-    found = dask.compute(*tasks)
+    found = compute(*tasks)
     return _Sampled({column: _join([one[column] for one in found]) for column in columns}, name, numbers=numbers)
 
 
@@ -288,7 +289,7 @@ def _find_rows(rows: InParts, wanted: set[str]) -> dict[str, int]:
     tasks = [dask.delayed(_search)(piece, rows.ids, names) for piece in rows.pieces]
     sizes = np.cumsum([0, *(piece.stop - piece.start for piece in rows.pieces)]).tolist()
     found: dict[str, int] = {}
-    for start, here in zip(sizes, dask.compute(*tasks)):
+    for start, here in zip(sizes, compute(*tasks)):
         for name, row in here:
             if name in found:
                 raise tables.TableError(
