@@ -25,6 +25,7 @@ from sklearn.base import clone
 
 import cluewise as cw
 from cluewise import Clues, _dask
+from cluewise.exceptions import WorkersLost
 
 N, K, CHUNKS = 6000, 4, 6
 
@@ -93,6 +94,10 @@ def use_up_memory():
 
 def wait():
     time.sleep(0.5)
+
+
+def sleep_long():
+    time.sleep(20)
 
 
 def make_array(**options):
@@ -224,10 +229,9 @@ def test_ctrl_c_leaves_no_half_of_a_cluewise(client, expected, tmp_path):
 
 def test_a_chunk_that_ends_every_worker_ends_the_fit_with_one_sentence(client, expected, tmp_path):
     client.cluster.scheduler.allowed_failures = 1
-    with pytest.raises(
-        RuntimeError, match=r"several workers in a row ended .* may have run out of memory: make the ch"
-    ):
+    with pytest.raises(WorkersLost, match=r"several workers in a row ended .* out of memory: make the ch") as caught:
         fit(make_array(folder=tmp_path, act=use_up_memory, at=range(100)))
+    assert type(caught.value.__cause__).__name__ == "KilledWorker"
     check_that_all_is_well(client, expected)
 
 
@@ -252,6 +256,47 @@ def test_ctrl_c_ends_the_fit(client, expected, tmp_path):
     check_that_all_is_well(client, expected)
 
 
+def cancel(client):
+    for state in list(client.futures.values()):
+        state.cancel()
+
+
+@pytest.mark.parametrize(
+    ("lose", "cause"),
+    [(Client.close, "CancelledError"), (Client.restart, "FutureCancelledError"), (cancel, "FutureCancelledError")],
+    ids=["closed", "restarted", "cancelled"],
+)
+def test_a_cluster_that_drops_the_work_ends_the_fit_with_one_sentence(tmp_path, lose, cause):
+    """What dask says is the cause, whatever the attempt to clean up says."""
+
+    def act():
+        while not len(os.listdir(tmp_path)):
+            time.sleep(0.01)
+        lose(client)
+
+    settings = {"threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=1, processes=True, **settings) as cluster, Client(cluster) as client:
+        loser = Thread(target=act)
+        loser.start()
+        with pytest.raises(WorkersLost, match="the dask cluster has dropped the work: its sched") as caught:
+            fit(make_array(folder=tmp_path, act=sleep_long, at=(0,)))
+        loser.join()
+    assert cause in [kind.__name__ for kind in type(caught.value.__cause__).__mro__]
+
+
+def test_a_scheduler_that_is_gone_is_one_sentence(monkeypatch):
+    """Between two passes, or while the wait asks for workers."""
+    monkeypatch.setattr(_dask, "GLANCE", 0.1)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
+        monkeypatch.setattr(client, "nthreads", break_down)
+        with pytest.raises(WorkersLost, match="dropped the work") as caught:
+            fit(make_array())
+        assert "disk on fire" in str(caught.value.__cause__)
+        Client.close(client)
+        with client.as_current(), pytest.raises(WorkersLost, match="dropped the work"):
+            fit(make_array())
+
+
 def learn_columns(rows):
     return cw.Rows().fit(rows)
 
@@ -272,7 +317,7 @@ def test_a_cluster_without_workers_ends_the_wait(monkeypatch, use):
     with (
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
         Client(empty) as client,
-        pytest.raises(RuntimeError, match=r"the dask cluster has had no workers for 0\.5 seconds; start some"),
+        pytest.raises(WorkersLost, match=r"the dask cluster has had no workers for 0\.5 seconds; start some"),
     ):
         use(make_array())
     assert client.status == "closed"

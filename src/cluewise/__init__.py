@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cluewise.exceptions import SoftClueWarning as SoftClueWarning
     from cluewise.exceptions import Undecided as Undecided
     from cluewise.exceptions import UnusedClueWarning as UnusedClueWarning
+    from cluewise.exceptions import WorkersLost as WorkersLost
     from cluewise.explain import describe as describe
     from cluewise.explain import stability as stability
     from cluewise.front import Cluewise as Cluewise

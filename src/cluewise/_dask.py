@@ -7,13 +7,27 @@ own ``compute``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Any
+
+from cluewise.exceptions import WorkersLost
 
 __all__ = ["compute", "is_dask"]
 
 GLANCE, PATIENCE = 5, 300
 """Seconds after which workers are counted, and those in which there may be none."""
+
+_GONE = (
+    "the dask cluster has dropped the work: its scheduler ended, was restarted, cannot be reached or has cancelled it; "
+    "see that it runs, and try again."
+)
+_WHY = {
+    "KilledWorker": "several workers in a row ended while they worked on the same chunk of rows; they may have run out "
+    "of memory: make the chunks smaller (X.rechunk in Python), or give each worker more memory.",
+    **dict.fromkeys(("CancelledError", "FutureCancelledError", "CommClosedError", "ClosedClientError"), _GONE),
+}
+"""What to say about errors of the package distributed, which may be missing, by their names."""
 
 
 def is_dask(X: Any) -> bool:
@@ -41,15 +55,15 @@ def compute(*tasks: Any) -> Sequence[Any]:
     from dask.base import get_scheduler
 
     client = getattr(get_scheduler(), "__self__", None)
+    if not hasattr(client, "nthreads"):
+        return compute_here(*tasks)
     try:
-        return _wait(client, tasks) if hasattr(client, "nthreads") else compute_here(*tasks)
+        return _wait(client, tasks)
     except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # of the package distributed, which may be missing
+        why = _WHY.get(type(error).__name__)
+        if why is None:  # a task's own
             raise
-        raise RuntimeError(
-            "several workers in a row ended while they worked on the same chunk of X; they may have run out of memory: "
-            "make the chunks smaller (X.rechunk), or give each worker more memory."
-        ) from error
+        raise WorkersLost(why) from error
 
 
 def _wait(client: Any, tasks: Sequence[Any]) -> list[Any]:
@@ -66,15 +80,23 @@ def _wait(client: Any, tasks: Sequence[Any]) -> list[Any]:
                     if future.done():  # the error of a task
                         raise
                 now = monotonic()
-                seen = now if client.nthreads() else seen
+                seen = now if _has_workers(client) else seen
                 if now - seen > PATIENCE:
-                    raise RuntimeError(
-                        f"the dask cluster has had no workers for {PATIENCE} seconds; start some, and fit again."
+                    raise WorkersLost(
+                        f"the dask cluster has had no workers for {PATIENCE} seconds; start some, and try again."
                     )
         return found
     except BaseException:
-        client.cancel(futures)
+        with suppress(Exception):  # of a cluster that is lost, which would hide the cause
+            client.cancel(futures)
         raise
     finally:
         for future in futures:
             future.release()  # now, not when the garbage is collected
+
+
+def _has_workers(client: Any) -> bool:
+    try:
+        return bool(client.nthreads())
+    except Exception as error:  # whatever it is, it is no task's own
+        raise WorkersLost(_GONE) from error

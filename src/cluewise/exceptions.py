@@ -1,4 +1,4 @@
-"""Errors and warnings about clues: each is one sentence, with a witness if there is one."""
+"""Errors and warnings, most of them about clues: each is one sentence, with a witness if there is one."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ __all__ = [
     "SoftClueWarning",
     "Undecided",
     "UnusedClueWarning",
+    "WorkersLost",
 ]
 
 
@@ -107,6 +108,17 @@ class Undecided(ClueError):
     --------
     >>> from cluewise.exceptions import Undecided
     >>> issubclass(Undecided, ValueError)
+    True
+    """
+
+
+class WorkersLost(RuntimeError):
+    """A dask cluster has no workers left, or is lost itself; ``__cause__`` has what dask says, if it says anything.
+
+    Examples
+    --------
+    >>> from cluewise.exceptions import WorkersLost
+    >>> issubclass(WorkersLost, RuntimeError)
     True
     """
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import cluewise as cw
-from cluewise import tables
+from cluewise import _dask, tables
 from cluewise.cli import _progress, _show
 from cluewise.tables import parts as files
 from cluewise.workspace import parts
@@ -378,18 +378,35 @@ def test_on_a_cluster_the_clusters_are_the_same(room, run, monkeypatch):
     assert answer.err.count("\n") == 1
 
 
-def test_workers_that_die_are_one_sentence(monkeypatch):
+def test_a_cluster_without_workers_is_one_sentence(room, run, monkeypatch):
+    """Dask would wait forever: at the first look at the files, before any pass of a fit."""
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(_dask, "GLANCE", 0.1)
+    monkeypatch.setattr(_dask, "PATIENCE", 0.5)
+    before = sorted(room.iterdir())
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster:
+        answer = run("fit", "rows-*.parquet", "--scheduler", cluster.scheduler_address)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("cluewise: the dask cluster has had no workers for 0.5 seconds; start some")
+    assert answer.err.count("\n") == 1
+    assert sorted(room.iterdir()) == before
+
+
+def test_workers_that_die_are_one_sentence(room, run, monkeypatch):
+    from distributed import LocalCluster
+
     class KilledWorker(Exception):
         """Of the same name as dask's."""
 
-    class Client:
-        closed = False
-
-        def close(self):
-            self.closed = True
-
-    client = Client()
-    monkeypatch.setattr(parts, "_connect", lambda address: client)
-    with pytest.raises(ValueError, match="most likely they have too little memory"), parts.on_scheduler("there", None):
+    def fail(client, tasks):
         raise KilledWorker
-    assert client.closed
+
+    monkeypatch.setattr(_dask, "_wait", fail)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster:
+        answer = run("fit", "rows-*.parquet", "--scheduler", cluster.scheduler_address)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(
+        "cluewise: several workers in a row ended while they worked on the same chunk of rows;"
+    )
+    assert answer.err.count("\n") == 1

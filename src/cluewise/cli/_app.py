@@ -28,6 +28,7 @@ from cluewise.cli._show import standard_output
 from cluewise.cli._update import update
 from cluewise.cli._warmup import warmup
 from cluewise.cli._web import web
+from cluewise.exceptions import WorkersLost
 
 __all__ = ["app", "run"]
 
@@ -68,7 +69,7 @@ def _sentence(error: Any) -> str | None:
         return "there is not enough memory for this."
     if isinstance(error, OSError) and error.strerror:  # our own errors name the file in words
         return f"{error.strerror.lower()}{f': {error.filename!r}' if error.filename else ''}."
-    return str(error) if isinstance(error, (OSError, ValueError, ImportError)) else None
+    return str(error) if isinstance(error, (OSError, ValueError, ImportError, WorkersLost)) else None
 
 
 @contextmanager

@@ -210,12 +210,6 @@ def on_scheduler(address: str | None, watch: Callable[[], None] | None) -> Itera
             # Cluewise sends what it has learned, tens of megabytes, once to each worker, and dask finds that a lot.
             warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
             yield
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":
-            raise
-        raise ValueError(
-            "several workers have died of the same chunk; most likely they have too little memory."
-        ) from error
     finally:
         client.close()
 
