@@ -83,13 +83,53 @@ def test_sizes_that_dask_does_not_know_are_counted():
         (da.ones(5), "X must have two dimensions, rows and columns; it has 1"),
         (da.ones((5, 2), dtype=complex), "chunks of X must be NumPy arrays of numbers; they are ndarray of complex"),
         (dd.from_pandas(pd.DataFrame({"a": [1.0], "b": ["x"]}), npartitions=1), "column 'b' of X does not hold"),
-        (dask.bag.from_sequence([1, 2]), "X is a Bag; of dask's collections, pass an array or a data frame"),
+        (dd.from_pandas(pd.DataFrame({"a": pd.Categorical(["x"])}), npartitions=1), "column 'a' of X does not hold"),
+        (dask.bag.from_sequence([1, 2]), "X is a Bag; of dask's collections, cluewise takes .* .use X.to_"),
+        (dd.from_pandas(pd.Series([1.0]), npartitions=1), r"X is a Series; of dask's .* .use X.to_frame\(\)"),
+        (dask.delayed(np.ones((2, 2))), "X is a Delayed; of dask's .* .use dask.array.from_delayed"),
+        (dask.delayed(np.ones)((2, 2)), "X is a Delayed; of dask's .* .use dask.array.from_delayed"),
         (da.full((5, 2), 1e70), "X reaches 1e+70"),
     ],
 )  # fmt: skip
 def test_one_sentence_about_what_cannot_be_clustered(X, words):
     with pytest.raises((TypeError, ValueError), match=words.replace("+", r"\+")):
         Grains().fit(X)
+
+
+def make_kinds(n=200):
+    """A plain data frame, and the same numbers in columns of other kinds."""
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame({"a": rng.normal(size=n).astype(np.float32), "b": rng.integers(9, size=n)})
+    plain["c"] = plain["a"] > 0
+    arrow = {"a": "float[pyarrow]", "b": "int64[pyarrow]", "c": "bool[pyarrow]"}
+    return plain.astype(float), {
+        "bool": plain,
+        "only bool": plain[["c"]],
+        "pandas": plain.astype({"a": "Float32", "b": "Int64", "c": "boolean"}),
+        "pyarrow": plain.astype(arrow),
+        "single": plain[["a"]].astype("Float32"),
+        "a name twice": plain.astype("Float64").set_axis(["a", "a", "c"], axis=1),
+    }
+
+
+@pytest.mark.parametrize("kind", make_kinds()[1])
+def test_columns_of_all_kinds_of_numbers(kind):
+    plain, other = make_kinds()[0], make_kinds()[1][kind]
+    own = read_chunks(dd.from_pandas(other, npartitions=3))
+    assert own.dtype == (np.float32 if kind == "single" else np.float64)
+    expected = plain[["c"] if kind == "only bool" else ["a"] if kind == "single" else ["a", "b", "c"]].to_numpy()
+    assert_array_equal(own.array.compute(), expected)
+    if kind != "a name twice":
+        model = Grains(random_state=0).fit(dd.from_pandas(other, npartitions=3))
+        assert_array_equal(model.labels_.compute(), Grains(random_state=0).fit(expected.astype(own.dtype)).labels_)
+        assert model.feature_names_in_.tolist() == other.columns.tolist()
+
+
+def test_missing_values_of_all_kinds_are_nan():
+    frame = make_kinds()[1]["pandas"]
+    frame.loc[150, "b"] = pd.NA
+    with pytest.raises(ValueError, match="NaN in row 150, column 1; cells that are not finite numbers: 1"):
+        Grains().fit(dd.from_pandas(frame, npartitions=3))
 
 
 def test_nan_in_the_last_chunk_is_named_by_its_row():
@@ -276,6 +316,10 @@ def test_rows_learn_from_some_of_many_rows(frame, monkeypatch):
 def test_rows_do_not_take_other_collections():
     with pytest.raises(TypeError, match="X is a Bag; of dask's collections, Rows takes data frames and arrays"):
         cw.Rows().fit(dask.bag.from_sequence([1, 2]))
+    with pytest.raises(TypeError, match="X is a Delayed; of dask's collections, Rows takes data frames and arrays"):
+        cw.Rows().fit(dask.delayed(np.ones((2, 2))))
+    with pytest.raises(ValueError, match="X must have two dimensions, rows and columns; it has 1"):
+        cw.Rows().fit(da.ones(3))
 
 
 def test_rows_begin_a_pipeline():

@@ -13,10 +13,13 @@ from typing import Any
 
 from cluewise.exceptions import WorkersLost
 
-__all__ = ["compute", "is_dask"]
+__all__ = ["compute", "is_dask", "is_frame", "refuse_others"]
 
 GLANCE, PATIENCE = 5, 300
 """Seconds after which workers are counted, and those in which there may be none."""
+
+_WAYS = {"Series": "X.to_frame()", "Delayed": "dask.array.from_delayed", "Bag": "X.to_dataframe()"}
+"""What makes an array or a data frame of other collections."""
 
 _GONE = (
     "the dask cluster has dropped the work: its scheduler ended, was restarted, cannot be reached or has cancelled it; "
@@ -40,6 +43,39 @@ def is_dask(X: Any) -> bool:
     (False, True)
     """
     return hasattr(type(X), "__dask_graph__") and X.__dask_graph__() is not None
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of dask.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import pandas as pd
+    >>> table = dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0]}), npartitions=1)
+    >>> is_frame(table), is_frame(table["a"])
+    (True, False)
+    """
+    return hasattr(type(X), "to_dask_array") and X.ndim == 2
+
+
+def refuse_others(X: Any, who: str = "cluewise") -> None:
+    """Refuse dask's collections that are neither an array nor a data frame, and say how to make one of them.
+
+    Examples
+    --------
+    >>> import dask.bag
+    >>> refuse_others(dask.bag.from_sequence([1, 2]))
+    Traceback (most recent call last):
+    ...
+    TypeError: X is a Bag; of dask's collections, cluewise takes data frames and arrays (use X.to_dataframe()).
+    """
+    kinds = type(X).__mro__  # a Delayed itself has attributes of any name
+    if is_frame(X) or (hasattr(kinds[0], "map_blocks") and hasattr(kinds[0], "rechunk")):
+        return
+    name = next((kind.__name__ for kind in kinds if kind.__name__ in _WAYS), kinds[0].__name__)
+    way = f" (use {_WAYS[name]})" if name in _WAYS else ""
+    raise TypeError(f"X is a {name}; of dask's collections, {who} takes data frames and arrays{way}.")
 
 
 def compute(*tasks: Any) -> Sequence[Any]:

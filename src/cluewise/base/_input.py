@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from cluewise._dask import is_dask
+from cluewise._dask import is_dask, is_frame
 from cluewise._elsewhere import is_elsewhere, is_tensor
 from cluewise._sklearn import check_sample_weight
 from cluewise._squares import largest, require_squares
@@ -149,7 +149,7 @@ def _read_columns(estimator: Any, X: Any, *, reset: bool) -> Chunks:
     if chunks is X:  # checked before they were sent to a device
         return chunks
     # An empty frame or array has all that scikit-learn wants to know about the columns.
-    empty = X._meta if hasattr(X, "to_dask_array") else np.empty((0, chunks.d))
+    empty = X._meta if is_frame(X) else np.empty((0, chunks.d))
     validate_data(estimator, empty, reset=reset, skip_check_array=True)
     return chunks
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from cluewise._dask import compute
+from cluewise._dask import compute, is_frame, refuse_others
 from cluewise._elsewhere import is_tensor
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.rows import shift_of
@@ -243,13 +243,9 @@ def read_chunks(X: Any) -> Chunks:
         from cluewise.core.tensors import read_tensor
 
         return read_tensor(X)
-    if hasattr(X, "to_dask_array"):
-        words = [str(name) for name, kind in X.dtypes.items() if np.dtype(_kind_of(kind)).kind not in "biuf"]
-        if words:
-            raise TypeError(f"column {words[0]!r} of X does not hold numbers; dask data frames must hold numbers only.")
-        X = X.to_dask_array()
-    if not (hasattr(X, "map_blocks") and hasattr(X, "rechunk") and hasattr(X, "_meta")):
-        raise TypeError(f"X is a {type(X).__name__}; of dask's collections, pass an array or a data frame of numbers.")
+    refuse_others(X)
+    if is_frame(X):
+        X = _as_array(X)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and columns; it has {X.ndim}.")
     if not isinstance(X._meta, np.ndarray) or X.dtype.kind not in "biuf":
@@ -262,16 +258,36 @@ def read_chunks(X: Any) -> Chunks:
     return Chunks(X, np.array([-1 if np.isnan(size) else size for size in X.chunks[0]], dtype=np.int64))
 
 
+def _as_array(frame: Any) -> Any:
+    """A data frame of dask as an array; its columns may be of any kind of numbers that pandas has, and of bools."""
+    kinds = [_kind_of(kind) for kind in frame.dtypes]
+    words = [str(name) for name, kind in zip(frame.columns, kinds) if kind.kind not in "biuf"]
+    if words:
+        raise TypeError(f"column {words[0]!r} of X does not hold numbers; dask data frames must hold numbers only.")
+    if all(isinstance(kind, np.dtype) and kind.kind != "b" for kind in frame.dtypes):
+        return frame.to_dask_array()
+    # Pandas would make objects of the others, and knows no NaN among its own integers.
+    single = all(kind == np.float32 for kind in kinds)
+    return frame.map_partitions(_as_floats, np.float32 if single else np.float64).to_dask_array()
+
+
 def _kind_of(kind: Any) -> Any:
-    """NumPy's type for that of a column of a data frame; "O" if there is none."""
+    """NumPy's type for that of a column of a data frame; that of objects if there is none."""
     found = getattr(kind, "numpy_dtype", kind)
     try:
         return np.dtype(found)
     except TypeError:
-        return "O"
+        return np.dtype("O")
 
 
 # --- what runs where the chunks are -----------------------------------------------------------------------------
+
+
+def _as_floats(part: Any, dtype: Any) -> Any:
+    found = np.empty(part.shape, dtype=dtype)
+    for j in range(part.shape[1]):
+        found[:, j] = part.iloc[:, j].to_numpy(dtype=dtype, na_value=np.nan)
+    return type(part)(found, columns=part.columns, index=part.index)
 
 
 def _call(

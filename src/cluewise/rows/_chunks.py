@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cluewise._dask import compute
+from cluewise._dask import compute, is_frame, refuse_others
 from cluewise._typing import Array, Floats, Ints
 
 __all__ = ["draw_rows", "map_partitions"]
@@ -19,7 +19,7 @@ DRAWN = 100_000
 def draw_rows(X: Any, seed: int) -> Any:
     """Rows of a dask data frame or array drawn at random, in memory; all of them if there are few."""
     _check(X)
-    if hasattr(X, "to_dask_array"):
+    if is_frame(X):
         n = sum(compute(X.map_partitions(len))[0])
         return compute(X.sample(frac=DRAWN / n, random_state=seed) if n > DRAWN else X)[0]
     whole = X.rechunk({1: -1})
@@ -43,7 +43,7 @@ def map_partitions(X: Any, function: Callable[[Any], Floats], width: int) -> Any
     """A dask array of what ``function`` makes of each part; nothing is computed yet."""
     _check(X)
     empty = np.empty((0, width))
-    if not hasattr(X, "to_dask_array"):
+    if not is_frame(X):
         whole = X.rechunk({1: -1})
         return whole.map_blocks(
             _call, function, width, chunks=(whole.chunks[0], (width,)), dtype=empty.dtype, meta=empty
@@ -56,8 +56,9 @@ def map_partitions(X: Any, function: Callable[[Any], Floats], width: int) -> Any
 
 
 def _check(X: Any) -> None:
-    if not (hasattr(X, "to_dask_array") or hasattr(X, "map_blocks")):
-        raise TypeError(f"X is a {type(X).__name__}; of dask's collections, Rows takes data frames and arrays.")
+    refuse_others(X, "Rows")
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns; it has {X.ndim}.")
 
 
 # --- what runs where the parts are ------------------------------------------------------------------------------
