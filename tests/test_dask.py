@@ -272,6 +272,36 @@ def test_reading_may_fail_in_the_fit_or_later(name):
     assert_allclose(found.compute(), use(name, X, y), rtol=1e-9)
 
 
+NEED_MEMORY = {
+    "suggest": lambda X, y, clues: cw.suggest(X, clues),
+    "propagate": lambda X, y, clues: cw.propagate(X, clues),
+    "check": lambda X, y, clues: cw.check(clues, X),
+    "compare": lambda X, y, clues: cw.compare(cw.PCKMeans(2), X, clues),
+    "ClueSearchCV": lambda X, y, clues: cw.ClueSearchCV(cw.PCKMeans(2)).fit(X, clues=clues),
+    "stability": lambda X, y, clues: cw.stability(cw.PCKMeans(2), X),
+    "describe": lambda X, y, clues: cw.describe(y, X),
+    "a map": lambda X, y, clues: cw.plots.map(X, y),
+    "plots.compare": lambda X, y, clues: cw.plots.compare(X, y, y),
+    "plots.silhouettes": lambda X, y, clues: cw.plots.silhouettes(X, y),
+}
+
+
+@pytest.mark.parametrize("who", NEED_MEMORY)
+@pytest.mark.parametrize("frame", [False, True], ids=["array", "frame"])
+def test_what_needs_all_rows_reads_none_of_a_dask_array(who, frame):
+    """Neither of X nor of the labels."""
+
+    def read(block):
+        raise AssertionError
+
+    X = da.ones((30, 2), chunks=(10, 2)).map_blocks(read, dtype=float, meta=np.empty((0, 0)))
+    y = X[:, 0].astype(int)
+    X = dd.from_dask_array(X) if frame else X
+    end = "; pass a sample of the rows with their (clues|clusters)"
+    with pytest.raises(TypeError, match=rf"^{who} does not take dask arrays and tensors{end}\.$"):
+        NEED_MEMORY[who](X, y, Clues(30, must=[(0, 1)]))
+
+
 # --- columns and metrics ----------------------------------------------------------------------------------------
 
 

@@ -306,6 +306,10 @@ def test_what_needs_rows_in_memory_says_so():
     for call in (cw.suggest, cw.propagate):
         with pytest.raises(TypeError, match="does not take dask arrays and tensors"):
             call(X, clues)
+    rows = cw.Rows().fit(X.numpy())
+    for use in (cw.Rows().fit, cw.Rows().fit_transform, rows.transform):
+        with pytest.raises(TypeError, match="Rows does not take tensors; pass X as a NumPy array"):
+            use(X)
     with pytest.raises(TypeError, match="fit takes dask arrays and tensors"):
         cw.Grains().partial_fit(X)
     model = cw.Grains().then(cw.PCKMeans(2, random_state=0)).fit(X)

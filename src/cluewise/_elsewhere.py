@@ -9,7 +9,7 @@ import numpy as np
 
 from cluewise._dask import is_dask
 
-__all__ = ["is_elsewhere", "is_tensor"]
+__all__ = ["is_elsewhere", "is_tensor", "refuse_elsewhere"]
 
 
 def is_tensor(X: Any) -> bool:
@@ -38,3 +38,18 @@ def is_elsewhere(X: Any) -> bool:
     (False, True)
     """
     return getattr(type(X), "elsewhere", False) is True or is_dask(X) or is_tensor(X)
+
+
+def refuse_elsewhere(X: Any, who: str, what: str = "clues") -> None:
+    """Refuse rows that are read in passes, where all of them would be brought into memory without a word.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> refuse_elsewhere(da.ones((4, 2)), "check")
+    Traceback (most recent call last):
+    ...
+    TypeError: check does not take dask arrays and tensors; pass a sample of the rows with their clues.
+    """
+    if is_elsewhere(X):
+        raise TypeError(f"{who} does not take dask arrays and tensors; pass a sample of the rows with their {what}.")

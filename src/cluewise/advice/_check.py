@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._docs import documented
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._notebook import Report
 from cluewise.advice import _page
 from cluewise.advice._clashes import Clash, find_clashes, find_repairs
@@ -202,6 +203,7 @@ def check(
     >>> found.satisfiable, found.harmful
     (True, False)
     """
+    refuse_elsewhere(X, "check")
     known = as_clues(clues, _count_rows(clues, X))
     rng = generator(random_state)
     estimator, k = _choose_method(estimator, n_clusters, known, X)

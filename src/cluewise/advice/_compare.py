@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._docs import documented
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._notebook import Report
 from cluewise._typing import ArrayLike, Ints
 from cluewise.base import as_clues, generator
@@ -213,6 +214,7 @@ def compare(
     """
     if n_splits < 0 or not 0 < test_size < 1:
         raise ValueError(f"n_splits={n_splits} and test_size={test_size} need n_splits >= 0 and 0 < test_size < 1.")
+    refuse_elsewhere(X, "compare")
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     known = as_clues(clues, n)
     rng = generator(random_state)

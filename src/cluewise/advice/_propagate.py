@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from cluewise._docs import documented
-from cluewise._elsewhere import is_elsewhere
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._squares import largest, require_squares
 from cluewise._typing import ArrayLike, Bools, Floats, Ints
 from cluewise.advice._radius import choose_radius
@@ -136,8 +136,7 @@ def propagate(
     >>> more.cannot.tolist()
     [[0, 4], [1, 4]]
     """
-    if is_elsewhere(X):
-        raise TypeError("propagate does not take dask arrays and tensors; pass a sample of the rows with their clues.")
+    refuse_elsewhere(X, "propagate")
     data: Floats = check_array(X, dtype=[np.float64, np.float32])
     require_squares(largest(data), data.dtype, "X")
     known = as_clues(clues, len(data))

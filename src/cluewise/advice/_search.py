@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._docs import documented
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Ints
 from cluewise.advice._candidates import choose_counts, describe_demands, list_candidates, name_estimators
@@ -192,6 +193,7 @@ class ClueSearchCV(MetaEstimatorMixin, ClusterMixin, ClueEstimator):
         Self
             The fitted search.
         """
+        refuse_elsewhere(X, "ClueSearchCV")
         self._reset(y, clues)
         n = _count_rows(X)
         known = as_clues(clues, n)

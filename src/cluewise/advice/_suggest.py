@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from cluewise._docs import documented
-from cluewise._elsewhere import is_elsewhere
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._typing import Ints
 from cluewise.advice import _shortlist
 from cluewise.advice._candidates import name_estimators
@@ -86,8 +86,7 @@ def suggest(
     >>> print(table.verdict)
     Take PCKMeans with 3 clusters, without the clues, which do not help.
     """
-    if is_elsewhere(X):
-        raise TypeError("suggest does not take dask arrays and tensors; pass a sample of the rows with their clues.")
+    refuse_elsewhere(X, "suggest")
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     known = as_clues(clues, n)
     if not known.kinds - {"avoid", "sizes"}:

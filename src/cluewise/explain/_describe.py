@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._typing import ArrayLike, Floats, Ints
 from cluewise.base import as_clues, generator
 from cluewise.explain._changes import find_changes
@@ -115,6 +116,7 @@ def describe(
     for parameter, value in (("n_columns", n_columns), ("n_rows", n_rows)):
         if value < 0:
             raise ValueError(f"{parameter}={value} must be 0 or more.")
+    refuse_elsewhere(table, "describe", "clusters")
     labels = _get_labels(model)
     read = read_columns(table, columns)
     if read.n != len(labels):

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cluewise._docs import documented
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._notebook import Report
 from cluewise._typing import Floats, Ints
 from cluewise.base import as_clues, generator
@@ -165,6 +166,7 @@ def stability(
     """
     if n_resamples < 1 or not 0 < share < 1:
         raise ValueError(f"n_resamples={n_resamples} and share={share} need n_resamples >= 1 and 0 < share < 1.")
+    refuse_elsewhere(X, "stability")
     table = X if hasattr(X, "shape") else np.asarray(X)
     if hasattr(table, "tocsr"):
         table = table.tocsr()  # other sparse formats have no rows to take

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._docs import documented
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._typing import ArrayLike, Ints
 from cluewise.clues import Clues
 from cluewise.metrics.matching import match_labels
@@ -56,6 +57,7 @@ def compare(
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['Without clues', 'With clues']
     """
+    refuse_elsewhere(X, "plots.compare", "clusters")
     first, second = np.asarray(before), np.asarray(after)
     scenes = [make_scene(X, labels, clues, truth, columns) for labels in (match_colors(first, second), second)]
     figure = new_figure(10.5, 5.0)

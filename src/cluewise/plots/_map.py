@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._docs import documented
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._typing import ArrayLike, Bools, Ints
 from cluewise.clues import Clues, Groups
 from cluewise.metrics import broken
@@ -142,6 +143,7 @@ def make_scene(
     columns: Sequence[str | int] | None,
 ) -> Scene:
     """Compute what a map shows."""
+    refuse_elsewhere(X, "a map", "clusters")
     found = np.asarray(labels)
     if found.ndim != 1 or found.dtype.kind not in "iu":
         raise ValueError(f"labels must be integers, one per row; they are {found.dtype} in shape {found.shape}.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._docs import documented
+from cluewise._elsewhere import refuse_elsewhere
 from cluewise._typing import ArrayLike, Bools
 from cluewise.clues import Clues
 from cluewise.metrics import broken
@@ -56,6 +57,7 @@ def silhouettes(
     """
     from sklearn.metrics import silhouette_samples
 
+    refuse_elsewhere(X, "plots.silhouettes", "clusters")
     matrix, _ = get_matrix(X)
     found = np.asarray(labels)
     if matrix.shape[0] != len(found):

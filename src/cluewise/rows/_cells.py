@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from cluewise._elsewhere import is_tensor
 from cluewise._typing import Array, Ints
 from cluewise.tables import MISSING, Table, TableError
 
@@ -62,6 +63,8 @@ def read_columns(X: Any) -> Given:
         raise TableError(f"a table is needed, not a path; read it first: cluewise.tables.read({str(X)!r}).")
     if isinstance(X, np.ndarray | list | tuple):
         return _from_array(X)
+    if is_tensor(X):  # what is made of it would not be on its device
+        raise TypeError("Rows does not take tensors; pass X as a NumPy array.")
     import narwhals as nw
 
     try:
