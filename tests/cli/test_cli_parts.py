@@ -151,6 +151,79 @@ def test_a_saved_model_finds_the_same_clusters(room, run):
     )
 
 
+@pytest.mark.parametrize(
+    ("method", "rows"),
+    [
+        ("Cluewise", "all.parquet"),
+        ("Cluewise", "rows-*.parquet"),
+        ("E2CP", "rows-*.parquet"),
+        ("DPMeans", "all.parquet"),
+    ],
+)
+def test_predictions_for_parts_are_those_for_one_file(room, run, monkeypatch, method, rows):
+    """By models of one file and of parts, which read dask arrays themselves or not."""
+    monkeypatch.setattr(parts, "CHUNK", 8 * 5 * 70)
+    options = ("--method", method, "--ignore", "color", "--save", "model.cw", "-q")
+    count = () if method == "DPMeans" else ("-k", 3)
+    out = "fitted.csv" if rows == "all.parquet" else "fitted"
+    assert run("fit", rows, "--clues", "clues.csv", *count, *options, "--out", out).code == 0
+    answer = run("predict", "model.cw", "all.parquet", "--json")
+    one = json.loads(answer.out)
+    answer = run("predict", "model.cw", "rows-*.parquet", "--json")
+    assert answer.code == 0, answer.err
+    several = json.loads(answer.out)
+    assert several.pop("data") == "rows-*.parquet (4 parts)"
+    assert several.pop("output") == {"--out": "rows-clusters"}
+    assert several == {key: value for key, value in one.items() if key not in ("data", "output")}
+    own, found = pl.read_csv("all-clusters.csv"), clusters("rows-clusters")
+    assert found.columns == ["id", "cluster"]
+    assert found["id"].to_list() == own["id"].to_list()
+    assert found["cluster"].to_list() == own["cluster"].to_list()
+    assert [len(pl.read_parquet(f"rows-clusters/rows-{number}.parquet")) for number in range(4)] == [150, 0, 150, 100]
+    assert not [name for name in room.iterdir() if name.name.startswith(".")]
+
+
+def test_the_summary_of_a_prediction_for_parts(room, run):
+    """Rows without ids have numbers; new columns are named, and ids need not be called as in the fit."""
+    frame = make_rows()[0]
+    assert run("fit", "all.parquet", "-k", 3, "--columns", "a,b", "--save", "model.cw", "-q").code == 0
+    (room / "next").mkdir()
+    for number in range(2):
+        frame[:40].select("a", "b", pl.col("c").alias("new")).write_csv(f"next/part-{number}.csv")
+    answer = run("predict", "model.cw", "next/", "--out", "next-clusters")
+    assert answer.out.startswith("Cluewise of model.cw: 80 rows of next (2 parts).\n")
+    assert answer.out.endswith("Written: next-clusters.\n")
+    assert answer.err == "cluewise: warning: next has columns that the fit has not seen, which are not used: 'new'.\n"
+    assert clusters("next-clusters")["row"].to_list() == list(range(80))
+    frame[:40].rename({"id": "who"}).write_csv("next/part-0.csv")
+    frame[40:60].rename({"id": "who"}).write_csv("next/part-1.csv")
+    assert run("predict", "model.cw", "next", "--id", "who", "--out", "named", "-q").code == 0
+    assert clusters("named")["who"].to_list() == frame["id"].to_list()[:60]
+
+
+def test_what_predictions_for_parts_refuse(room, run):
+    cw.save(cw.PCKMeans(2, random_state=0).fit(make_rows()[0].select("a", "b").to_numpy()), "python.cw")
+    assert run("fit", "all.parquet", "-k", 3, "--columns", "a,b", "--save", "model.cw", "-q").code == 0
+    put("other-0.parquet", a=[1.0], z=[1.0])
+    before = sorted(room.iterdir())
+    folder = "rows in parts are written into a folder; leave the suffix out."
+    said = {
+        "python.cw rows-*.parquet": "'python.cw' does not say how files become rows; save it by cluewise fit --save.",
+        "model.cw other-*.parquet": "other-*.parquet has no column 'b', which the model was fitted to.",
+        "model.cw rows-*.parquet --id who": "rows-*.parquet has no column 'who'.",
+        "model.cw rows-*.parquet --out out.csv": f"--out 'out.csv': {folder}",
+        "model.cw rows-*.parquet --sheet x": "--sheet is not for rows in parts; leave it out.",
+        "model.cw rows-*.parquet --raw-cells": "--raw-cells is not for rows in parts; leave it out.",
+        "model.cw all.parquet --scheduler x": BAD["a scheduler for one file"][2],
+        "model.cw cols-*.parquet": "no file matches 'cols-*.parquet'.",
+    }
+    for words, sentence in said.items():
+        answer = run("predict", *words.split())
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.err.splitlines()[-1] == f"cluewise: {sentence}"
+        assert sorted(room.iterdir()) == before
+
+
 def test_a_sample_decides_about_the_columns(room, monkeypatch):
     monkeypatch.setattr(parts, "SAMPLE", 50)
     with parts.on_scheduler(None, None):
@@ -358,18 +431,27 @@ def test_on_a_cluster_the_clusters_are_the_same(room, run, monkeypatch):
 
     monkeypatch.setattr(parts, "CHUNK", 8 * 5 * 70)
     options = ("--clues", "clues.csv", "-k", 3, "-q")
-    assert run("fit", "rows-*.parquet", *options, "--out", "here").code == 0
+    cw.Clues.sample(make_rows()[1], pairs=30, random_state=1).write("more.csv", ids=make_rows()[0]["id"].to_list())
+    assert run("fit", "rows-*.parquet", *options, "--out", "here", "--save", "here.cw").code == 0
+    updated = ("update", "here.cw", "rows-*.parquet", "--clues", "more.csv", "-q", "--out", "here-updated")
+    assert run(*updated).code == 0
+    assert run("predict", "here.cw", "rows-*.parquet", "-q", "--out", "here-predicted").code == 0
     watched = []
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         address = cluster.scheduler_address
-        answer = run("fit", "rows-*.parquet", *options, "--out", "there", "--scheduler", address)
+        answer = run("fit", "rows-*.parquet", *options, "--out", "there", "--save", "there.cw", "--scheduler", address)
         assert (answer.code, answer.err) == (0, "")
+        for words in (("update", "there.cw", "--clues", "more.csv"), ("predict", "there.cw")):
+            answer = run(*words[:2], "rows-*.parquet", *words[2:], "-q", "--out", words[0], "--scheduler", address)
+            assert (answer.code, answer.err) == (0, "")
         with parts.on_scheduler(address, lambda: watched.append(1)):
             opened = parts.open_parts(Path("rows-*.parquet"), id_column=None, columns="c", ignore=[], kinds=None)
             opened.encode(raw=False)[0].sum().compute()
         with Client(cluster) as client:
             assert not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
     assert clusters("there").equals(clusters("here"))
+    assert clusters("update").equals(clusters("here-updated"))
+    assert clusters("predict").equals(clusters("here-predicted"))
     assert len(watched) == len(opened.pieces)
     monkeypatch.setattr(parts, "PATIENCE", 0.5)
     answer = run("fit", "rows-*.parquet", "--scheduler", address)

@@ -1,4 +1,4 @@
-"""``cluewise fit`` for rows in parts: files that need not fit into memory."""
+"""Commands for rows in parts: files that need not fit into memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cluewise.workspace.data import Data
     from cluewise.workspace.parts import InParts, Written
 
-__all__ = ["fit_parts", "update_parts"]
+__all__ = ["fit_parts", "predict_parts", "update_parts"]
 
 _REFUSED = ("project", "label_column", "sheet", "picture", "map_columns", "keep_ids", "raw_cells")
 """Options that need all rows in memory, or a single file."""
@@ -41,9 +41,7 @@ def fit_parts(context: typer.Context) -> None:
     given |= {name: Path(given[name]) for name in _PATHS if given[name] is not None}
     _refuse(context, given)
     path, save, report = given["data"], given["save"], given["report"]
-    target = _folder_of(path) if given["out"] is None else given["out"]
-    if target.suffix.lower() in _files.TABLES:
-        raise tables.TableError(f"--out '{target}': rows in parts are written into a folder; leave the suffix out.")
+    target = _choose_folder(path, given["out"])
     with (
         _watch(given["quiet"]) as bar,
         on_scheduler(given["scheduler"], None if bar is None else bar.advance),
@@ -151,6 +149,39 @@ def update_parts(
         _show.say(f"Written: {target}, {path}.")
 
 
+def predict_parts(
+    saved: Any, data: Path, out: Path | None, *, id_column: str | None, scheduler: str | None, quiet: bool
+) -> dict[str, Any]:
+    """Write the clusters of the rows of several files by a saved model; returns what was found."""
+    import numpy as np
+
+    from cluewise.cli import _saved
+    from cluewise.rows import Rows
+    from cluewise.tables.parts import new_folder
+    from cluewise.workspace.parts import on_scheduler, open_new_parts
+
+    kept, target = _require_plan(saved), _choose_folder(data, out)
+    with (
+        _watch(quiet) as bar,
+        on_scheduler(scheduler, None if bar is None else bar.advance),
+        new_folder(target) as folder,
+    ):
+        opened = open_new_parts(data, id_column, known=kept["id_column"])
+        if bar is not None:
+            bar.begin(len(opened.pieces))
+        _saved.warn_of_new(opened.name, opened.parts[0].kinds, kept)
+        labels = opened.label(saved.model, Rows.from_state(kept["plan"], kept["arrays"]))
+        ids = np.append(saved.clusters.ids, -1)  # noise stays -1
+        written = opened.write(folder, labels.map_blocks(_number, ids, dtype="int32"), np.empty(0, dtype=np.int64))
+    return {
+        "data": _name(opened),
+        "rows": opened.n,
+        "sizes": {str(number): count for number, count in enumerate(written.counts.tolist()) if count},
+        "noise": written.noise,
+        "output": {"--out": str(target)},
+    }
+
+
 def _open_updatable(path: Path) -> Any:
     """A saved `Cluewise` of the command line; others cannot be updated by rows in parts."""
     from cluewise.cli import _saved
@@ -159,9 +190,16 @@ def _open_updatable(path: Path) -> Any:
     saved = _saved.open_model(path)
     if not isinstance(saved.model, Cluewise):
         raise ValueError(f"'{path}' holds a {type(saved.model).__name__}; of rows in parts only a Cluewise is updated.")
-    if "plan" not in (saved.rows or {}):
-        raise ValueError(f"'{path}' does not say how files become rows; save it by cluewise fit --save.")
+    _require_plan(saved)
     return saved
+
+
+def _require_plan(saved: Any) -> dict[str, Any]:
+    """What the columns of a model are; refused if it was not saved by the command line."""
+    kept: dict[str, Any] = saved.rows or {}
+    if "plan" not in kept:
+        raise ValueError(f"'{saved.path}' does not say how files become rows; save it by cluewise fit --save.")
+    return kept
 
 
 def _select_new(clues: Any, known: Any) -> Any:
@@ -233,6 +271,17 @@ def _folder_of(path: Path) -> Path:
     return path.with_name(f"{stem or 'rows'}-clusters")
 
 
+def _choose_folder(path: Path, out: Path | None) -> Path:
+    """The folder to write; a name that looks like that of a file is refused."""
+    from cluewise import tables
+    from cluewise.cli import _files
+
+    target = _folder_of(path) if out is None else out
+    if target.suffix.lower() in _files.TABLES:
+        raise tables.TableError(f"--out '{target}': rows in parts are written into a folder; leave the suffix out.")
+    return target
+
+
 def _find_free(folder: Path) -> Path:
     """A name that is not taken: clusters from before new clues stay, as rows-clusters, rows-clusters-2, …."""
     free, number = folder, 2
@@ -289,6 +338,12 @@ def _method_of(model: Any) -> Any:
     return getattr(model, "clusterer", model)
 
 
+def _name(opened: InParts) -> str:
+    """What the summary calls the files."""
+    count = len(opened.parts)
+    return f"{opened.name} ({count} {'part' if count == 1 else 'parts'})"
+
+
 def _report(
     model: Any, known: Any, opened: InParts, data: Data, written: Written, seconds: float, seed: int, rows: Any
 ) -> dict[str, Any]:
@@ -298,11 +353,11 @@ def _report(
     from cluewise.workspace.report import report
 
     facts = report(known, data, seconds=seconds, seed=seed, rows=rows)
-    method, count = _method_of(model), len(opened.parts)
+    method = _method_of(model)
     return facts | {
         "method": type(method).__name__ + ("" if method is model else f" on {len(model.grains_.sizes_)} grains"),
         "parameters": method.get_params(),
-        "data": f"{opened.name} ({count} {'part' if count == 1 else 'parts'})",
+        "data": _name(opened),
         "sizes": np.pad(written.counts, (0, known.n_clusters - len(written.counts))),
         "clusters": int(np.count_nonzero(written.counts)),
         "noise": written.noise,

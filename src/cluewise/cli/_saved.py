@@ -7,6 +7,7 @@ names of the rows of the fit, and ``clusters`` maps ids of clusters to names.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Clusters", "Earlier", "as_earlier", "find_clusters", "list_sections", "name_difference", "open_model", "read_rows",
-    "read_same_rows", "save",
+    "read_same_rows", "save", "warn_of_new",
 ]  # fmt: skip
 
 
@@ -151,13 +152,16 @@ def _encode(table: tables.Table, kept: dict[str, Any]) -> Floats:
     chosen = {name: column for name, column in table.columns.items() if name in known}
     if not chosen:
         raise tables.TableError(f"{table.name} has none of the columns that the model was fitted to.")
-    new = [name for name in table.columns if name not in kept["table"]]
-    if new:
-        shown = ", ".join(f"'{name}'" for name in new[:5]) + (", …" if len(new) > 5 else "")
-        warnings.warn(
-            f"{table.name} has columns that the fit has not seen, which are not used: {shown}.", ColumnWarning
-        )
+    warn_of_new(table.name, table.columns, kept)
     return rows.transform(tables.Table(chosen, table.name, table.lines))
+
+
+def warn_of_new(name: str, columns: Iterable[str], kept: dict[str, Any]) -> None:
+    """Warn of columns that the fit has not seen."""
+    new = [column for column in columns if column not in kept["table"]]
+    if new:
+        shown = ", ".join(f"'{column}'" for column in new[:5]) + (", …" if len(new) > 5 else "")
+        warnings.warn(f"{name} has columns that the fit has not seen, which are not used: {shown}.", ColumnWarning)
 
 
 def find_clusters(model: Any, data: Data, earlier: Earlier | None) -> Clusters:

@@ -23,6 +23,7 @@ from cluewise import tables
 from cluewise._dask import compute
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues, files
+from cluewise.core.chunks import read_chunks
 from cluewise.exceptions import ClueError
 from cluewise.rows import Rows
 from cluewise.tables.parts import (
@@ -37,7 +38,7 @@ from cluewise.tables.parts import (
 from cluewise.workspace.data import Data
 from cluewise.workspace.names import split_kinds, split_names
 
-__all__ = ["InParts", "Written", "on_scheduler", "open_parts", "read_clues"]
+__all__ = ["InParts", "Written", "on_scheduler", "open_new_parts", "open_parts", "read_clues"]
 
 CHUNK = 2**25
 """Bytes that a chunk of numbers has."""
@@ -129,6 +130,13 @@ class InParts(NamedTuple):
             meta=np.empty((0, 0), dtype=dtype),
         )
 
+    def label(self, model: Any, rows: Rows) -> Any:
+        """A dask array of the clusters that a model predicts."""
+        X = self.encode_as(rows)
+        if getattr(model, "card", None) is not None and model.card.chunks:
+            return model.predict(X)
+        return read_chunks(X).map(_predict, model, dtype=np.int32)  # rows are predicted one by one
+
     def write(self, folder: Path, labels: Any, tied: Ints) -> Written:
         """Write the cluster of each row into a folder, a file for each part; ``tied`` rows have clues."""
         import dask
@@ -151,17 +159,11 @@ def open_parts(
     path: Path, *, id_column: str | None, columns: str | None, ignore: Sequence[str], kinds: str | None
 ) -> InParts:
     """Look at all files, and at a sample of their rows; refuse files that do not belong together."""
-    import dask
-
-    tasks = [dask.delayed(look_into)(os.path.abspath(file), id_column) for file in find_parts(path)]
-    parts = list(compute(*tasks))
-    check_same_columns(parts)
+    parts = _look_into(path, id_column)
     known = [name for name in parts[0].kinds if name not in ignore]
     for name in ignore:
         if name not in parts[0].kinds:
             raise tables.TableError(f"{path} has no column '{name}'.")
-    if not sum(part.rows for part in parts):
-        raise tables.TableError(f"{path} has no rows.")
     if sum(part.rows for part in parts) > MOST:
         raise tables.TableError(f"{path} has more than {MOST} rows, which is all that clues can number.")
     pieces = list(_divide(parts))
@@ -176,6 +178,22 @@ def open_parts(
         given.setdefault(name, "auto")
     ids = tables.find_ids(sample) if id_column is None else id_column
     return InParts(str(path), parts, ids, names, given, pieces, sample)
+
+
+def open_new_parts(path: Path, id_column: str | None, *, known: str | None) -> InParts:
+    """Look at all files whose rows a model shall label: it knows the columns, and ``known`` was that of ids.
+
+    Ids are looked for in the first chunk if nobody names their column; rows need none.
+    """
+    parts = _look_into(path, known if id_column is None else id_column)
+    pieces, ids = list(_divide(parts)), id_column
+    if ids is not None and ids not in parts[0].kinds:
+        raise tables.TableError(f"{path} has no column '{ids}'.")
+    if ids is None and known in parts[0].kinds:
+        ids = known
+    if ids is None:
+        ids = tables.find_ids(_draw(pieces[:1], list(parts[0].kinds), str(path), None))
+    return InParts(str(path), parts, ids, [], {}, pieces, tables.Table({}, str(path)))
 
 
 def read_clues(path: Path | None, rows: InParts) -> Data:
@@ -224,6 +242,18 @@ def _connect(address: str) -> Any:
         return client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise tables.FileError(f"no scheduler answers at '{address}' ({' '.join(str(error).split())}).") from None
+
+
+def _look_into(path: Path, id_column: str | None) -> list[Part]:
+    """What is in each file; refused if they do not belong together, or have no rows."""
+    import dask
+
+    tasks = [dask.delayed(look_into)(os.path.abspath(file), id_column) for file in find_parts(path)]
+    parts = list(compute(*tasks))
+    check_same_columns(parts)
+    if not sum(part.rows for part in parts):
+        raise tables.TableError(f"{path} has no rows.")
+    return parts
 
 
 @contextmanager
@@ -302,6 +332,11 @@ def _encode_block(*, shared: Any, block_id: tuple[int, ...] = (0, 0)) -> Floats:
     found: Floats = rows.transform(read_rows(part, columns, start, stop)).astype(dtype, copy=False)
     _tell()
     return found
+
+
+def _predict(rows: Floats, model: Any) -> Ints:
+    found: Ints = model.predict(rows)
+    return found.astype(np.int32, copy=False)
 
 
 def _tell() -> None:
