@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from cluewise._interrupts import deferred
+from cluewise._interrupts import deferred, terminable
 
 
 def test_it_comes_afterwards():
@@ -94,3 +94,52 @@ def test_a_host_whose_main_thread_is_not_ours():
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert answer.stdout == "2\n", answer.stderr
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_sigterm_is_answered_as_ctrl_c(handler):
+    """Also by a command in the background, for which a shell ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), terminable():
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_sigterm_is_held_back_where_ctrl_c_is():
+    done = []
+
+    def act():
+        with terminable(), deferred():
+            signal.raise_signal(signal.SIGTERM)
+            done.append(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        act()
+    assert done == [1]
+
+
+def test_the_answer_of_somebody_else_to_sigterm_stays():
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+    try:
+        with terminable():
+            signal.raise_signal(signal.SIGTERM)
+        assert heard == [1]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_other_threads_leave_sigterm_alone():
+    done = []
+
+    def act():
+        with terminable():
+            done.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=act)
+    thread.start()
+    thread.join()
+    assert done == [signal.SIG_DFL]

@@ -1,4 +1,4 @@
-"""Ctrl-C: held back for the few moments that must be complete."""
+"""Ctrl-C: held back for the few moments that must be complete; and SIGTERM that is answered like it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["deferred"]
+__all__ = ["deferred", "terminable"]
 
 
 @contextmanager
@@ -31,3 +31,28 @@ def deferred() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
             if heard:
                 handler(*heard[0])
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Answer SIGTERM inside this block as Ctrl-C, so that what is written aside is removed.
+
+    It would end the process at once. Somebody else's answer stays, and so does the signal in other threads.
+    """
+    mine = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if mine:
+        try:
+            signal.signal(signal.SIGTERM, _press_ctrl_c)
+        except ValueError:  # not the thread that hears signals
+            mine = False
+    try:
+        yield
+    finally:
+        if mine:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _press_ctrl_c(*_: object) -> None:
+    if signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):  # as that of a command in the background
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -382,6 +385,21 @@ def test_an_error_at_the_end_leaves_no_output(room, run, monkeypatch):
     before = sorted(room.iterdir())
     answer = run("fit", "rows-*.parquet", "--columns", "c", "--save", "model.cw", "-k", 2)
     assert answer.err == "cluewise: 'rows-clusters' cannot be written: no space left on device.\n"
+    assert sorted(room.iterdir()) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
+def test_a_signal_leaves_no_output(room, number):
+    """While the files are read and clusters are written into a hidden folder."""
+    before = sorted(room.iterdir())
+    command = [sys.executable, "-m", "cluewise", "fit", "rows-*.parquet", "--save", "model.cw", "-q"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not list(room.glob(".cluewise-*")) and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.5)  # somewhere in the fit, or in the imports that it begins with
+        process.send_signal(number)
+        _, said = process.communicate()
+    assert (process.returncode, said) == (130, "cluewise: interrupted; no file is half-written.\n")
     assert sorted(room.iterdir()) == before
 
 

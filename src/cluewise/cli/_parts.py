@@ -29,6 +29,7 @@ def fit_parts(context: typer.Context) -> None:
     from time import perf_counter
 
     from cluewise import tables
+    from cluewise._interrupts import terminable
     from cluewise.cli import _columns, _files, _method, _saved, _show
     from cluewise.cli._options import repeat
     from cluewise.cli._summary import summarize
@@ -43,6 +44,7 @@ def fit_parts(context: typer.Context) -> None:
     path, save, report = given["data"], given["save"], given["report"]
     target = _choose_folder(path, given["out"])
     with (
+        terminable(),
         _watch(given["quiet"]) as bar,
         on_scheduler(given["scheduler"], None if bar is None else bar.advance),
         new_folder(target) as folder,
@@ -102,6 +104,7 @@ def update_parts(
 ) -> None:
     """Give a model of rows in parts the new clues of a file, and write the clusters of all rows anew."""
     from cluewise import tables
+    from cluewise._interrupts import terminable
     from cluewise.cli import _files, _saved, _show
     from cluewise.exceptions import OtherRows
     from cluewise.front import name_clusters
@@ -116,6 +119,7 @@ def update_parts(
     saved, target = _open_updatable(path), _find_free(_folder_of(data)) if out is None else out
     kept, file = saved.rows or {}, Path(str(clues))
     with (
+        terminable(),
         _watch(quiet or json) as bar,
         on_scheduler(scheduler, None if bar is None else bar.advance),
         new_folder(target) as folder,
@@ -155,6 +159,7 @@ def predict_parts(
     """Write the clusters of the rows of several files by a saved model; returns what was found."""
     import numpy as np
 
+    from cluewise._interrupts import terminable
     from cluewise.cli import _saved
     from cluewise.rows import Rows
     from cluewise.tables.parts import new_folder
@@ -162,6 +167,7 @@ def predict_parts(
 
     kept, target = _require_plan(saved), _choose_folder(data, out)
     with (
+        terminable(),
         _watch(quiet) as bar,
         on_scheduler(scheduler, None if bar is None else bar.advance),
         new_folder(target) as folder,
