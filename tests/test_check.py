@@ -330,7 +330,7 @@ def test_without_an_estimate_of_harm_nothing_is_advised():
     found = check(nonsense, X, estimator=cw.Cluewise(2, hard=True, random_state=0), random_state=0)
     why = "clues that must hold are not held out to compare anything"
     assert found.trial.moved > 0.02
-    assert (found.trial.silence, found.trial.splits) == (why, 0)
+    assert (found.trial.harm_unknown, found.trial.splits) == (why, 0)
     assert np.isnan(found.harm)
     assert (found.harmful, found.recommendation) == (None, "unknown")
     assert "Whether Cluewise does worse with these clues than without is unknown.\n" in str(found)

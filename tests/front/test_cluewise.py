@@ -192,7 +192,7 @@ def test_harm_is_not_estimated_where_nothing_was_compared():
         (fit().update(Clues(90, sizes=[(10, 10), (30, 30), (50, 50)])), "clues that must hold moved rows afterwards"),
     ):
         assert np.isnan(model.harm_)
-        assert model.choice_.silence == why
+        assert model.choice_.harm_unknown == why
     bounds = Clues(90, sizes=(10, 60))
     assert fit(bounds).harm_ == fit(hard=True).harm_ == 0.0  # the clustering without clues keeps these bounds
     middle = Clues.sample(Y == 1, pairs=60, random_state=0)  # no clustering without clues finds it

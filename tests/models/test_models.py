@@ -189,7 +189,7 @@ def test_a_model_whose_harm_is_unknown_is_saved_as_json_that_every_reader_accept
     again = cw.load(tmp_path / "model.cw")
     assert np.isnan(model.harm_)
     assert np.isnan(again.harm_)
-    assert again.choice_.silence == model.choice_.silence
+    assert again.choice_.harm_unknown == model.choice_.harm_unknown
     assert np.isnan(again.resume(X).update(cw.Clues(45, must=[(0, 3)])).harm_)
 
 

@@ -76,7 +76,7 @@ class Diagnosis(Report):
     harm : float
         Probability that the method does worse with the clues than without: that its adjusted Rand index to the true
         classes is more than 0.02 lower. 0 if the clusterings with and without clues hardly differ; nan if nothing was
-        tried, too few clues can be held out, or `Cluewise` does not estimate it (``trial.silence`` says why).
+        tried, too few clues can be held out, or `Cluewise` does not estimate it (``trial.harm_unknown`` says why).
     harmful : bool or None
         Whether the clues should be left out: ``harm`` is above 0.4. None if unknown.
     reasons : tuple of str

@@ -95,7 +95,7 @@ def _forecast(found: Diagnosis) -> Iterator[str]:
     if trial.moved <= SMALL:
         yield f"{found.method} was tried{rows}. {found.reasons[0]}"
         return
-    if trial.silence:
+    if trial.harm_unknown:
         yield f"Whether {found.method} does worse with these clues than without is unknown{rows}."
     elif np.isnan(found.harm):
         yield f"Too few clues can be held out to tell whether {found.method} does worse with them than without{rows}."
@@ -154,8 +154,8 @@ def _suggest_sizes(clues: Clues, k: int) -> str:
 
 def _by_harm(found: Mapping[str, Any], hard: bool, soft: str, data: bool) -> tuple[str, str]:
     trial, harm, method = found["trial"], found["harm"], found["method"]
-    if found["reasons"] and np.isnan(harm) and trial.silence:
-        return "unknown", f"none: harm was not estimated, as {trial.silence}."
+    if found["reasons"] and np.isnan(harm) and trial.harm_unknown:
+        return "unknown", f"none: harm was not estimated, as {trial.harm_unknown}."
     if found["reasons"] and np.isnan(harm):
         return "ask", "ask about more rows; there are too few clues to tell whether they help."
     if np.isnan(harm):

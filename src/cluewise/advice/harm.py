@@ -72,7 +72,7 @@ class Tryout(NamedTuple):
         What the method chose, and why (``choice_``); empty if it does not choose.
     trust : float
         Share of the links and labels that seem right to the method, if it judges them (``doubt_``).
-    silence : str
+    harm_unknown : str
         Why the method makes no estimate here (``harm_`` is nan), if it makes one otherwise; nothing is held out either.
 
     Examples
@@ -95,7 +95,7 @@ class Tryout(NamedTuple):
     harm: float = np.nan
     reason: str = ""
     trust: float = np.nan
-    silence: str = ""
+    harm_unknown: str = ""
 
 
 def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> Tryout:
@@ -151,7 +151,7 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
         harm=own,
         reason=clued.choice_.reason if hasattr(clued, "choice_") else "",
         trust=_find_trust(clued),
-        silence=clued.choice_.silence if estimates and np.isnan(own) else "",
+        harm_unknown=clued.choice_.harm_unknown if estimates and np.isnan(own) else "",
     )
 
 
@@ -252,8 +252,8 @@ def _reasons(trial: Tryout) -> tuple[str, ...]:
     size = f"{abs(points):.1f}" if abs(points) >= 0.05 else f"{abs(points):.1g}"
     if trial.splits > 1:
         size += f" ± {100 * trial.error:.1f}"
-    if trial.silence:
-        gain = f"It was not estimated: {trial.silence}."
+    if trial.harm_unknown:
+        gain = f"It was not estimated: {trial.harm_unknown}."
     elif trial.reason:
         gain = f"{trial.reason[0].upper()}{trial.reason[1:]}."
     elif np.isnan(trial.gain):

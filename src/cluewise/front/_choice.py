@@ -117,7 +117,7 @@ class Choice(Report):
         return self.plan.start == self.plain and not self.plan.view
 
     @property
-    def silence(self) -> str:
+    def harm_unknown(self) -> str:
         """Why ``harm_`` is nan, for a fit of which it is."""
         if self.held or self.is_plain:
             return "clues that must hold moved rows afterwards"

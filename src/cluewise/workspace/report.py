@@ -77,7 +77,7 @@ def report(model: Any, data: Data, *, seconds: float, seed: int, rows: Rows) -> 
         "choice": _choice(model.choice_) if hasattr(model, "choice_") else None,
         "trust": getattr(model, "trust_", {}),
         "harm": None if np.isnan(harm) else harm,
-        "harm_unknown": model.choice_.silence if hasattr(model, "harm_") and np.isnan(harm) else None,
+        "harm_unknown": model.choice_.harm_unknown if hasattr(model, "harm_") and np.isnan(harm) else None,
         "suspects": _suspects(model, data) if hasattr(model, "doubt_") else [],
         "unsure": [data.name(int(row)) for row in np.argsort(margin, kind="stable")[:_UNSURE]],
         "ids": np.arange(k),
