@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from cluewise._notebook import Report
 from cluewise._typing import Bools, Floats, Ints
+from cluewise.front._deadline import Deadline
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import VIEWS
 from cluewise.front._likelihood import Plan, Regression
@@ -64,6 +65,12 @@ NEWS = 0.9
 
 HELD = 0.15
 """Share of the rows that are held out."""
+
+BY_WORTH = ("k-means", "spectral", PROPAGATION, *LABELED, "pieces", AGAIN, "Ward", "mixture", "consensus")
+"""Which starts are made first, as a time limit may leave no time for others."""
+
+AFTERWARDS_STARTS, AFTERWARDS_FITS = 4, 9
+"""How many starts and, in steps, fits of the search the judgement of clues and the last fit take."""
 
 
 class Fold(NamedTuple):
@@ -201,7 +208,7 @@ class Search:
     """Plans are fitted to all folds but one and predict the clues of that one."""
 
     def __init__(
-        self, starts: Starts, regression: Regression, evidence: Evidence, folds: list[Fold], deadline: float
+        self, starts: Starts, regression: Regression, evidence: Evidence, folds: list[Fold], deadline: Deadline
     ) -> None:
         self._starts, self._regression, self._evidence, self._deadline = starts, regression, evidence, deadline
         self.folds = folds
@@ -211,6 +218,7 @@ class Search:
         self.scores: dict[Plan, Floats] = {}  # log-likelihood of each held-out clue
         self._begin: dict[tuple[str, str, int], Floats] = {}
         self._made: dict[tuple[str, int], Ints] = {}
+        self._slowest_start = self._slowest_fit = 0.0  # seconds for one fold
 
     def choose(self) -> Choice:
         """Try plans, from those that seem promising, and take the one with the best odds."""
@@ -218,6 +226,7 @@ class Search:
         names = [*PLAIN, *INFORMED]
         if len(evidence.labeled) > evidence.total / 2:
             names += LABELED
+        names = self._select_in_time(names)
         for name in names:
             for error in ERRORS:
                 self._try(as_it_is(name, error))
@@ -234,6 +243,17 @@ class Search:
                 for other in vary(plan):
                     self._try(other)
         return self._settle()
+
+    def _select_in_time(self, names: list[str]) -> list[str]:
+        """The starts that can be made in half of the time, as the rest is for fits; the default is made in any case."""
+        half = self._deadline.halve()
+        ready = {self._starts.default}
+        for name in sorted(names, key=BY_WORTH.index):
+            if name in ready or half.leaves(self._slowest_start * len(self.folds)):
+                for number in range(len(self.folds)):
+                    self._find_start(name, number)
+                ready.add(name)
+        return [name for name in names if name in ready]
 
     def score_count(self, starts: list[Ints]) -> float:
         """Log-likelihood of the held-out clues with this number of clusters, by plans that mostly do well.
@@ -257,7 +277,7 @@ class Search:
         return Choice(
             plan,
             plain,
-            _explain(plan, best) + (", as far as the time limit allowed to compare" if self._late() else ""),
+            _explain(plan, best) + (", as far as the time limit allowed to compare" if self._deadline.reached else ""),
             {one: float(found.mean()) for one, found in self.scores.items()},
             errors,
             float(gain.mean()),
@@ -272,7 +292,7 @@ class Search:
         return max(plans, key=lambda plan: float(self.scores[plan].mean()))
 
     def _try(self, plan: Plan) -> None:
-        if plan in self.scores or (plan.view and self._late()):
+        if plan in self.scores or (plan.view and not self._deadline.leaves(self._predict_seconds())):
             return
         k, evidence = self._regression.k, self._evidence
         found = []
@@ -281,7 +301,9 @@ class Search:
             start = self._find_start(plan.start, number)
             weights = None
             if plan.view:
+                began = monotonic()
                 weights = self._regression.fit(start, plan, fold.train, self._begin.get(place), ITERATIONS)
+                self._slowest_fit = max(self._slowest_fit, monotonic() - began)
                 self._begin.setdefault(place, weights)
             right = self._regression.judge(plan, start, weights, evidence.take(select(fold.held, evidence.total)))
             is_pair = fold.held < len(evidence.ends)
@@ -294,13 +316,17 @@ class Search:
             (np.log((1 - share) * likely + share * self._frequency) for share in BLIND), key=lambda score: score.sum()
         )
 
-    def _late(self) -> bool:
-        return monotonic() > self._deadline
+    def _predict_seconds(self) -> float:
+        """What one more plan takes and, after the choice, judging clues and the last fit."""
+        return self._slowest_start * AFTERWARDS_STARTS + self._slowest_fit * (len(self.folds) + AFTERWARDS_FITS)
 
     def _find_start(self, name: str, number: int) -> Ints:
         if (name, number) not in self._made:
             first = self._find_start(PROPAGATION, number) if name == AGAIN else None
+            began = monotonic()
             self._made[name, number] = self._starts.find(name, self.folds[number].train, first)
+            if name not in PLAIN:  # which are made once
+                self._slowest_start = max(self._slowest_start, monotonic() - began)
         return self._made[name, number]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -13,13 +12,13 @@ from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks
 from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds, select
+from cluewise.front._deadline import Deadline
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground, Place, Scores
 from cluewise.front._likelihood import Plan, Regression, soften
 from cluewise.front._starts import Starts, match
 
 __all__ = [
-    "LONG",
     "Data",
     "Elsewhere",
     "Fitted",
@@ -52,9 +51,6 @@ development sets: .52 if they do not, .47 if they do; thirty: .55 and .56. Eight
 GIVEN = FIRST._replace(start="given", error=0.2)
 """From a start that the caller gives, who may have a reason not to follow some clues: these are not believed much."""
 
-LONG = 1e9
-"""Seconds, if there is no time limit."""
-
 
 class Elsewhere(NamedTuple):
     """Rows in chunks, and the clues about all of them."""
@@ -85,7 +81,7 @@ class Fitted(NamedTuple):
     right: Floats  # probability that each pair, then each label, of the evidence is right without its own say
 
 
-def fit_anew(data: Data, evidence: Evidence, k: int, deadline: float, hard: bool) -> Fitted:
+def fit_anew(data: Data, evidence: Evidence, k: int, deadline: Deadline, hard: bool) -> Fitted:
     """Compare plans, and fit the one that is chosen."""
     starts, regression = _prepare(data, evidence, k)
     arranged, numbers = evidence.arrange(data.ground.grain)
@@ -128,7 +124,7 @@ def compare_counts(data: Data, evidence: Evidence, folds: list[Fold], most: int)
     def score(k: int) -> float:
         starts = data.starts.setdefault(k, Starts(data.ground, k, data.seed))
         own = [starts.group(*each) for each in zip(points, (fold.train for fold in folds))]
-        return Search(starts, regression.set_count(k), evidence, folds, monotonic() + LONG).score_count(own)
+        return Search(starts, regression.set_count(k), evidence, folds, Deadline(None)).score_count(own)
 
     return score
 
@@ -187,7 +183,7 @@ def predict_chunk(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
 
 
 def _choose(
-    starts: Starts, regression: Regression, evidence: Evidence, rng: np.random.Generator, deadline: float, hard: bool
+    starts: Starts, regression: Regression, evidence: Evidence, rng: np.random.Generator, deadline: Deadline, hard: bool
 ) -> Choice:
     if not evidence.total:
         return Choice(as_it_is(starts.default, 0.1), starts.default, "there are no clues")
