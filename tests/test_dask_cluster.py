@@ -287,14 +287,19 @@ def test_a_cluster_that_drops_the_work_ends_the_fit_with_one_sentence(tmp_path, 
 def test_a_scheduler_that_is_gone_is_one_sentence(monkeypatch):
     """Between two passes, or while the wait asks for workers."""
     monkeypatch.setattr(_dask, "GLANCE", 0.1)
-    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster, Client(cluster) as client:
-        monkeypatch.setattr(client, "nthreads", break_down)
-        with pytest.raises(WorkersLost, match="dropped the work") as caught:
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster:
+        with Client(cluster) as client:
+            monkeypatch.setattr(client, "nthreads", break_down)
+            with pytest.raises(WorkersLost, match="dropped the work") as caught:
+                fit(make_array())
+            assert "disk on fire" in str(caught.value.__cause__)
+        with (
+            client.as_current(),
+            dask.config.set(scheduler="dask.distributed"),
+            pytest.raises(WorkersLost, match="dropped the work"),
+        ):
             fit(make_array())
-        assert "disk on fire" in str(caught.value.__cause__)
-        Client.close(client)
-        with client.as_current(), pytest.raises(WorkersLost, match="dropped the work"):
-            fit(make_array())
+    assert dask.config.get("scheduler", None) is None  # as other tests find it
 
 
 def learn_columns(rows):
