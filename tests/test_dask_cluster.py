@@ -6,6 +6,7 @@ tells which pass it belongs to.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
@@ -300,6 +301,18 @@ def test_a_scheduler_that_is_gone_is_one_sentence(monkeypatch):
         ):
             fit(make_array())
     assert dask.config.get("scheduler", None) is None  # as other tests find it
+
+
+def test_results_that_take_long_to_come_are_waited_for(client, monkeypatch):
+    gather = client._gather
+
+    async def gather_slowly(*arguments, **options):
+        await asyncio.sleep(0.5)
+        return await gather(*arguments, **options)
+
+    monkeypatch.setattr(client, "_gather", gather_slowly)
+    monkeypatch.setattr(_dask, "GLANCE", 0.1)
+    assert _dask.compute(da.ones(4).sum()) == [4.0]
 
 
 def learn_columns(rows):

@@ -108,13 +108,16 @@ def _wait(client: Any, tasks: Sequence[Any]) -> list[Any]:
     seen = monotonic()  # when there were workers
     try:
         for future in futures:
+            glance = GLANCE
             while True:
                 try:
-                    found.append(future.result(timeout=GLANCE))
+                    found.append(future.result(timeout=glance))
                     break
                 except TimeoutError:
-                    if future.done():  # the error of a task
+                    if future.status == "error":  # that of a task
                         raise
+                    if future.done():  # the result is on its way, and sets out anew
+                        glance *= 2
                 now = monotonic()
                 seen = now if _has_workers(client) else seen
                 if now - seen > PATIENCE:
