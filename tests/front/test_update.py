@@ -85,6 +85,19 @@ def test_the_number_of_clusters_grows_when_clues_require_it():
     assert len(set(model.cluster_ids_)) == len(model.cluster_ids_)
 
 
+def test_the_number_of_clusters_is_found_again_when_clues_have_grown_by_half_in_whatever_steps(monkeypatch):
+    found = []
+    monkeypatch.setattr(Cluewise, "_count_anew", lambda model, data, known, *_: found.append(len(known.tied)) or 3)
+    model = fit(np.where(np.arange(90) < 20, Y, -1), k=None)
+    for count in (24, 28, 32, 36):
+        model.update(np.where(np.arange(90) < count, Y, -1))
+    assert found == [20, 32]
+    model.set_params(n_clusters=3).update(None)
+    assert found == [20, 32]
+    model.set_params(n_clusters=None).update(None)
+    assert found == [20, 32, 36]  # a given number was not found
+
+
 def test_labels_that_change_are_refused_and_change_nothing():
     model = fit(np.where(np.arange(90) < 10, Y, -1))
     before = model.labels_

@@ -491,7 +491,7 @@ class Cluewise(Clusterer):
     def _learn(self, data: Data, known: Clues, before: Fitted | None, deadline: Deadline, given: Any = None) -> None:
         """Fit, from a given start or by what was chosen before where that still holds, and publish."""
         demands = self._select_demands(known)
-        k = self._find_count(data, known, demands, before, deadline)
+        k, counted_for = self._find_count(data, known, demands, before, deadline)
         evidence = gather(known, k, data.ground.grain)
         if self.hard:
             evidence = evidence._replace(demanded=np.ones(len(evidence.ends), dtype=bool))
@@ -501,6 +501,7 @@ class Cluewise(Clusterer):
             fitted = fit_again(data, evidence, known, before, self._recall_rows(data, before)[0])
         else:
             fitted = fit_anew(data, evidence, k, deadline, self.hard)
+        fitted = fitted._replace(counted_for=counted_for)
         found = self._describe(data, known, demands, evidence, fitted)
         found["cluster_ids_"], fresh = self._name(found["labels_"], known, k, data, before)
         if data.elsewhere is not None:
@@ -550,17 +551,24 @@ class Cluewise(Clusterer):
         named = {new[name]: old[name] for name in new.keys() & old.keys()}
         return follow(labels, earlier, self.cluster_ids_, k, self._next_id, named)
 
-    def _find_count(self, data: Data, known: Clues, demands: Clues, before: Fitted | None, deadline: Deadline) -> int:
-        """The number of clusters: as given, as before, as labels or sizes say, or as predicts held-out clues best."""
+    def _find_count(
+        self, data: Data, known: Clues, demands: Clues, before: Fitted | None, deadline: Deadline
+    ) -> tuple[int, int]:
+        """The number of clusters, and how many rows had clues when it was found; 0 if it is given."""
         if self.n_clusters is not None:
-            return self.n_clusters
-        ground, grain = data.ground, data.ground.grain
-        least, most = count_at_least(known, demands), count_at_most(known)
+            return self.n_clusters, 0
+        least = count_at_least(known, demands)
         apart = max(least, count_apart(known))
         if not known.contradictions:
             least = apart  # all clues may be right
-        if before is not None and before.k >= least and _is_near(len(known.tied), len(self.clues_.tied)):
-            return before.k
+        tied = len(known.tied)
+        if before is not None and before.k >= least and _is_near(tied, before.counted_for):
+            return before.k, before.counted_for
+        return self._count_anew(data, known, least, apart, deadline), tied
+
+    def _count_anew(self, data: Data, known: Clues, least: int, apart: int, deadline: Deadline) -> int:
+        """The number of clusters as labels or sizes say, or as predicts held-out clues best."""
+        ground, grain, most = data.ground, data.ground.grain, count_at_most(known)
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes)
         evidence, _ = gather(known, least, grain).arrange(grain)

@@ -79,6 +79,7 @@ class Fitted(NamedTuple):
     start: Ints  # cluster of each grain
     weights: Floats | None  # of the features; None if the start is the result
     right: Floats  # probability that each pair, then each label, of the evidence is right without its own say
+    counted_for: int = 0  # rows with clues when k was found; 0 if it was given
 
 
 def fit_anew(data: Data, evidence: Evidence, k: int, deadline: Deadline, hard: bool) -> Fitted:
