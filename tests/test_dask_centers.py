@@ -124,7 +124,8 @@ def test_weights(name, dtype):
     init = np.vstack([X[: K - 1], X[:1] + 1e3])
     clues, chunked = make_clues(y, name), in_chunks(X, 1, 0, 700, 300)
     own = getattr(cw, name)(K, init=init).fit(X, clues=clues, sample_weight=weight)
-    for given in (weight, da.from_array(weight, 400), da.from_array(weight, chunked.chunks[0])):
+    cut = da.from_array(weight, 400)
+    for given in (weight, cut, da.from_array(weight, chunked.chunks[0]), cut[cut >= 0], dd.from_dask_array(cut)):
         other = getattr(cw, name)(K, init=init).fit(chunked, clues=clues, sample_weight=given)
         compare(own, other, atol=1e-12 if dtype == np.float64 else 1e-6)
 

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from cluewise._dask import compute, is_frame, refuse_others
+from cluewise._dask import compute, is_dask, is_frame, refuse_others
 from cluewise._elsewhere import is_tensor
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.rows import shift_of
 from cluewise.core.threads import one_blas_thread, threads
 from cluewise.kernels import columns
 
-__all__ = ["Chunks", "Scan", "read_chunks"]
+__all__ = ["Chunks", "Scan", "read_chunks", "read_column"]
 
 T = TypeVar("T")
 
@@ -158,12 +158,7 @@ class Chunks:
 
     def weigh(self, weight: Any) -> Scan:
         """Give each row a weight, from an array or a dask array of them; returns what there is to know about them."""
-        from dask.array import from_array
-
-        column = weight if hasattr(weight, "map_blocks") else from_array(np.asarray(weight))
-        if column.ndim != 1:
-            raise ValueError(f"sample_weight must have one dimension; it has {column.ndim}.")
-        parts = read_chunks(column[:, None])
+        parts = read_column(weight, "sample_weight", self.sizes)
         found = parts.scan()
         if found.bad is not None:
             row = int(parts.starts[found.bad[0]]) + found.bad[1]
@@ -171,12 +166,17 @@ class Chunks:
         if found.n != self.n:
             raise ValueError(f"sample_weight is about {found.n} rows, but X has {self.n}.")
         if not np.array_equal(parts.sizes, self.sizes):
-            if any(np.isnan(size) for size in parts.array.chunks[0]):
-                raise ValueError("the chunks of sample_weight are not those of X; call compute_chunk_sizes() on it.")
-            parts = read_chunks(parts.array.rechunk({0: tuple(self.sizes.tolist())}))
+            parts = read_chunks(parts.with_sizes().rechunk({0: tuple(self.sizes.tolist())}))
         parts = read_chunks(parts.array.astype(self.dtype))
         parts.sizes, self.weight = self.sizes, parts
         return found
+
+    def with_sizes(self) -> Any:
+        """The dask array, of which dask knows the sizes of the chunks after a `scan`."""
+        from dask.array import Array as DaskArray
+
+        array, sizes = self.array, tuple(self.sizes.tolist())
+        return DaskArray(array.dask, array.name, (sizes, (self.d,)), meta=array._meta)
 
     def load_weight(self) -> Floats | None:
         """Weights of all rows, brought into memory; None if all rows count alike."""
@@ -256,6 +256,24 @@ def read_chunks(X: Any) -> Chunks:
     if len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     return Chunks(X, np.array([-1 if np.isnan(size) else size for size in X.chunks[0]], dtype=np.int64))
+
+
+def read_column(values: Any, name: str, sizes: Ints) -> Chunks:
+    """A number for each row, as one column: from an array, a dask array or a column of one of dask's data frames.
+
+    An array is cut into chunks of these sizes, if it has as many numbers.
+    """
+    from dask.array import from_array
+
+    if is_dask(values):
+        column = values.to_dask_array() if hasattr(values, "to_dask_array") else values
+    else:
+        values = np.asarray(values)
+        fits = values.ndim == 1 and len(values) == sizes.sum()
+        column = from_array(values, chunks=(tuple(sizes.tolist()),) if fits else "auto")
+    if column.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; it has {column.ndim}.")
+    return read_chunks(column[:, None])
 
 
 def _as_array(frame: Any) -> Any:

@@ -281,6 +281,8 @@ def coarse_mean(X: Array) -> Floats:
 
     Zeros for a large matrix whose columns lie close to the origin: moving it in every pass would gain few digits.
     """
+    if not len(X):  # as chunks may be
+        return np.zeros(X.shape[1], dtype=X.dtype)
     mean = X.mean(axis=0, dtype=np.float64)
     if X.nbytes > SMALL and _close_to_origin(X, mean):
         return np.zeros(X.shape[1], dtype=X.dtype)

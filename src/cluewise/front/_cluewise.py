@@ -32,7 +32,7 @@ from cluewise.base import (
 from cluewise.centroid.assignment import cheapest_labels
 from cluewise.clues import Clues
 from cluewise.core.assign import find_margin
-from cluewise.core.chunks import Chunks
+from cluewise.core.chunks import Chunks, read_column
 from cluewise.core.threads import one_blas_thread, threads
 from cluewise.exceptions import ClueError, Infeasible, OtherRows
 from cluewise.front._choice import Choice, make_folds
@@ -649,7 +649,7 @@ def _find_labels(chunk: Floats, ground: Ground, scores: Scores, outcome: Any = N
 
 def _find_margins(chunk: Floats, ground: Ground, scores: Scores, outcome: Any = None) -> Floats:
     known = _find_outcome(chunk, ground, scores) if outcome is None else outcome
-    return known[:, 1]
+    return np.ascontiguousarray(known[:, 1])  # a view would keep both columns
 
 
 def _find_outcome(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
@@ -674,10 +674,15 @@ def _take_start(given: Any, kept: Ints, n: int) -> Any:
     """The start of the rows in memory, from one for all rows, which may be a dask array."""
     if given is None:
         return None
-    start = given if is_dask(given) else np.asarray(given)
-    if start.shape != (n,):
-        raise ValueError(f"start must have an integer for each of the {n} rows.")
-    return np.asarray(start[kept])
+    if not is_dask(given):
+        start = np.asarray(given)
+        if start.shape == (n,):
+            return start[kept]
+    elif given.ndim == 1 and given.dtype.kind in "iu":
+        chunks = read_column(given, "start", np.array([n]))
+        if chunks.scan().n == n:
+            return chunks.take(kept)[:, 0].astype(np.int64)
+    raise ValueError(f"start must have an integer for each of the {n} rows.")
 
 
 def _refuse_avoid(clues: Clues) -> Clues:
