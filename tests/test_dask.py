@@ -241,6 +241,17 @@ def test_odd_chunks(name):
         assert_allclose(use(name, chunked, y).compute(), expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("name", TAKERS)
+def test_new_rows_may_have_empty_chunks(name):
+    X, y = make_rings(300)
+    model = clone(TAKERS[name]).fit(in_chunks(X, 150), **({"clues": y} if name not in ("Grains", "Rows") else {}))
+    for act in ("predict", "predict_proba", "transform"):
+        if hasattr(model, act):
+            expected = getattr(model, act)(X)
+            assert_allclose(getattr(model, act)(in_chunks(X, 0, 100)).compute(), expected, rtol=1e-9)
+            assert getattr(model, act)(in_chunks(X, 100)[:0]).compute().shape == (0, *expected.shape[1:])
+
+
 @pytest.mark.parametrize("name", sorted(TAKERS.keys() - {"Rows"}))  # which fills them in
 def test_nan_in_the_last_of_odd_chunks(name):
     X, y = make_rings(300)
@@ -573,6 +584,15 @@ def test_cluewise_of_weighted_rows_is_that_of_memory(columns, tmp_path):
         assert np.mean(model.update(more).labels_.compute() == expected) > 0.999
 
 
+def test_cluewise_takes_fewer_rows_than_columns():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 150)) + y[:, None]
+    own, other = (cw.Cluewise(2, random_state=0).fit(one) for one in (X, da.from_array(X, (20, 50))))
+    assert_array_equal(other.labels_.compute(), own.labels_)
+    assert_array_equal(other.predict(da.from_array(X, ((0, 60), 150))).compute(), own.predict(X))
+
+
 def test_cluewise_keeps_hard_clues_of_rows_in_chunks():
     X, y = make_rings(3000)
     pairs = np.column_stack([np.flatnonzero(y == 0)[:5], np.flatnonzero(y == 1)[:5]])
@@ -598,7 +618,9 @@ def test_cluewise_learns_more_clues_about_rows_in_chunks():
         assert other.broken_ == own.broken_
     start = y % 3
     expected = own.refit(clues[2], start=start).labels_
-    assert np.mean(other.refit(clues[2], start=da.from_array(start, 700)).labels_.compute() == expected) > 0.999
+    chunked = da.from_array(start, 700)
+    for given in (chunked, chunked[chunked >= 0], dd.from_dask_array(chunked), list(start)):
+        assert np.mean(other.refit(clues[2], start=given).labels_.compute() == expected) > 0.999
 
 
 def test_a_saved_cluewise_goes_on_with_the_same_chunks(tmp_path):
@@ -645,6 +667,9 @@ def test_what_cluewise_cannot_do_with_dask_arrays(tmp_path):
     model.fit(X)
     with pytest.raises(ValueError, match="start must have an integer for each of the 300 rows"):
         model.refit(Clues(300), start=np.zeros(299, dtype=int))
+    for wrong in (da.zeros(299, dtype=int), da.zeros(300), da.zeros((300, 1), dtype=int)):
+        with pytest.raises(ValueError, match="start must have an integer for each of the 300 rows"):
+            model.refit(Clues(300), start=wrong)
     model.fit(X)
     cw.save(model, tmp_path / "model.cw")
     again = cw.load(tmp_path / "model.cw")

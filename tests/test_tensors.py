@@ -176,6 +176,7 @@ def test_a_large_sample_is_searched_exactly():
     assert_array_equal(model.labels_.numpy(), squared.argmin(axis=1))
 
 
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("method", ["PCKMeans", "COPKMeans"], ids=["soft", "hard"])
 def test_grains_then(method):
     X, y = make_blobs()
@@ -234,6 +235,7 @@ def test_cluewise(case):
     for name in ("labels_", "margin_", "label_doubt_"):
         assert is_on_device(getattr(other, name), tensor)
         assert str(getattr(other, name).dtype).endswith(str(getattr(own, name).dtype))
+        assert getattr(other, name).is_contiguous()
     assert_allclose(other.margin_.numpy(), own.margin_, atol=1e-4)
     assert_allclose(other.label_doubt_.numpy(), own.label_doubt_, atol=1e-4)
     assert_allclose(other.doubt_, own.doubt_, atol=1e-4)
@@ -419,6 +421,9 @@ def test_other_numbers_count_as_the_same_in_full_precision(kind):
         assert cw.metrics.ari(grains.labels_, others.labels_) > 0.9
     else:
         assert_array_equal(grains.labels_, others.labels_)
+        one, two = (cw.Cluewise(K, random_state=0).fit(rows) for rows in (X, full))
+        assert_array_equal(one.labels_, two.labels_)
+        assert_array_equal(one.label_doubt_, two.label_doubt_)
 
 
 def test_gradients_and_strides_do_not_matter():

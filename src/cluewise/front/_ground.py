@@ -211,7 +211,7 @@ class Ground:
     def _project_chunks(self, chunks: Chunks) -> Chunks:
         if self._projection is None:
             return chunks
-        return chunks.derive(_project, self._projection, dtype=chunks.dtype, width=COLUMNS)
+        return chunks.derive(_project, self._projection, dtype=chunks.dtype, width=len(self._projection.components_))
 
     def make_light(self) -> Ground:
         """A copy with what `locate` and `predict` need, to be sent elsewhere: no features of references."""
@@ -371,7 +371,7 @@ def find_affinity(points: Floats) -> csr_array:
 
 def _project(chunk: Floats, projection: Any) -> Floats:
     if not len(chunk):  # which scikit-learn would refuse
-        return np.empty((0, COLUMNS), dtype=chunk.dtype)
+        return np.empty((0, len(projection.components_)), dtype=chunk.dtype)
     return projection.transform(chunk).astype(chunk.dtype, copy=False)
 
 

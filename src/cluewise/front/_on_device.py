@@ -38,7 +38,7 @@ def find_labels(chunk: Any, ground: Ground, scores: Scores, outcome: Any = None)
 
 
 def find_margins(chunk: Any, ground: Ground, scores: Scores, outcome: Any = None) -> Any:
-    return _know(chunk, ground, scores, outcome)[:, 1]
+    return _know(chunk, ground, scores, outcome)[:, 1].contiguous()
 
 
 def _know(chunk: Any, ground: Ground, scores: Scores, outcome: Any) -> Any:
@@ -55,7 +55,7 @@ def find_outcome(chunk: Any, ground: Ground, scores: Scores) -> Any:
 
 
 def find_no_doubt(chunk: Any, outcome: Any) -> Any:
-    return chunk.new_full((len(chunk),), np.nan).double()
+    return chunk.new_full((len(chunk),), np.nan, dtype=SINGLE)
 
 
 def sum(rows: Any, n: int, start: int) -> tuple[Floats, Floats]:

@@ -116,10 +116,11 @@ def find_parts(chunk: Any, splits: list[Split], table: tuple[Any, ...], own: _Ow
         slot[split.parts] = np.arange(len(split.parts))
         pair = rows.look_up(slot, part)
         mine = (pair >= 0).nonzero()[:, 0]
-        near = DeviceRows(rows.take(mine), np.zeros(rows.d))
-        pair = pair[mine]
-        moved = near.to_own(split.points, 2 * pair + 1) < near.to_own(split.points, 2 * pair)
-        part[mine[moved]] = (split.new + pair[moved]).to(part.dtype)
+        for block in rows.blocks(8 * rows.d, len(mine)):  # as all rows may be in grains that are divided
+            here = mine[block]
+            near, two = DeviceRows(rows.take(here), np.zeros(rows.d)), pair[here]
+            moved = near.to_own(split.points, 2 * two + 1) < near.to_own(split.points, 2 * two)
+            part[here[moved]] = (split.new + two[moved]).to(part.dtype)
     part[rows.load_numbers(own.tied)] = rows.load(own.parts, part.dtype)
     return part
 
