@@ -186,6 +186,18 @@ def test_predictions_for_parts_are_those_for_one_file(room, run, monkeypatch, me
     assert not [name for name in room.iterdir() if name.name.startswith(".")]
 
 
+@pytest.mark.parametrize(("kind", "place"), [("parquet", "row 390"), ("csv", "line 392")])
+def test_a_cell_that_is_no_number_is_named_by_its_place_in_the_file(room, run, monkeypatch, kind, place):
+    frame, _ = make_rows()
+    assert run("fit", "all.parquet", "-k", 3, "--columns", "a,b", "--save", "model.cw", "-q").code == 0
+    (room / "next").mkdir()
+    odd = frame.with_columns(pl.Series("a", [*map(str, frame["a"][:390]), "oops", *map(str, frame["a"][391:])]))
+    getattr(odd, f"write_{kind}")(f"next/part-0.{kind}")
+    monkeypatch.setattr(parts, "CHUNK", 8 * 5 * 100)  # four chunks, if rows can be read by stretches
+    answer = run("predict", "model.cw", "next", "--out", "next-clusters")
+    assert f"column 'a' of part-0.{kind} ({place}: 'oops') counts as missing" in answer.err
+
+
 def test_the_summary_of_a_prediction_for_parts(room, run):
     """Rows without ids have numbers; new columns are named, and ids need not be called as in the fit."""
     frame = make_rows()[0]

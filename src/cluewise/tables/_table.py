@@ -50,6 +50,8 @@ class Table:
         The columns that are known to be features (the array ``X`` of an NPZ file).
     notes : tuple of str
         How the file is written, where that is not the usual way.
+    numbers : array of shape (n,) or None
+        The number of each row, if they are some of the rows of a larger table.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Table:
     lines: Ints | None = None
     points: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    numbers: Ints | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", columns_of(self.columns, self.name))
@@ -75,7 +78,9 @@ class Table:
 
     def where(self, row: int) -> str:
         """The place of a row in words: its line in the file, or else its number counted from 0."""
-        return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        if self.lines is not None:
+            return f"line {self.lines[row]}"
+        return f"row {row if self.numbers is None else self.numbers[row]}"
 
     def sources(self) -> list[str]:
         """``file:line`` (or ``file:row``) of every row, as clues keep it."""

@@ -179,11 +179,13 @@ def read_rows(part: Part, columns: Sequence[str], start: int, stop: int, ids: st
     """
     path = Path(part.path)
     if path.suffix.lower() in PARQUET:
-        return read_parquet_rows(path, columns, start, stop)
+        frame = read_parquet_rows(path, columns, start, stop)
+        return Table(frame.columns, path.name, numbers=np.arange(start, stop))
     table = read(path, text=() if ids is None else (ids,))
     if len(table) != part.rows or any(name not in table.columns for name in columns):
         raise TableError(f"{path.name} has changed while it was read.")
-    return Table({name: table.columns[name][start:stop] for name in columns}, path.name)
+    lines = None if table.lines is None else table.lines[start:stop]
+    return Table({name: table.columns[name][start:stop] for name in columns}, path.name, lines)
 
 
 def write_part(folder: Path, part: Part, ids: str | None, start: int, columns: Mapping[str, Array]) -> None:

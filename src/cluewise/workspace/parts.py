@@ -12,7 +12,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,16 +73,6 @@ class Written(NamedTuple):
     tied: Ints  # clusters of the rows with clues
 
 
-@dataclass(frozen=True, eq=False)
-class _Sampled(tables.Table):
-    """A table of some rows, which have their numbers among all."""
-
-    numbers: Any = ()
-
-    def where(self, row: int) -> str:
-        return f"row {self.numbers[row]}"
-
-
 class InParts(NamedTuple):
     """Rows of several files with the same columns, and how to read them."""
 
@@ -107,7 +96,7 @@ class InParts(NamedTuple):
         """
         chosen = {name: self.sample.columns[name] for name in self.columns}
         rows = Rows(kinds=self.kinds, balance=not raw)
-        rows.fit(_Sampled(chosen, self.name, numbers=self.sample.numbers))  # type: ignore[attr-defined]
+        rows.fit(tables.Table(chosen, self.name, numbers=self.sample.numbers))
         return self.encode_as(rows), rows
 
     def encode_as(self, rows: Rows) -> Any:
@@ -294,7 +283,8 @@ def _draw(pieces: Sequence[Piece], columns: Sequence[str], name: str, ids: str |
         if b > a
     ]
     found = compute(*tasks)
-    return _Sampled({column: _join([one[column] for one in found]) for column in columns}, name, numbers=numbers)
+    sample = {column: _join([one[column] for one in found]) for column in columns}
+    return tables.Table(sample, name, numbers=numbers)
 
 
 def _join(columns: Sequence[Array]) -> Array:
