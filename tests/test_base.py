@@ -10,7 +10,20 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import cluewise as cw
-from cluewise import E2CP, KCC, RCA, Clues, ConstrainedKMeans, COPKMeans, PCKMeans, Rows, SeededKMeans, SizedKMeans
+from cluewise import (
+    E2CP,
+    KCC,
+    RCA,
+    Clues,
+    Cluewise,
+    ConstrainedKMeans,
+    COPKMeans,
+    Grains,
+    PCKMeans,
+    Rows,
+    SeededKMeans,
+    SizedKMeans,
+)
 from cluewise.base import CentroidClusterer, as_clues, checked_data, class_clusters, generator
 from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
 from cluewise.tables import TableError
@@ -315,6 +328,15 @@ def test_partial_labels_as_y_are_ignored_with_a_warning(y, call):
     for model in (PCKMeans(2), E2CP(2, n_neighbors=2), RCA().then(PCKMeans(2)), KCC(2, n_partitions=3)):
         with pytest.warns(UnusedClueWarning, match=r"ignores y, .* pass them as clues=Clues.from_labels\(y\)") as heard:
             getattr(model, call)(X, y)
+        assert {warning.filename for warning in heard if warning.category is UnusedClueWarning} == {__file__}
+
+
+def test_clues_as_y_are_ignored_with_a_warning():
+    X, clues = RNG.normal(size=(6, 2)), Clues(6, must=[(0, 1)])
+    models = Cluewise(2), PCKMeans(2), SizedKMeans(2), RCA().then(PCKMeans(2)), Grains(3).then(PCKMeans(2))
+    for model in models:
+        with pytest.warns(UnusedClueWarning, match="ignores y, which holds clues; pass them as clues=") as heard:
+            model.fit(X, clues)
         assert {warning.filename for warning in heard if warning.category is UnusedClueWarning} == {__file__}
 
 

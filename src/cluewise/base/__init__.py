@@ -13,7 +13,7 @@ from cluewise.base._input import (
     generator,
     map_new_chunks,
     send_rows,
-    warn_of_partial,
+    warn_of_ignored,
 )
 from cluewise.base._metric import MetricLearner, from_components
 from cluewise.base._then import MetricThen
@@ -39,5 +39,5 @@ __all__ = [
     "map_new_chunks",
     "new_rows",
     "send_rows",
-    "warn_of_partial",
+    "warn_of_ignored",
 ]

@@ -23,7 +23,7 @@ from cluewise.base._input import (
     checked_weight,
     class_clusters,
     generator,
-    warn_of_partial,
+    warn_of_ignored,
 )
 from cluewise.clues import Clues
 from cluewise.core import centers, loop
@@ -98,8 +98,8 @@ class ClueEstimator(BaseEstimator):
         # Not the clues themselves, which may be large: `cluewise.stability` asks for them if there were any.
         self._had_clues = bool(clues.kinds) if isinstance(clues, Clues) else clues is not None
         card = getattr(self, "card", None)  # a search among methods has none
-        if clues is None and (card is None or "labels" in card.accepts):
-            warn_of_partial(y, type(self).__name__)
+        if clues is None:
+            warn_of_ignored(y, type(self).__name__, labels=card is None or "labels" in card.accepts)
 
     def _write(self, attributes: Attributes) -> None:
         """Publish the results of a fit."""

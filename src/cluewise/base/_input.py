@@ -32,7 +32,7 @@ __all__ = [
     "generator",
     "map_new_chunks",
     "send_rows",
-    "warn_of_partial",
+    "warn_of_ignored",
 ]
 
 
@@ -253,12 +253,16 @@ def as_clues(clues: Any, n: int) -> Clues:
     return clues
 
 
-def warn_of_partial(y: Any, name: str) -> None:
-    """Warn if ``y``, which is ignored, looks like a partial labeling: new users mean it as clues.
+def warn_of_ignored(y: Any, name: str, *, labels: bool = True) -> None:
+    """Warn if ``y``, which is ignored, holds clues or looks like a partial labeling: new users mean it as clues.
 
     Complete labels, as passed by cross-validation, cause no warning. In labels of -1 and 1 only, -1 is a class.
+    ``labels``: whether the method takes labels.
     """
-    if y is None:
+    if isinstance(y, Clues):
+        why = "which holds clues; pass them as clues=..."
+        warnings.warn(f"{name} ignores y, {why}", UnusedClueWarning, stacklevel=_depth())
+    if y is None or not labels:
         return
     try:
         known = Clues.from_labels(y)

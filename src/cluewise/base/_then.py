@@ -13,7 +13,7 @@ from cluewise._dask import is_dask
 from cluewise._docs import documented
 from cluewise._elsewhere import is_elsewhere
 from cluewise.base._clusterer import FitPredictMixin
-from cluewise.base._input import as_clues, warn_of_partial
+from cluewise.base._input import as_clues, warn_of_ignored
 from cluewise.clues import Clues
 from cluewise.exceptions import UnusedClueWarning
 from cluewise.metrics import broken
@@ -99,7 +99,7 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         {self}
         """
         if clues is None:
-            warn_of_partial(y, type(self).__name__)
+            warn_of_ignored(y, type(self).__name__)
         metric, clusterer = clone(self.metric), clone(self.clusterer)
         if not hasattr(clusterer, "fit_predict"):
             raise TypeError(f"clusterer={clusterer!r} has no fit_predict.")

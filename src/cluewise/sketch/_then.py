@@ -23,7 +23,7 @@ from cluewise.base import (
     checked_weight,
     class_clusters,
     map_new_chunks,
-    warn_of_partial,
+    warn_of_ignored,
 )
 from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks
@@ -146,7 +146,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         {self}
         """
         if clues is None:
-            warn_of_partial(y, type(self).__name__)
+            warn_of_ignored(y, type(self).__name__)
         clusterer = self._new_clusterer()
         if is_elsewhere(X):
             return self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), clusterer, clues)
