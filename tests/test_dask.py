@@ -545,7 +545,7 @@ def test_a_model_on_grains_of_chunks_is_saved_without_labels(tmp_path):
 
 @pytest.mark.parametrize("columns", [2, 120])
 def test_cluewise_is_that_of_memory(columns, monkeypatch):
-    monkeypatch.setattr("cluewise.front._cluewise.MANY", 1000)  # rows are looked at in parts
+    monkeypatch.setattr("cluewise.front._chunks.MANY", 1000)  # rows are looked at in parts
     X, y = make_rings(3000)
     X = X @ np.random.default_rng(0).normal(size=(2, columns)) if columns > 2 else X
     clues = Clues.sample(y, pairs=150, labels=20, noise=0.1, random_state=0)

@@ -12,7 +12,6 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cluewise._dask import is_dask
 from cluewise._elsewhere import is_elsewhere
 from cluewise._sklearn import Interval, fit_context
 from cluewise._typing import Floats, Ints
@@ -32,10 +31,11 @@ from cluewise.base import (
 from cluewise.centroid.assignment import cheapest_labels
 from cluewise.clues import Clues
 from cluewise.core.assign import find_margin
-from cluewise.core.chunks import Chunks, read_column
+from cluewise.core.chunks import Chunks
 from cluewise.core.threads import one_blas_thread, threads
 from cluewise.exceptions import ClueError, Infeasible, OtherRows
 from cluewise.front._choice import Choice, make_folds
+from cluewise.front._chunks import find_labels, pack, refuse_sizes, spread_results, take_start
 from cluewise.front._count import choose_count, count_apart, count_at_least, count_at_most, count_by_gap
 from cluewise.front._deadline import Deadline
 from cluewise.front._evidence import Evidence, gather
@@ -51,7 +51,7 @@ from cluewise.front._fitting import (
     predict,
     predict_chunk,
 )
-from cluewise.front._ground import Ground, Scores
+from cluewise.front._ground import Ground
 from cluewise.front._ids import follow, list_classes
 from cluewise.front._signature import Signature, sign
 from cluewise.front._trust import doubt_labels, doubt_links, rate_sources
@@ -66,9 +66,6 @@ GROWTH = 1.5
 HARM = (1.95, 1.66)
 """Log-odds that a result is worse than without clues (by an ARI of more than .02): the first if held-out clues gain
 nothing, less the second times the logarithm of one more than their gain. Decision 0015 tells how they were found."""
-
-MANY = 200_000
-"""Rows of a chunk whose probabilities are held at once."""
 
 FEW = 10
 """Clues that are too few to find the number of clusters."""
@@ -247,7 +244,7 @@ class Cluewise(Clusterer):
         if self.n_clusters is not None:
             self._check_count(chunks.n)
         known = self._check_clues(_refuse_avoid(as_clues(clues, chunks.n)), chunks.n)
-        _refuse_sizes(known)
+        refuse_sizes(known)
         self._check_demands(known)
         seed = int(generator(self.random_state).integers(2**31))
         with one_blas_thread(), self._limit_threads():
@@ -403,7 +400,7 @@ class Cluewise(Clusterer):
         if data.elsewhere is None and len(data.rows) < known.n:
             raise ValueError("a loaded model does not hold its rows; pass them to resume(X), then update it.")
         if data.elsewhere is not None:
-            _refuse_sizes(known)
+            refuse_sizes(known)
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
             if data.elsewhere is not None:
@@ -412,7 +409,7 @@ class Cluewise(Clusterer):
                 assert ground.kept is not None
                 weight = chunks.take_weight(ground.kept)
                 data = data._replace(rows=ground.rows, weight=weight, elsewhere=Elsewhere(chunks, known))
-                known, start = known[ground.kept], _take_start(start, ground.kept, known.n)
+                known, start = known[ground.kept], take_start(start, ground.kept, known.n)
             self._learn(data, known, self._fitted, deadline, start)
         return self
 
@@ -438,7 +435,7 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         X = send_rows(self, X, reset=False)
         if is_elsewhere(X):
-            return map_new_chunks(self, X, _find_labels, *_learned(self._data.ground, self._fitted), dtype=np.int32)
+            return map_new_chunks(self, X, find_labels, *pack(self._data.ground, self._fitted), dtype=np.int32)
         return self.predict_proba(X).argmax(axis=1).astype(np.int32)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -456,7 +453,7 @@ class Cluewise(Clusterer):
         check_is_fitted(self)
         X = send_rows(self, X, reset=False)
         if is_elsewhere(X):
-            shared = _learned(self._data.ground, self._fitted)
+            shared = pack(self._data.ground, self._fitted)
             return map_new_chunks(self, X, predict_chunk, *shared, dtype=np.float32, width=self._fitted.k)
         X = checked_data(self, X, reset=False)
         ground = self._data.ground
@@ -505,7 +502,7 @@ class Cluewise(Clusterer):
         found = self._describe(data, known, demands, evidence, fitted)
         found["cluster_ids_"], fresh = self._name(found["labels_"], known, k, data, before)
         if data.elsewhere is not None:
-            found |= _spread(data.elsewhere, data.ground, fitted, found)
+            found |= spread_results(data.elsewhere, data.ground, fitted, found)
         # At once: Ctrl-C leaves all results or none.
         self.__dict__.update(found, _data=data, _fitted=fitted, _next_id=fresh)
         if found["n_clusters_"] < k:
@@ -602,87 +599,6 @@ def _read(data: Data, fitted: Fitted) -> tuple[Ints, Floats]:
 
     data.ground.predict(data.rows, place, find_scores(data.ground, fitted), use)
     return labels, margin
-
-
-def _spread(elsewhere: Elsewhere, ground: Ground, fitted: Fitted, found: Attributes) -> Attributes:
-    """The results for rows in chunks, given those for the rows that are in memory."""
-    chunks, known = elsewhere
-    assert ground.kept is not None
-    of_tied = np.searchsorted(ground.kept, known.tied)
-    cuts, learned = chunks.split(known.tied), _learned(ground, fitted)
-    ends = np.searchsorted(known.tied, chunks.starts[1:-1])
-    outcomes = chunks.keep(_find_outcome, *learned)
-
-    def spread(name: str, look: Any, shared: tuple[Any, ...]) -> Any:
-        """An attribute with an entry for each row; rows with clues have what was settled in memory."""
-        own = np.split(found[name][of_tied], ends)
-        return chunks.map(_look_at, look, shared, each=list(zip(cuts, own, outcomes)), dtype=found[name].dtype)
-
-    labels = np.zeros(known.n, dtype=np.int32)  # rows without clues break none
-    labels[ground.kept] = found["labels_"]
-    classes = class_clusters(known, fitted.k)
-    return {
-        "labels_": spread("labels_", _find_labels, learned),
-        "margin_": spread("margin_", _find_margins, learned),
-        "label_doubt_": spread("label_doubt_", _find_no_doubt, ()),
-        "clues_": known,
-        "broken_": broken(labels, known, clusters_of_classes=classes, n_clusters=fitted.k),
-    }
-
-
-def _learned(ground: Ground, fitted: Fitted) -> tuple[Ground, Scores]:
-    """What rows in chunks need to find their clusters."""
-    return ground.make_light(), find_scores(ground, fitted)
-
-
-def _look_at(chunk: Floats, look: Any, shared: tuple[Any, ...], rows: Ints, own: Any, outcome: Any) -> Any:
-    """What ``look`` finds for the rows of a chunk, but for some rows, of which it is known."""
-    found = look(chunk, *shared, outcome).astype(own.dtype, copy=False)
-    found[rows] = own
-    return found
-
-
-def _find_labels(chunk: Floats, ground: Ground, scores: Scores, outcome: Any = None) -> Ints:
-    known = _find_outcome(chunk, ground, scores) if outcome is None else outcome
-    return known[:, 0].astype(np.int32)
-
-
-def _find_margins(chunk: Floats, ground: Ground, scores: Scores, outcome: Any = None) -> Floats:
-    known = _find_outcome(chunk, ground, scores) if outcome is None else outcome
-    return np.ascontiguousarray(known[:, 1])  # a view would keep both columns
-
-
-def _find_outcome(chunk: Floats, ground: Ground, scores: Scores) -> Floats:
-    """(n, 2) cluster and margin of each row; some rows at a time, as probabilities need more room than the rows."""
-    found = np.empty((len(chunk), 2), dtype=np.float32)
-    for start in range(0, len(chunk), MANY):
-        P = predict_chunk(chunk[start : start + MANY], ground, scores)
-        found[start : start + MANY] = np.column_stack([P.argmax(axis=1), find_margin(P)])
-    return found
-
-
-def _find_no_doubt(chunk: Floats, outcome: Any) -> Floats:
-    return np.full(len(chunk), np.nan)
-
-
-def _refuse_sizes(known: Clues) -> None:
-    if known.sizes is not None:
-        raise ClueError("bounds on sizes cannot be kept if X is a dask array or a tensor.")
-
-
-def _take_start(given: Any, kept: Ints, n: int) -> Any:
-    """The start of the rows in memory, from one for all rows, which may be a dask array."""
-    if given is None:
-        return None
-    if not is_dask(given):
-        start = np.asarray(given)
-        if start.shape == (n,):
-            return start[kept]
-    elif given.ndim == 1 and given.dtype.kind in "iu":
-        chunks = read_column(given, "start", np.array([n]))
-        if chunks.scan().n == n:
-            return chunks.take(kept)[:, 0].astype(np.int64)
-    raise ValueError(f"start must have an integer for each of the {n} rows.")
 
 
 def _refuse_avoid(clues: Clues) -> Clues:
