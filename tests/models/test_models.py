@@ -292,6 +292,19 @@ def test_arrays_come_back_in_their_order(array):
         assert again.flags.writeable
 
 
+def test_fields_that_models_of_older_versions_do_not_know_have_their_defaults():
+    """Tuples with names are stored without the names of their fields."""
+    X, y = make_rows()
+    model = cw.Cluewise(random_state=0).fit(X, clues=y)
+    assert model._fitted.counted_for == len(X)
+    encoder = Encoder()
+    tree = encoder.encode(model._fitted, "value")
+    del tree["fields"][model._fitted._fields.index("counted_for") :]
+    again = Decoder(encoder.arrays).decode(tree)
+    assert again.counted_for == 0
+    assert same(again.right, model._fitted.right)
+
+
 def test_a_shared_array_is_stored_once_and_stays_shared():
     shared = np.arange(3)
     encoder = Encoder()

@@ -223,7 +223,7 @@ class Decoder:
     def _decode_object(self, found: dict[str, Any]) -> Any:
         cls: Any = find_class(str(found["object"]))
         if issubclass(cls, tuple):
-            return cls._make(self._decode_all(found["fields"]))
+            return cls(*self._decode_all(found["fields"]))  # newer fields have defaults
         state = {key: self.decode(value) for key, value in found["state"].items()}
         for key in state:
             if not key.isidentifier() or key.startswith("__") or callable(getattr(cls, key, None)):
