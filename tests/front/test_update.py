@@ -38,6 +38,16 @@ def test_the_choice_is_kept_until_clues_have_grown_by_half():
     assert model.update(THIRD).choice_ is not choice
 
 
+def test_the_choice_is_made_again_where_there_was_nothing_to_choose_by():
+    """Without clues, or with clues that all had to hold; then doubts had no fit that did not see the clue, either."""
+    model = fit().update(Clues(90, must=[(0, 3)]))
+    assert str(model.choice_) == str(fit(model.clues_).choice_) == "One clue alone cannot be checked by others."
+    strict = Cluewise(3, hard=True, random_state=0).fit(X, clues=FIRST)
+    soft = strict.set_params(hard=False).update(None)
+    assert np.array_equal(soft.doubt_, fit(FIRST).doubt_)
+    assert np.isnan(soft.set_params(hard=True).update(None).harm_)
+
+
 def test_an_update_is_close_to_a_fresh_fit():
     model = fit(FIRST).update(SECOND)
     assert ari(model.labels_, fit(FIRST | SECOND).labels_) > 0.9

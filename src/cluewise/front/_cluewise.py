@@ -494,7 +494,7 @@ class Cluewise(Clusterer):
             evidence = evidence._replace(demanded=np.ones(len(evidence.ends), dtype=bool))
         if given is not None:
             fitted = fit_from(data, evidence, k, _check_start(given, known.n, k))
-        elif before is not None and before.k == k and _is_near(evidence.total, before.chosen_for):
+        elif before is not None and before.k == k and _still_holds(before, evidence):
             fitted = fit_again(data, evidence, known, before, self._recall_rows(data, before)[0])
         else:
             fitted = fit_anew(data, evidence, k, deadline, self.hard)
@@ -618,6 +618,12 @@ def _check_start(given: Any, n: int, k: int) -> Ints:
     if len(outside):
         raise ValueError(f"start puts row {outside[0]} into cluster {start[outside[0]]}; clusters are 0 to {k - 1}.")
     return start.astype(np.int64, copy=False)
+
+
+def _still_holds(before: Fitted, evidence: Evidence) -> bool:
+    """Whether what was chosen before is good for this evidence: what must hold was not held out to choose anything."""
+    counts = evidence.total, len(evidence.doubtful)
+    return all(_is_near(count, earlier) for count, earlier in zip(counts, before.chosen_for))
 
 
 def _is_near(count: int, before: int) -> bool:

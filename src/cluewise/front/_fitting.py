@@ -75,7 +75,7 @@ class Fitted(NamedTuple):
 
     k: int
     choice: Choice
-    chosen_for: int  # clues at the choice
+    chosen_for: tuple[int, int]  # clues at the choice, and how many of them may be wrong
     start: Ints  # cluster of each grain
     weights: Floats | None  # of the features; None if the start is the result
     right: Floats  # probability that each pair, then each label, of the evidence is right without its own say
@@ -90,7 +90,8 @@ def fit_anew(data: Data, evidence: Evidence, k: int, deadline: Deadline, hard: b
     right = np.empty(evidence.total)
     plan, rng = choice.plan, np.random.default_rng(data.seed)
     right[numbers] = _cross_judge(lambda train: starts.find(plan.start, train), regression, arranged, plan, rng)
-    return Fitted(k, choice, max(evidence.total, 1), *_finish(starts, regression, evidence, plan, right), right)
+    start, weights = _finish(starts, regression, evidence, plan, right)
+    return Fitted(k, choice, (evidence.total, len(evidence.doubtful)), start, weights, right)
 
 
 def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Fitted:
@@ -113,7 +114,7 @@ def fit_from(data: Data, evidence: Evidence, k: int, labels: Ints) -> Fitted:
     right = np.empty(evidence.total)
     arranged, numbers = evidence.arrange(grain)
     right[numbers] = _cross_judge(lambda _: start, regression, arranged, plan, np.random.default_rng(data.seed))
-    return Fitted(k, Choice(plan, starts.default, "a start was given"), 0, start, weights, right)
+    return Fitted(k, Choice(plan, starts.default, "a start was given"), (0, 0), start, weights, right)
 
 
 def compare_counts(data: Data, evidence: Evidence, folds: list[Fold], most: int) -> Callable[[int], float]:
