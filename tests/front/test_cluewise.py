@@ -295,6 +295,12 @@ def test_sizes_bound_the_number_of_clusters():
     assert np.bincount(fit(Clues(90, sizes=(45, 45)), k=None).labels_).tolist() == [45, 45]
 
 
+def test_soft_links_do_not_ask_for_more_clusters_than_sizes_leave_room_for():
+    """Sizes hold and links may be broken, so there is no reason to fail."""
+    clues = Clues(90, cannot=[(0, 1), (0, 2), (1, 2)], sizes=(45, 90))
+    assert np.bincount(fit(clues, k=None).labels_).tolist() == [45, 45]
+
+
 def test_sizes_in_weight_hold():
     weight = 1.0 + np.arange(90) % 2
     model = fit(Clues(90, sizes=[(20, 30), (30, 60), (60, 80)], size_unit="weight"), sample_weight=weight)

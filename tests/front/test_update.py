@@ -95,6 +95,15 @@ def test_the_number_of_clusters_grows_when_clues_require_it():
     assert len(set(model.cluster_ids_)) == len(model.cluster_ids_)
 
 
+def test_the_number_of_clusters_changes_when_sizes_require_it():
+    for sizes, k in (([(15, 20)] * 5, 5), ((35, 55), 2)):
+        model = fit(FIRST, k=None)
+        assert model.n_clusters_ == 3
+        model.update(Clues(90, sizes=sizes))
+        assert model.n_clusters_ == k
+        assert "sizes" not in model.broken_.kinds
+
+
 def test_the_number_of_clusters_is_found_again_when_clues_have_grown_by_half_in_whatever_steps(monkeypatch):
     found = []
     monkeypatch.setattr(Cluewise, "_count_anew", lambda model, data, known, *_: found.append(len(known.tied)) or 3)

@@ -551,23 +551,23 @@ class Cluewise(Clusterer):
     def _find_count(
         self, data: Data, known: Clues, demands: Clues, before: Fitted | None, deadline: Deadline
     ) -> tuple[int, int]:
-        """The number of clusters, and how many rows had clues when it was found; 0 if it is given."""
+        """The number of clusters, and how many rows had clues when it was found; 0 if it is given, perhaps by sizes."""
         if self.n_clusters is not None:
             return self.n_clusters, 0
-        least = count_at_least(known, demands)
-        apart = max(least, count_apart(known))
+        if known.sizes is not None and known.sizes.ndim == 2:
+            return len(known.sizes), 0
+        least, most = count_at_least(known, demands), count_at_most(known)
+        apart = max(least, min(count_apart(known), most))  # sizes hold, other clues may be broken
         if not known.contradictions:
             least = apart  # all clues may be right
         tied = len(known.tied)
-        if before is not None and before.k >= least and _is_near(tied, before.counted_for):
+        if before is not None and least <= before.k <= most and _is_near(tied, before.counted_for):
             return before.k, before.counted_for
         return self._count_anew(data, known, least, apart, deadline), tied
 
     def _count_anew(self, data: Data, known: Clues, least: int, apart: int, deadline: Deadline) -> int:
-        """The number of clusters as labels or sizes say, or as predicts held-out clues best."""
+        """The number of clusters as labels say, or as predicts held-out clues best."""
         ground, grain, most = data.ground, data.ground.grain, count_at_most(known)
-        if known.sizes is not None and known.sizes.ndim == 2:
-            return len(known.sizes)
         evidence, _ = gather(known, least, grain).arrange(grain)
         if len(evidence.labeled) > evidence.total / 2:
             # Who labels rows of one class only has seen others that are not of it.
