@@ -148,6 +148,22 @@ def test_another_number_of_clusters_keeps_the_other_ids():
     assert (after == before).mean() > 0.7
 
 
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"n_clusters": 91}, "n_clusters=91 is larger than the number of rows"),
+        ({"n_clusters": 0}, "The 'n_clusters' parameter of Cluewise must be"),
+        ({"time_limit": -1}, "The 'time_limit' parameter of Cluewise must be"),
+    ],
+)
+def test_parameters_that_were_set_after_the_fit_are_checked(params, words):
+    model = fit().set_params(**params)
+    before = model.labels_
+    with pytest.raises(ValueError, match=words):
+        model.update(FIRST)
+    assert model.labels_ is before
+
+
 def test_a_fit_from_a_given_start_keeps_it_where_no_clue_speaks():
     """Without clues the result is the start; a clue moves its rows; the next fit without a start compares again."""
     model = fit(FIRST)

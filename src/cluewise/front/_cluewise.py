@@ -395,12 +395,15 @@ class Cluewise(Clusterer):
         return self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
 
     def _fit_same_rows(self, known: Clues, start: Any = None) -> Self:
+        self._validate_params()  # which may have been set since the fit
         deadline = Deadline(self.time_limit)
         data = self._data
         if data.elsewhere is None and len(data.rows) < known.n:
             raise ValueError("a loaded model does not hold its rows; pass them to resume(X), then update it.")
         if data.elsewhere is not None:
             refuse_sizes(known)
+        if self.n_clusters is not None:
+            self._check_count(known.n)
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
             if data.elsewhere is not None:
