@@ -80,6 +80,13 @@ def test_names_of_rows_are_no_labels(refused, write):
     assert "column 'kind' of names.csv: all 12 values differ, so they cannot be classes." in words
 
 
+def test_a_row_with_two_labels_is_named_with_both_places(refused, write):
+    write("kinds.csv", "id,x,kind\na,0,red\nb,1,\nc,9,blue\n")
+    write("bad.csv", "a,b,kind\nb,blue,label\nc,red,label\n")
+    words = refused("fit", "kinds.csv", "--label-column", "kind", "--clues", "bad.csv")
+    assert words == "cluewise: row 'c' is labeled 'blue' (kinds.csv:4) and 'red' (bad.csv:3).\n"
+
+
 def test_rows_out_of_range(refused, write):
     write("numbers.csv", "0,0\n0,1\n9,9\n")
     write("bad.csv", "0,1,must\n1,7,cannot\n")

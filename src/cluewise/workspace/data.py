@@ -102,6 +102,7 @@ def open_data(
             known = Clues(n, labels=table.columns[label_column], label_source=table.sources())
         except ClueError as error:
             raise ClueError(f"column '{label_column}' of {table.name}: {error}") from None
+        _refuse_other_labels(known, clues, ids)
         clues = known | clues
     return Data(table, ids, names, clues, given, str(path.parent), frozenset(ignore))
 
@@ -117,6 +118,19 @@ def _refuse_names(labels: Array) -> None:
     known = [label for label in labels.tolist() if label == label and label not in (None, "", -1)]
     if len(known) > _NAMED and len(set(known)) == len(known):
         raise ClueError(f"all {len(known)} values differ, so they cannot be classes.")
+
+
+def _refuse_other_labels(known: Clues, clues: Clues, ids: Any) -> None:
+    """Refuse a row that has one label in a column and another in a file, with both places."""
+
+    def quote(one: Clues) -> str:
+        assert one.label_source is not None  # both were read from files
+        return f"'{one.classes_[one.labels[row]]}' ({one.label_source[row]})"
+
+    for row in np.flatnonzero((known.labels >= 0) & (clues.labels >= 0)).tolist():
+        if known.classes_[known.labels[row]] != clues.classes_[clues.labels[row]]:
+            who = row if ids is None else f"'{ids[row]}'"
+            raise ClueError(f"row {who} is labeled {quote(known)} and {quote(clues)}.")
 
 
 def _drop(table: tables.Table, names: Sequence[str]) -> tables.Table:
