@@ -22,7 +22,7 @@ def fit(plan, right):
     evidence = gather(Clues(60, labels=labels), 2, data.ground.place.grain)
     starts, regression = _prepare(data, evidence, 2)
     start, weights = _finish(starts, regression, evidence, plan, right)
-    fitted = Fitted(2, Choice(plan, plan.start, ""), (20, 20), start, weights, right)
+    fitted = Fitted(2, Choice(plan, plan.start, ""), 20, start, weights, right)
     return predict(data.ground, X, data.ground.place, fitted)
 
 

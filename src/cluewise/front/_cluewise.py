@@ -625,8 +625,7 @@ def _check_start(given: Any, n: int, k: int) -> Ints:
 
 def _still_holds(before: Fitted, evidence: Evidence) -> bool:
     """Whether what was chosen before is good for this evidence: what must hold was not held out to choose anything."""
-    counts = evidence.total, len(evidence.doubtful)
-    return all(_is_near(count, earlier) for count, earlier in zip(counts, before.chosen_for))
+    return _is_near(evidence.total, before.chosen_for) and _is_near(len(evidence.doubtful), before.compared_by)
 
 
 def _is_near(count: int, before: int) -> bool:

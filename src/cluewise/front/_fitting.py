@@ -75,11 +75,12 @@ class Fitted(NamedTuple):
 
     k: int
     choice: Choice
-    chosen_for: tuple[int, int]  # clues at the choice, and how many of them may be wrong
+    chosen_for: int  # clues at the choice
     start: Ints  # cluster of each grain
     weights: Floats | None  # of the features; None if the start is the result
     right: Floats  # probability that each pair, then each label, of the evidence is right without its own say
     counted_for: int = 0  # rows with clues when k was found; 0 if it was given
+    compared_by: int = 0  # clues at the choice that might be wrong: the others were not held out
 
 
 def fit_anew(data: Data, evidence: Evidence, k: int, deadline: Deadline, hard: bool) -> Fitted:
@@ -91,7 +92,7 @@ def fit_anew(data: Data, evidence: Evidence, k: int, deadline: Deadline, hard: b
     plan, rng = choice.plan, np.random.default_rng(data.seed)
     right[numbers] = _cross_judge(lambda train: starts.find(plan.start, train), regression, arranged, plan, rng)
     start, weights = _finish(starts, regression, evidence, plan, right)
-    return Fitted(k, choice, (evidence.total, len(evidence.doubtful)), start, weights, right)
+    return Fitted(k, choice, evidence.total, start, weights, right, compared_by=len(evidence.doubtful))
 
 
 def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Fitted:
@@ -114,7 +115,7 @@ def fit_from(data: Data, evidence: Evidence, k: int, labels: Ints) -> Fitted:
     right = np.empty(evidence.total)
     arranged, numbers = evidence.arrange(grain)
     right[numbers] = _cross_judge(lambda _: start, regression, arranged, plan, np.random.default_rng(data.seed))
-    return Fitted(k, Choice(plan, starts.default, "a start was given"), (0, 0), start, weights, right)
+    return Fitted(k, Choice(plan, starts.default, "a start was given"), 0, start, weights, right)
 
 
 def compare_counts(data: Data, evidence: Evidence, folds: list[Fold], most: int) -> Callable[[int], float]:
