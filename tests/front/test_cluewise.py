@@ -371,6 +371,9 @@ def test_lines_of_a_file_are_one_source(tmp_path):
     read = Clues.read(tmp_path / "pairs.csv", n=90)
     assert read.must_source[0] == "pairs.csv:1"
     assert set(fit(read).trust_) == {"pairs.csv"}
+    (tmp_path / "more.csv").write_text("\n".join(f"{a},{b},{kind}" for a, b, kind in links[:9]), "utf-8")
+    both = read | Clues.read(tmp_path / "more.csv", n=90)
+    assert set(fit(both).trust_) == {"pairs.csv", "more.csv + pairs.csv"}
 
 
 def test_labels_of_one_class_leave_room_for_others():

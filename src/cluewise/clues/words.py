@@ -10,10 +10,12 @@ import numpy as np
 if TYPE_CHECKING:
     from cluewise.clues._record import Record
 
-__all__ = ["KINDS", "find_origin", "in_words", "inventory", "list_clues", "plural", "tell_clues"]
+__all__ = ["KINDS", "find_origin", "in_words", "inventory", "list_clues", "plural", "split_source", "tell_clues"]
 
 _LINE = re.compile(r":\d+(-\d+)?$")  # what a file adds to its name in the source of a clue
 _ANSWER = re.compile(r"(?:answer|act) \d+(?: \((.*)\))?$", re.DOTALL)  # the source of a clue from a conversation
+
+_JOINT = re.compile(r" \+ (?![^()]*\))")  # between two sources, but not within the name of a person
 
 KINDS = ("labels", "must", "cannot", "together", "apart", "partitions", "sizes", "avoid")
 
@@ -75,7 +77,24 @@ def find_origin(source: str) -> str:
     --------
     >>> find_origin("pairs.csv:12"), find_origin("answer 3 (ann)"), find_origin("survey")
     ('pairs.csv', 'answers of ann', 'survey')
+    >>> find_origin("pairs.csv:12 + answer 3 (ann)")
+    'pairs.csv + answers of ann'
     """
+    return " + ".join(dict.fromkeys(map(_find_one_origin, split_source(source))))
+
+
+def split_source(source: str) -> list[str]:
+    """The sources that reported the same pair, which `Clues` joins.
+
+    Examples
+    --------
+    >>> split_source("pairs.csv:12 + answer 3 (ann + bob)")
+    ['pairs.csv:12', 'answer 3 (ann + bob)']
+    """
+    return _JOINT.split(source)
+
+
+def _find_one_origin(source: str) -> str:
     answer = _ANSWER.match(source)
     if answer is None:
         return _LINE.sub("", source)
