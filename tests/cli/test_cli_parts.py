@@ -137,6 +137,17 @@ def test_new_clues_for_rows_in_parts(room, run):
     assert "--scheduler is for rows in parts" in run("update", "model.cw", "all.parquet", "--scheduler", "x").err
 
 
+def test_clues_that_the_model_has_from_elsewhere_count_once_more_but_only_once(room, run):
+    """The rows of a link, a label and a group are also in the clues of the fit."""
+    Path("first.csv").write_text("a,b,kind\nr1,r2,must\nr3,red,label\nr5,g,together\nr6,g,together\n", "utf-8")
+    Path("more.csv").write_text("a,b,kind\nr1,r2,must\nr3,red,label\n", "utf-8")
+    assert run("fit", "rows-*.parquet", "--clues", "first.csv", "-k", 3, "--save", "model.cw", "-q").code == 0
+    update = "update", "model.cw", "rows-*.parquet", "--clues"
+    assert "1 must-link" in run(*update, "more.csv").out
+    for name in ("first.csv", "more.csv"):
+        assert run(*update, name).err == f"cluewise: 'model.cw' has all clues of '{name}' already.\n"
+
+
 def test_a_saved_model_finds_the_same_clusters(room, run):
     assert run("fit", "rows-*.parquet", "--clues", "clues.csv", "--save", "model.cw", "-q", "--columns", "c").code == 0
     assert run("predict", "model.cw", "all.parquet", "-q").code == 0

@@ -211,28 +211,34 @@ def _require_plan(saved: Any) -> dict[str, Any]:
 def _select_new(clues: Any, known: Any) -> Any:
     """The clues of a file that a model does not have yet: a command that is repeated changes nothing.
 
-    A link or label is known if it has the same rows and the same source, such as the line of a file.
+    A link is known if it has the same rows and the same source, such as the line of a file; one that others have
+    reported before has several sources. A label is known if the row has it, a group if it is there.
     """
     import numpy as np
 
+    from cluewise.clues.words import split_source
+
+    def list_links(pairs: Any, sources: Any) -> list[Any]:
+        return [{(*pair, one) for one in split_source(str(source))} for pair, source in zip(pairs.tolist(), sources)]
+
     def list_all(some: Any) -> dict[str, list[Any]]:
-        named, rows = some.label_source, np.flatnonzero(some.labels >= 0).tolist()
+        rows = np.flatnonzero(some.labels >= 0)
         return {
-            "must": [(*pair, str(source)) for pair, source in zip(some.must.tolist(), some.must_source)],
-            "cannot": [(*pair, str(source)) for pair, source in zip(some.cannot.tolist(), some.cannot_source)],
-            "labels": [(row, "" if named is None else str(named[row])) for row in rows],
+            "must": list_links(some.must, some.must_source),
+            "cannot": list_links(some.cannot, some.cannot_source),
+            "labels": [{pair} for pair in zip(rows.tolist(), some.classes_[some.labels[rows]].tolist())],
         }
 
-    seen = {kind: set(entries) for kind, entries in list_all(known).items()}
-    new = {kind: np.array([e not in seen[kind] for e in entries], bool) for kind, entries in list_all(clues).items()}
+    seen = {kind: set().union(*entries) for kind, entries in list_all(known).items()}
+    new = {kind: np.array([not e <= seen[kind] for e in entries], bool) for kind, entries in list_all(clues).items()}
     labels = np.zeros(clues.n, dtype=bool)
     labels[clues.labels >= 0] = new["labels"]
     return clues.subset(
         must=new["must"],
         cannot=new["cannot"],
         labels=labels,
-        together=[np.ones(len(group.weights), dtype=bool) for group in clues.together],
-        apart=[np.ones(len(group.weights), dtype=bool) for group in clues.apart],
+        together=[np.full(len(group.weights), group not in known.together) for group in clues.together],
+        apart=[np.full(len(group.weights), group not in known.apart) for group in clues.apart],
         partitions=[np.ones(clues.n, dtype=bool) for _ in clues.partitions],
         sizes=True,
         avoid=True,
