@@ -379,6 +379,12 @@ def test_one_sentence_about_bad_input(case, room, run):
     assert sorted(room.iterdir()) == before
 
 
+@pytest.mark.parametrize(("command", "takes"), [("fit", True), ("check", False), ("compare", False), ("ask", False)])
+def test_the_help_promises_rows_in_parts_where_they_are_taken(room, run, command, takes):
+    assert ("rows-*.parquet" in run(command, "--help").out) == takes
+    assert (run(command, "rows-*.parquet", "--clues", "clues.csv", "-k", 3).code == 0) == takes
+
+
 def test_a_contradiction_names_rows_by_their_ids(room, run):
     Path("clues.csv").write_text("a,b,kind\nr1,r2,must\nr2,r3,must\nr1,r3,cannot\n")
     answer = run("fit", "rows-*.parquet", "--clues", "clues.csv", "--method", "COPKMeans", "-k", 2)

@@ -82,7 +82,7 @@ TimeLimit = Annotated[
 
 def fit(
     context: typer.Context,
-    data: opt.ProjectOrDataFile = None,
+    data: opt.ProjectOrDataFiles = None,
     project: opt.ProjectFile = None,
     clues: opt.ClueFile = None,
     clusters: opt.Clusters = None,

@@ -9,23 +9,25 @@ import typer
 
 __all__ = [
     "As", "AsJson", "ClueFile", "Clusters", "Columns", "DataFile", "Explain", "IdColumn", "Ignore", "LabelColumn",
-    "Method", "Penalty", "ProjectFile", "ProjectOrDataFile", "Quiet", "Raw", "RawCells", "Scheduler", "Seed", "Sheet",
-    "repeat",
+    "Method", "Penalty", "ProjectFile", "ProjectOrDataFile", "ProjectOrDataFiles", "Quiet", "Raw", "RawCells",
+    "Scheduler", "Seed", "Sheet", "repeat",
 ]  # fmt: skip
 
 _DATA, _RESULT = "Data", "Output"
+_ROWS = "Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip."
+_MOVED = "With --project only if the file has moved."
 
-DataFile: TypeAlias = Annotated[
-    Path,
-    typer.Argument(metavar="DATA", help="Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip."),
-]
+DataFile: TypeAlias = Annotated[Path, typer.Argument(metavar="DATA", help=_ROWS)]
 ProjectOrDataFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Argument(metavar="[DATA]", show_default=False, help=f"{_ROWS} {_MOVED}"),
+]
+ProjectOrDataFiles: TypeAlias = Annotated[
     Path | None,
     typer.Argument(
         metavar="[DATA]",
         show_default=False,
-        help="Rows to cluster: CSV, TSV, XLSX, Parquet, NPZ, NPY or JSON; also .gz, .zip. A folder, or a pattern such "
-        "as 'rows-*.parquet', for rows that do not fit into memory. With --project only if the file has moved.",
+        help=f"{_ROWS} A folder, or a pattern such as 'rows-*.parquet', for rows that do not fit into memory. {_MOVED}",
     ),
 ]
 ProjectFile: TypeAlias = Annotated[
