@@ -106,6 +106,12 @@ def test_more_columns_than_rows(n):
     assert n < 90 or ari(Y, model.labels_) == 1
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rows", [np.ones((1, 200)), np.ones((30, 200)), csr_array((30, 200))])
+def test_equal_rows_with_many_columns_are_no_reason_to_warn(rows):
+    assert set(Cluewise(random_state=0).fit(rows).labels_) == {0}
+
+
 def test_single_precision():
     model = fit(PAIRS, data=X.astype(np.float32))
     assert model.margin_.dtype == np.float32

@@ -395,7 +395,8 @@ def _learn_projection(X: Any, rng: np.random.Generator, seed: int) -> Any:
     drawn = np.arange(n) if n <= SAMPLE else np.sort(rng.choice(n, SAMPLE, replace=False))
     some = X.take(drawn) if isinstance(X, Chunks) else X if n <= SAMPLE else X[drawn]
     # Without centering, as rows may be sparse; if the mean is large, it takes one component.
-    return TruncatedSVD(COLUMNS, random_state=seed).fit(some)
+    with np.errstate(divide="ignore", invalid="ignore"):  # shares of the variance of equal rows, which has none
+        return TruncatedSVD(COLUMNS, random_state=seed).fit(some)
 
 
 def _find_basis(whole: Floats, mass: Floats) -> Floats:
