@@ -75,6 +75,12 @@ def test_json_by_hand_with_row_numbers(tmp_path):
     assert Clues.read(infinite).sizes.tolist() == [1, np.inf]
 
 
+def test_a_link_that_an_object_repeats_counts_once(tmp_path):
+    """A file is one source, whatever its format."""
+    clues = read(tmp_path, {"n": 3, "must": [[0, 1], [1, 0]], "cannot": [[1, 2], [1, 2, 0.5]]}, "clues.json", ids=None)
+    assert (clues.must_weight.tolist(), clues.cannot_weight.tolist()) == ([1.0], [1.0])
+
+
 def test_json_as_a_table(tmp_path):
     records = [{"a": "a17", "b": "b3", "kind": "must", "weight": "inf"}, {"a": "c", "b": "x", "kind": "label"}]
     columns = {"a": [3, 1], "b": [0, 2], "kind": [1, -1]}

@@ -1,5 +1,6 @@
 """`Cluewise`: rows and clues of every kind, what has to hold, what is doubted, and what is said about the choice."""
 
+import json
 import pickle
 from dataclasses import replace
 from time import process_time
@@ -380,6 +381,9 @@ def test_lines_of_a_file_are_one_source(tmp_path):
     (tmp_path / "more.csv").write_text("\n".join(f"{a},{b},{kind}" for a, b, kind in links[:9]), "utf-8")
     both = read | Clues.read(tmp_path / "more.csv", n=90)
     assert set(fit(both).trust_) == {"pairs.csv", "more.csv + pairs.csv"}
+    known = {"must": PAIRS.must.tolist(), "labels": {"0": "x", "1": "y"}}
+    (tmp_path / "known.json").write_text(json.dumps(known), "utf-8")
+    assert set(fit(Clues.read(tmp_path / "known.json", n=90)).trust_) == {"known.json"}
 
 
 def test_labels_of_one_class_leave_room_for_others():

@@ -18,7 +18,8 @@ __all__ = ["GIVEN", "Links", "read_pairs", "reporter_of"]
 GIVEN = "given"
 """Source of a clue that came without one."""
 
-_LINE = re.compile(r":\d+(-\d+)?$")
+_PLACE = re.compile(r":(\d+(-\d+)?|(must|cannot)\[\d+\]|labels(\[\d+\]|\..*))$", re.DOTALL)
+"""What a file adds to its name in the source of a clue: a line, or a place in a JSON object."""
 
 
 def reporter_of(source: str) -> str:
@@ -27,10 +28,10 @@ def reporter_of(source: str) -> str:
     Examples
     --------
     >>> from cluewise.clues.links import reporter_of
-    >>> reporter_of("clues.csv:12"), reporter_of("ann")
-    ('clues.csv', 'ann')
+    >>> reporter_of("clues.csv:12"), reporter_of("clues.json:must[3]"), reporter_of("ann")
+    ('clues.csv', 'clues.json', 'ann')
     """
-    return _LINE.sub("", source)
+    return _PLACE.sub("", source)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cluewise.clues.links import reporter_of
+
 if TYPE_CHECKING:
     from cluewise.clues._record import Record
 
 __all__ = ["KINDS", "find_origin", "in_words", "inventory", "list_clues", "plural", "split_source", "tell_clues"]
 
-_LINE = re.compile(r":\d+(-\d+)?$")  # what a file adds to its name in the source of a clue
 _ANSWER = re.compile(r"(?:answer|act) \d+(?: \((.*)\))?$", re.DOTALL)  # the source of a clue from a conversation
 
 _JOINT = re.compile(r" \+ (?![^()]*\))")  # between two sources, but not within the name of a person
@@ -97,5 +98,5 @@ def split_source(source: str) -> list[str]:
 def _find_one_origin(source: str) -> str:
     answer = _ANSWER.match(source)
     if answer is None:
-        return _LINE.sub("", source)
+        return reporter_of(source)
     return f"answers of {answer[1]}" if answer[1] else "answers"
