@@ -260,6 +260,13 @@ def test_a_method_that_cannot_be_fitted_is_no_error():
     assert soft.trial.trouble == ""
 
 
+def test_sizes_that_leave_no_room_for_any_number_of_clusters_are_to_be_changed():
+    X, _ = two_blobs()
+    found = check(Clues(60, sizes=(25, 25)), X, estimator=cw.Cluewise(random_state=0), random_state=0)
+    assert "with the clues" in found.trial.trouble
+    assert found.advice == "change the bounds on sizes, which have to hold, or the number of clusters."
+
+
 def test_a_trial_that_only_fails_with_clues():
     X, _ = two_blobs()
 

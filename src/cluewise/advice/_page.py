@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cluewise.advice.harm import LIKELY, SMALL
+from cluewise.advice.harm import ALONE, LIKELY, SMALL
 from cluewise.clues.words import plural
 
 if TYPE_CHECKING:
@@ -122,8 +122,10 @@ def recommend(found: Mapping[str, Any], estimator: Any, *, data: bool = True) ->
     if found["satisfiable"] is False and (hard or estimator is None):
         return "soften", f"use more clusters or {soft}: no hard method can satisfy these clues."
     if trial is not None and trial.trouble:
-        if np.isnan(trial.informativeness):
+        if trial.trouble.startswith(ALONE):
             return "leave", f"first make sure that {method} can cluster these data without clues."
+        if clues.sizes is not None and not hard:
+            return "soften", "change the bounds on sizes, which have to hold, or the number of clusters."
         return "soften", f"use {soft}."
     return _by_harm(found, hard, soft, data)
 

@@ -20,6 +20,7 @@ from cluewise.metrics import ari, held_out, informativeness
 from cluewise.metrics.segments import take_rows
 
 __all__ = [
+    "ALONE",
     "HARDLY",
     "INTERCEPT",
     "LIKELY",
@@ -35,6 +36,7 @@ __all__ = [
 
 WEIGHTS = {"evidence": -0.63, "strain": 5.60, "news": -4.05}
 INTERCEPT = -0.34
+ALONE = "it cannot cluster these rows even without clues"
 UNCHANGED = "The clusters are unchanged in this trial."
 HARDLY = "The clusters hardly change in this trial."
 SMALL = 0.02  # of the adjusted Rand index: a smaller loss is no harm, and a smaller change is hardly any
@@ -125,7 +127,7 @@ def try_out(estimator: Any, X: Any, clues: Clues, rng: np.random.Generator) -> T
         try:
             plain = fit_plain(seeds[0])
         except ValueError as error:
-            return Tryout(len(rows), np.nan, trouble=f"it cannot cluster these rows even without clues: {error}")
+            return Tryout(len(rows), np.nan, trouble=f"{ALONE}: {error}")
         try:
             clued = fit(known, seeds[0])
         except ValueError as error:
