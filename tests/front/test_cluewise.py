@@ -316,6 +316,20 @@ def test_sizes_in_weight_hold():
     assert (mass <= [30, 60, 80]).all()
 
 
+@pytest.mark.parametrize(("sizes", "k"), [((0, 20), 9), ((80, 180), 2), ((100, 180), 1), ((44, 46), 4)])
+def test_sizes_in_weight_bound_the_number_of_clusters(sizes, k):
+    """Weights of 2, so that there are twice as many as rows."""
+    model = fit(Clues(90, sizes=sizes, size_unit="weight"), k=None, sample_weight=np.full(90, 2.0))
+    mass = 2 * np.bincount(model.labels_)
+    assert len(mass) == k
+    assert ((sizes[0] <= mass) & (mass <= sizes[1])).all()
+
+
+def test_sizes_without_room_for_any_row_are_infeasible():
+    with pytest.raises(Infeasible, match="add up to 0"):
+        fit(Clues(90, sizes=(0, 0)), k=None)
+
+
 def test_labels_that_do_not_fit_into_their_cluster_are_infeasible():
     with pytest.raises(Infeasible):
         fit(Clues(90, labels=LABELS, sizes=[(0, 2), (30, 45), (40, 60)]), hard=True)

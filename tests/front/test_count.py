@@ -58,9 +58,9 @@ def test_clusters_fewer_than_rows_that_are_apart_need_more_evidence():
 def test_only_what_has_to_hold_bounds_the_number():
     soft, hard = Clues(9, cannot=RING), Clues(9, cannot=RING, cannot_weight=np.inf)
     assert count_apart(soft) == count_apart(hard) == 3
-    assert count_at_least(soft, Clues(9)) == 1
-    assert count_at_least(hard, hard) == 3
-    assert count_at_least(Clues(9, labels=[0, 1, 2, 3, -1, -1, -1, -1, -1]), Clues(9)) == 4
+    assert count_at_least(soft, Clues(9), 9) == 1
+    assert count_at_least(hard, hard, 9) == 3
+    assert count_at_least(Clues(9, labels=[0, 1, 2, 3, -1, -1, -1, -1, -1]), Clues(9), 9) == 4
 
 
 def test_pairs_tell_the_number():

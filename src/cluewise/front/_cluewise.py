@@ -559,7 +559,8 @@ class Cluewise(Clusterer):
             return self.n_clusters, 0
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes), 0
-        least, most = count_at_least(known, demands), count_at_most(known)
+        mass = _sum_sizes(known, data.weight)
+        least, most = count_at_least(known, demands, mass), count_at_most(known, mass)
         apart = max(least, min(count_apart(known), most))  # sizes hold, other clues may be broken
         if not known.contradictions:
             least = apart  # all clues may be right
@@ -570,7 +571,8 @@ class Cluewise(Clusterer):
 
     def _count_anew(self, data: Data, known: Clues, least: int, apart: int, deadline: Deadline) -> int:
         """The number of clusters as labels say, or as predicts held-out clues best."""
-        ground, grain, most = data.ground, data.ground.grain, count_at_most(known)
+        ground, grain = data.ground, data.ground.grain
+        most = count_at_most(known, _sum_sizes(known, data.weight))
         evidence, _ = gather(known, least, grain).arrange(grain)
         if len(evidence.labeled) > evidence.total / 2:
             # Who labels rows of one class only has seen others that are not of it.
@@ -621,6 +623,11 @@ def _check_start(given: Any, n: int, k: int) -> Ints:
     if len(outside):
         raise ValueError(f"start puts row {outside[0]} into cluster {start[outside[0]]}; clusters are 0 to {k - 1}.")
     return start.astype(np.int64, copy=False)
+
+
+def _sum_sizes(known: Clues, weight: Floats | None) -> float:
+    """The sum of what sizes count: rows, or their weights."""
+    return known.n if weight is None or known.size_unit == "points" else float(weight.sum(dtype=np.float64))
 
 
 def _still_holds(before: Fitted, evidence: Evidence) -> bool:

@@ -33,15 +33,21 @@ and the number without clues."""
 WRONG = 3.0
 """Log-odds that a clue is right: what every cluster costs that is fewer than rows that are apart from each other."""
 
+ROUNDING = 1e-9
+"""Error of a sum of weights, as a share of a cluster."""
+
 CLUED = 2.0
 """Log-likelihood that the clues have to gain to change the number that is likely without them."""
 
 
-def count_at_least(clues: Clues, demands: Clues) -> int:
-    """Clusters that there are in any case: classes of labels, and what has to hold (``demands``)."""
+def count_at_least(clues: Clues, demands: Clues, mass: float) -> int:
+    """Clusters that there are in any case: classes of labels, and what has to hold (``demands``).
+
+    ``mass`` is the sum of what sizes count: rows, or their weights.
+    """
     least = max(len(np.unique(clues.labels[clues.labels >= 0])), count_apart(demands))
-    if clues.sizes is not None and clues.sizes.ndim == 1 and clues.size_unit == "points":
-        least = max(least, ceil(clues.n / clues.sizes[1]))
+    if clues.sizes is not None and clues.sizes.ndim == 1 and clues.sizes[1] > 0:
+        least = max(least, ceil(mass / clues.sizes[1] - ROUNDING))
     links = demands.only(demands.kinds - {"sizes"})
     # Components that exclude each other may need more clusters even if they form no clique.
     while least < clues.n and links.feasible(least) is False:
@@ -55,11 +61,11 @@ def count_apart(clues: Clues) -> int:
     return max(len(net.largest_clique()), _grow_clique(net), 1)
 
 
-def count_at_most(clues: Clues) -> int:
-    """Clusters for which there are enough rows, given how many each has at least."""
-    if clues.sizes is None or clues.sizes.ndim == 2 or clues.size_unit != "points":
+def count_at_most(clues: Clues, mass: float) -> int:
+    """Clusters for which there are enough rows, or weight (``mass``), given how many each has at least."""
+    if clues.sizes is None or clues.sizes.ndim == 2 or clues.sizes[0] == 0:
         return clues.n
-    return int(clues.n // max(clues.sizes[0], 1))
+    return min(clues.n, int(mass / clues.sizes[0] + ROUNDING))
 
 
 def _grow_clique(net: Network) -> int:
