@@ -157,9 +157,21 @@ def _open_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
+def _keep_stderr() -> None:
+    """Give standard error a file number of its own.
+
+    Threads that read Parquet hold back for a moment what is written to the usual one; after Ctrl-C they may still do.
+    """
+    if isinstance(sys.stderr, TextIOWrapper):
+        own = os.dup(sys.stderr.fileno())
+        sys.stderr = open(own, "w", buffering=1, encoding=sys.stderr.encoding, closefd=False)  # noqa: SIM115
+
+
 def run(arguments: Sequence[str] | None) -> None:
     """Run a command and exit with its code."""
     _open_streams()
+    if arguments is None:  # the process is ours
+        _keep_stderr()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "…" is not a reason to fail
