@@ -248,6 +248,14 @@ def test_the_verdict_needs_more_than_twice_the_standard_error(gains, helped, wor
     assert words in str(result)
 
 
+@pytest.mark.parametrize("n_splits", [0, 1])
+def test_too_few_splits_are_the_reason_why_nothing_is_known(n_splits):
+    clues = Clues(6, must=[(0, 1), (3, 4)], cannot=[(2, 5)])
+    X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
+    result = cw.compare(cw.PCKMeans(2, random_state=0), X, clues, n_splits=n_splits, random_state=0)
+    assert str(result).endswith("Whether the clues helped is unknown: it takes at least two splits.")
+
+
 @pytest.mark.parametrize(
     ("model", "clues", "words"),
     [

@@ -192,6 +192,7 @@ def test_refused_options(refused, case):
         (["check", "ok.csv", "-k", "0"], "-k is 0"),
         (["compare", "ok.csv", "-k", "2"], "there are no clues that Cluewise uses, so nothing can be compared."),
         (["compare", "ok.csv", "-k", "2", "--truth", "z"], "ok.csv has no column 'z'."),
+        (["compare", "ok.csv", "--truth", "z", "--label-column", "z"], "--truth and --label-column both name 'z'"),
         (["list", "--accepts", "friends"], "--accepts: 'friends' is not a kind of clue; the kinds are labels, must"),
         (["datasets", "wien", "--out", "w.csv"], "there is no data set 'wien'; did you mean 'wine'?"),
         (["datasets", "--out", "w.csv"], "--out needs the name of a data set"),

@@ -82,6 +82,8 @@ class Comparison(Report):
         clue counts the same.
     test_size : float
         Share of the clues held out in each split.
+    n_splits : int
+        Number of splits that were asked for.
 
     Examples
     --------
@@ -98,6 +100,7 @@ class Comparison(Report):
     agreement: float
     gains: tuple[float, ...]
     test_size: float
+    n_splits: int = 10
 
     @property
     def gain(self) -> float:
@@ -149,6 +152,8 @@ class Comparison(Report):
             why = "they are all connected, so none can be held out"
             if whole and self.clues.kinds <= set(_WHOLE):
                 why = f"{' and '.join(whole)} cannot be held out"
+            elif self.n_splits < 2:
+                why = "it takes at least two splits"
             return f"Whether the clues helped is unknown: {why}."
         points = f"{100 * self.gain:+.1f} ± {100 * self.gain_error:.1f} points in {len(self.gains)} splits"
         if self.helped is None:
@@ -249,6 +254,7 @@ def compare(
         agreement=ari(before.labels_, after.labels_),
         gains=tuple(_mean(a) - _mean(b) for a, b in zip(kept_with, kept_without)),
         test_size=test_size,
+        n_splits=n_splits,
     )
 
 

@@ -51,6 +51,8 @@ def compare(
     from cluewise.workspace.names import split_names
     from cluewise.workspace.report import list_plan
 
+    if truth is not None and truth == label_column:
+        raise ValueError(f"--truth and --label-column both name '{truth}'; known labels are clues, and tell no truth.")
     left_out = [*split_names(ignore), *([] if truth is None else [truth])]
     opened = open_data(
         data,
