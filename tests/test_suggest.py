@@ -194,6 +194,16 @@ def test_methods_that_fail_are_named(blobs):
     assert found.left_out == {"Never": "was dropped: ArithmeticError: never"}
 
 
+@pytest.mark.parametrize("method", ["PCCC", "Cluewise"])
+def test_the_time_limit_of_the_search_does_not_stay(blobs, method):
+    """Also where the rows are few, so that the best is fitted by the search: updates would depend on the machine."""
+    X, _, clues = blobs
+    found = suggest(X, clues, 3, methods=method, random_state=0)
+    assert found.best.time_limit == cw.catalogue.get(method)().time_limit
+    own = suggest(X, clues, 3, methods=[cw.PCCC(time_limit=7.0)], random_state=0).best
+    assert own.time_limit == 7.0
+
+
 def test_the_users_own_estimators_stay_as_they_are_on_all_rows(blobs, monkeypatch):
     monkeypatch.setattr(_suggest, "_SEARCHED", 60)
     X, _, clues = blobs

@@ -112,6 +112,8 @@ def suggest(
     trial, best = search.results_[0], search.best_estimator_
     if rows is not None:
         trial, best = _fit_on_all(search, X, known, seed, own)
+    elif trial.name not in own:
+        _lift_limit(best)
     ranked: dict[str, Trial] = {}  # the best trial of each method, in order
     for one in search.results_:
         if not one.dropped:
@@ -151,15 +153,20 @@ def _fit_on_all(search: ClueSearchCV, X: Any, clues: Clues, seed: int, own: Set[
         if trial.dropped:
             continue
         model = make_model(trial, seed)
-        if trial.name not in own and "time_limit" in model.get_params():
-            # The short limit was for the search; the final fit has the default of its class.
-            model.set_params(time_limit=type(model)().get_params()["time_limit"])
+        if trial.name not in own:
+            _lift_limit(model)
         try:
             return trial, model.fit(X, **select_clues(trial, clues))
         except Exception as error:  # as in the search
             failure = failure or error
     assert failure is not None
     raise failure
+
+
+def _lift_limit(model: Any) -> None:
+    """Give a model the time limit of its class: the short one was for the search, not for fits and updates to come."""
+    if "time_limit" in model.get_params():
+        model.set_params(time_limit=type(model)().get_params()["time_limit"])
 
 
 def _find_kmeans(results: Sequence[Trial]) -> Trial | None:
