@@ -420,7 +420,8 @@ def test_an_error_at_the_end_leaves_no_output(room, run, monkeypatch):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "Ctrl-C"])
 def test_a_signal_leaves_no_output(room, number):
     """While the files are read and clusters are written into a hidden folder."""
-    make_rows(500_000)[0].write_parquet("rows-4.parquet")  # so that the fit takes some seconds
+    more = make_rows(500_000)[0].with_columns(pl.format("more-{}", "id").alias("id"))
+    more.write_parquet("rows-4.parquet")  # so that the fit takes some seconds
     before = sorted(room.iterdir())
     command = [sys.executable, "-m", "cluewise", "fit", "rows-*.parquet", "--save", "model.cw", "-q"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:

@@ -265,11 +265,12 @@ class LanguageModel:
         self._line.trouble = ""
         with ThreadPoolExecutor(self.in_flight) as pool:
             try:
-                coming = {
-                    key: pool.submit(self._line.fetch, call, self._ledger)
-                    for key, call in calls.items()
-                    if found[key] is None
-                }
+                with deferred():  # the pool would not wait for a thread that it has started but does not know yet
+                    coming = {
+                        key: pool.submit(self._line.fetch, call, self._ledger)
+                        for key, call in calls.items()
+                        if found[key] is None
+                    }
                 found |= {key: reply.result() for key, reply in coming.items()}
             except BaseException:
                 with deferred():  # replies to calls in flight are paid for, and stored
