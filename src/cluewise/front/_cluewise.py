@@ -567,12 +567,11 @@ class Cluewise(Clusterer):
         tied = len(known.tied)
         if before is not None and least <= before.k <= most and _is_near(tied, before.counted_for):
             return before.k, before.counted_for
-        return self._count_anew(data, known, least, apart, deadline), tied
+        return self._count_anew(data, known, (least, most), apart, deadline), tied
 
-    def _count_anew(self, data: Data, known: Clues, least: int, apart: int, deadline: Deadline) -> int:
-        """The number of clusters as labels say, or as predicts held-out clues best."""
-        ground, grain = data.ground, data.ground.grain
-        most = count_at_most(known, _sum_sizes(known, data.weight))
+    def _count_anew(self, data: Data, known: Clues, bounds: tuple[int, int], apart: int, deadline: Deadline) -> int:
+        """The number of clusters, within bounds, as labels say, or as predicts held-out clues best."""
+        ground, grain, (least, most) = data.ground, data.ground.grain, bounds
         evidence, _ = gather(known, least, grain).arrange(grain)
         if len(evidence.labeled) > evidence.total / 2:
             # Who labels rows of one class only has seen others that are not of it.
