@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import tomllib
@@ -67,6 +68,11 @@ def test_the_patterns_find_what_they_look_for() -> None:
     for text in ["/wo" + "rk/main", "/tm" + "p/x", ".." + "/shared/data"]:
         assert MACHINES.search(text)
     assert REGISTRIES.search("https://files." + "pythonhosted" + ".org/packages")
+
+
+def test_tests_stay_on_this_machine() -> None:
+    with socket.socket() as one, pytest.raises(ConnectionRefusedError, match=r"no network.*192\.0\.2\.1"):
+        one.connect(("192.0.2.1", 80))  # an address for documentation, which nobody has
 
 
 def test_constraints_pin_versions_and_nothing_else() -> None:
