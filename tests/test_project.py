@@ -83,6 +83,16 @@ def test_constraints_pin_versions_and_nothing_else() -> None:
     assert "://" not in "\n".join(CONSTRAINTS)
 
 
+def test_the_documentation_installs_what_its_packages_need() -> None:
+    """`make docs` imports every documented package in an environment with the extra `docs` only."""
+    extras = PROJECT["optional-dependencies"]
+    asked = next(Requirement(line).extras for line in extras["docs"] if Requirement(line).name == PROJECT["name"])
+    documented = re.search(r"^AFTER = \((.*?)\)", (ROOT / "docs/_ext/reference.py").read_text("utf-8"), re.M | re.S)
+    assert documented is not None
+    names = {name.removesuffix("s") for name in re.findall(r'"(\w+)"', documented[1])}
+    assert asked >= names & set(extras) == {"plot", "web"}
+
+
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_dependency_is_pinned_within_its_bounds(python: str) -> None:
     machine = {"python_version": python, "python_full_version": f"{python}.9", "sys_platform": "linux"}
@@ -128,11 +138,13 @@ def test_make_help_lists_every_target() -> None:
     assert sorted(targets) == sorted(explained) == sorted(phony.group(1).split())
 
 
-def test_ci_runs_the_command_of_the_readme_and_pre_commit_fetches_nothing() -> None:
+def test_ci_runs_the_commands_of_the_readme_and_pre_commit_fetches_nothing() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
-    assert re.findall(r"^make .*?(?= 2>|$)", script.read_text("utf-8"), flags=re.M) == ["make test"]
-    assert "make test" in (ROOT / "README.md").read_text("utf-8")
+    commands = re.findall(r"^make (\w+)", script.read_text("utf-8"), flags=re.M)
+    assert commands == ["test", "docs"]
+    for command in commands:
+        assert f"make {command}" in (ROOT / "README.md").read_text("utf-8")
     hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
     assert set(re.findall(r"repo: *(\S+)", hooks)) == {"local"}
 
