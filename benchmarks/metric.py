@@ -21,6 +21,7 @@ from measuring import Figure, Times, exponent, interleaved, one_thread
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
+from workload import here
 
 from cluewise import Clues
 from cluewise.datasets import load
@@ -72,8 +73,8 @@ def measure(
     with one_thread():
         figures = [visits(d, pairs, sweeps, repeats) for d in columns]
         figures += [growth(sizes, repeats), memory(rows)]
-        figures += clusters(sets, seeds)
-    return [*figures, large_margin(usps)]
+        figures += clusters(here("metric", sets), seeds)
+    return figures if usps and not here("metric", ["usps"]) else [*figures, large_margin(usps)]
 
 
 def visits(d: int, pairs: int, sweeps: int, repeats: int) -> Figure:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from measuring import Figure, Times, interleaved, one_thread, per_iteration
 from sklearn.cluster import KMeans
-from workload import blobs, lloyd
+from workload import blobs, here, lloyd
 
 from cluewise import PartitionKMeans, datasets
 
@@ -61,8 +61,7 @@ def noise(ours: Times, anchor: Times) -> float:
 
 def pendigits(repeats: int) -> list[Figure]:
     """One start of each on pendigits, one tenth of its rows labelled; nothing where the data set is missing."""
-    if datasets.available()["pendigits"].origin != "folder":
-        print("partition: pendigits is not on this machine (CLUEWISE_DATA)")
+    if not here("partition", ["pendigits"]):
         return []
     data = datasets.load("pendigits")
     X, y = data.X, data.y

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -67,3 +68,14 @@ def quietly(fit: Any, X: np.ndarray) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return fit(X)
+
+
+def here(benchmark: str, names: Sequence[str]) -> list[str]:
+    """List the data sets that can be read without the network, and print which others are left out."""
+    from cluewise.datasets import available
+
+    known = available()
+    missing = [name for name in names if name not in known or known[name].origin == "OpenML"]
+    if missing:
+        print(f"{benchmark}: left out, not on this machine: {', '.join(missing)} (CLUEWISE_DATA names their folder)")
+    return [name for name in names if name not in missing]

@@ -25,7 +25,7 @@ from cluewise.hierarchy import ConstrainedAgglomerative
 wine = cw.datasets.load("wine", standardize=True)
 clues = cw.Clues.sample(wine.y, pairs=60, random_state=0)
 plain = ConstrainedAgglomerative(3, linkage="single").fit(wine.X)
-constrained = ConstrainedAgglomerative(3, linkage="single").fit(wine.X, clues=clues)
+constrained = ConstrainedAgglomerative(3, linkage="single", time_limit=None).fit(wine.X, clues=clues)
 
 # %%
 # The trees
@@ -76,7 +76,7 @@ print("must-links join the wines into", constrained.k_max_, "clusters before the
 for k in (3, 6, 12):
     print(f"broken at {k} clusters:", cw.metrics.broken(constrained.cut(n_clusters=k), clues))
 few = [None, *(cw.Clues.sample(wine.y, pairs=20, random_state=seed) for seed in range(3))]
-ward = [ConstrainedAgglomerative(3).fit(wine.X, clues=some).labels_ for some in few]
+ward = [ConstrainedAgglomerative(3, time_limit=None).fit(wine.X, clues=some).labels_ for some in few]
 print("Ward's linkage, no clues and three draws of 20 pairs:", *(f"{cw.metrics.ari(wine.y, y):.2f}" for y in ward))
 
 # %%

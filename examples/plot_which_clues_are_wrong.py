@@ -27,7 +27,7 @@ wine = cw.datasets.load("wine", standardize=True)
 noises = [0.1, 0.2, 0.3, 0.4]
 methods = {
     "TVClust": (lambda seed: cw.TVClust(random_state=seed), "#0072B2", "o"),
-    "PCCC": (lambda seed: cw.PCCC(3, hard="infinite", time_limit=0.5, random_state=seed), "#E69F00", "s"),
+    "PCCC": (lambda seed: cw.PCCC(3, hard="infinite", random_state=seed), "#E69F00", "s"),
     "RDPMeans": (lambda seed: cw.RDPMeans(3), "#009E73", "^"),
 }
 

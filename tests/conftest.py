@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 # Before numpy and matplotlib are imported: no windows, and no threads inside BLAS or OpenMP, because the test
 # processes themselves use all cores and spinning threads would slow each other down.
@@ -46,10 +48,27 @@ def folder(variable: str, name: str) -> Path | None:
     return BESIDE / name if (BESIDE / name).is_dir() else None
 
 
+def stay_on_this_machine() -> None:
+    """Refuse connections to other machines: the tests pass without a network."""
+
+    def local(connect: Callable[[socket.socket, Any], Any]) -> Callable[[socket.socket, Any], Any]:
+        def checked(self: socket.socket, address: Any) -> Any:
+            host = address[0] if isinstance(address, tuple) else "localhost"  # the others are paths of this machine
+            if self.type == socket.SOCK_STREAM and host not in ("localhost", "::1") and not host.startswith("127."):
+                raise ConnectionRefusedError(f"tests need no network, but one connects to {host}")
+            return connect(self, address)
+
+        return checked
+
+    socket.socket.connect = local(socket.socket.connect)
+    socket.socket.connect_ex = local(socket.socket.connect_ex)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Point the library at the data folder, if there is one, and let no objective rise unseen."""
+    """Point the library at the data folder, if there is one, stay off the network, let no objective rise unseen."""
     # Here and not in pyproject.toml, where pytest would import cluewise before coverage is measured.
     config.addinivalue_line("filterwarnings", "error::cluewise.exceptions.NotDescending")
+    stay_on_this_machine()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell that starts the tests in the background does that
         signal.signal(signal.SIGINT, signal.default_int_handler)
     data = folder("CLUEWISE_DATA", "data")

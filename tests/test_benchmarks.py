@@ -81,6 +81,21 @@ def test_runs_in_a_toy_size_and_prints_a_ratio(name, room, capsys, tmp_path, mon
     assert ("rival not installed" in printed) == (name in rivals)
 
 
+@pytest.mark.parametrize("name", ["tvclust", "metric", "partition"])
+def test_data_sets_that_are_not_here_are_left_out(name, room, capsys, tmp_path, monkeypatch):
+    """With an empty folder of data sets, all but those of scikit-learn would come over the network."""
+    monkeypatch.setenv("CLUEWISE_DATA", str(tmp_path))
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    benchmark = room(name)
+    whole = {"tvclust": {"sets": 5, "timed": "pendigits"}, "metric": {"usps": True, "sets": ("iris", "balance")}}
+    benchmark.measure(**(benchmark.TINY | whole.get(name, {})))
+    missing = {"tvclust": "ecoli, balance, glass, pendigits", "metric": "balance", "partition": "pendigits"}
+    printed = capsys.readouterr().out
+    assert f"{name}: left out, not on this machine: {missing[name]} (CLUEWISE_DATA" in printed
+    assert ("metric: left out, not on this machine: usps" in printed) == (name == "metric")
+    assert not list((tmp_path / "home").rglob("*.gz"))
+
+
 def test_all_files_are_listed(room):
     sized = {path.stem for path in BENCHMARKS.glob("*.py") if "\nFULL = " in path.read_text(encoding="utf-8")}
     assert sized == set(NAMES) == set(room("run").NAMES)

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import count
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -283,6 +284,16 @@ def series(said: str, name: str) -> np.ndarray:
     return np.array(line[1].split(), dtype=float)
 
 
+def test_no_script_of_the_gallery_limits_time() -> None:
+    """A limit in seconds would make what a script prints, and whether it ends, depend on the machine."""
+    limits = {
+        path.name: found
+        for path in sorted((ROOT / "examples").glob("*.py"))
+        if (found := re.findall(r"time_limit=(?!None)[^,)]*", path.read_text("utf-8")))
+    }
+    assert limits == {}
+
+
 def test_gallery_why_clues(monkeypatch: pytest.MonkeyPatch) -> None:
     said = said_by("plot_why_clues.py", monkeypatch)
     before, after = re.findall(r"ARI (-?[\d.]+), objective (\d+)", said)
@@ -363,6 +374,9 @@ def test_gallery_labels_or_links(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gallery_dendrogram(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count(0.0, 3600.0)  # a busy machine: an hour from one look at the clock to the next
+    for module in ("_agglomerative", "_detours"):
+        monkeypatch.setattr(f"cluewise.hierarchy.{module}.working_time", clock.__next__)
     said = said_by("plot_dendrogram.py", monkeypatch)
     before, after = (
         re.search(rf"^{words}: ARI (\S+), .* ends at (\d)$", said, re.M) for words in ("no clues", "clues")

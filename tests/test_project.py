@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import tomllib
@@ -69,12 +70,27 @@ def test_the_patterns_find_what_they_look_for() -> None:
     assert REGISTRIES.search("https://files." + "pythonhosted" + ".org/packages")
 
 
+def test_tests_stay_on_this_machine() -> None:
+    with socket.socket() as one, pytest.raises(ConnectionRefusedError, match=r"no network.*192\.0\.2\.1"):
+        one.connect(("192.0.2.1", 80))  # an address for documentation, which nobody has
+
+
 def test_constraints_pin_versions_and_nothing_else() -> None:
     for line in CONSTRAINTS:
         pin = Requirement(line)
         assert pin.url is None, line
         assert [clause.operator for clause in pin.specifier] == ["=="], line
     assert "://" not in "\n".join(CONSTRAINTS)
+
+
+def test_the_documentation_installs_what_its_packages_need() -> None:
+    """`make docs` imports every documented package in an environment with the extra `docs` only."""
+    extras = PROJECT["optional-dependencies"]
+    asked = next(Requirement(line).extras for line in extras["docs"] if Requirement(line).name == PROJECT["name"])
+    documented = re.search(r"^AFTER = \((.*?)\)", (ROOT / "docs/_ext/reference.py").read_text("utf-8"), re.M | re.S)
+    assert documented is not None
+    names = {name.removesuffix("s") for name in re.findall(r'"(\w+)"', documented[1])}
+    assert asked >= names & set(extras) == {"plot", "web"}
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
@@ -122,11 +138,13 @@ def test_make_help_lists_every_target() -> None:
     assert sorted(targets) == sorted(explained) == sorted(phony.group(1).split())
 
 
-def test_ci_runs_the_command_of_the_readme_and_pre_commit_fetches_nothing() -> None:
+def test_ci_runs_the_commands_of_the_readme_and_pre_commit_fetches_nothing() -> None:
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
-    assert re.findall(r"^make .*?(?= 2>|$)", script.read_text("utf-8"), flags=re.M) == ["make test"]
-    assert "make test" in (ROOT / "README.md").read_text("utf-8")
+    commands = re.findall(r"^make (\w+)", script.read_text("utf-8"), flags=re.M)
+    assert commands == ["test", "docs"]
+    for command in commands:
+        assert f"make {command}" in (ROOT / "README.md").read_text("utf-8")
     hooks = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
     assert set(re.findall(r"repo: *(\S+)", hooks)) == {"local"}
 

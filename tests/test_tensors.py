@@ -18,6 +18,7 @@ from sklearn.cluster import KMeans
 
 import cluewise as cw
 from cluewise import Clues
+from cluewise._extras import install
 from cluewise.catalogue import clusterers
 from cluewise.exceptions import ClueError
 
@@ -624,7 +625,7 @@ except ImportError as error:
     print(error)
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert found == 'to cluster a __main__.Array you need torch: pip install "cluewise[torch]"\n'
+    assert found == f"to cluster a __main__.Array you need torch: {install('torch')}\n"
 
 
 def test_everything_that_looks_at_a_chunk_has_a_twin():

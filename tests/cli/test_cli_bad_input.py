@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cluewise import plots
+from cluewise._extras import install
 from cluewise.front import Cluewise
 
 DATA = "id,x,y\na,0,0\nb,0,1\nc,9,9\nd,9,8\n"
@@ -213,7 +214,7 @@ def test_missing_extra_is_named(refused, monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    assert 'pip install "cluewise[plot]"' in refused("fit", "ok.csv", "-k", "2", "--map", "m.png")
+    assert install("plot") in refused("fit", "ok.csv", "-k", "2", "--map", "m.png")
 
 
 @pytest.mark.parametrize("output", ["--out", "--report", "--map"])

@@ -12,6 +12,7 @@ import pytest
 from numba.core.registry import CPUDispatcher
 
 from cluewise import tables
+from cluewise._extras import install
 from cluewise.cli import _demo as demo_module
 
 
@@ -83,7 +84,7 @@ def test_demo_needs_no_matplotlib(run, folder, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "matplotlib" else pytest.fail(name))
     answer = run("demo")
     assert answer.code == 0
-    assert "a picture, too, after: pip install" in answer.out
+    assert "a picture, too, after: " + install("plot") in answer.out
     assert "--map" not in answer.out
     assert sorted(p.name for p in Path("demo").iterdir()) == ["clues.csv", "truth.csv", "wine.csv"]
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from cluewise import Clues, Cluewise, __version__, tables
+from cluewise import Clues, Cluewise, PCKMeans, __version__, tables
 from cluewise.cli import _progress, _show
 from cluewise.core.probability import doubt
 from cluewise.front._trust import rate_sources
+from cluewise.kernels._compilation import begin, end
+from cluewise.kernels._jit import kernel
 from cluewise.rows.balance import standardize
 
 FIT = ("fit", "data.csv", "--ignore", "color")
@@ -406,6 +409,37 @@ def test_quiet_and_pipes_have_no_bar(run, folder, bar, monkeypatch, method):
     assert run(*words, "--quiet").code == 0
     monkeypatch.setattr(_show, "is_watched", lambda: False)
     assert run(*words).code == 0
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    """A fit that compiles two kernels, as after installation."""
+    dispatcher = SimpleNamespace(py_func=kernel)
+    whole = PCKMeans.fit
+
+    def fit(self, *given, **more):
+        for event in (begin, end, begin, end):
+            event(SimpleNamespace(data={"dispatcher": dispatcher}))
+        return whole(self, *given, **more)
+
+    monkeypatch.setattr(PCKMeans, "fit", fit)
+
+
+COMPILING = "cluewise: compiling what this needs; this takes some seconds, once after installation …"
+
+
+def test_a_person_at_a_terminal_is_told_once_that_it_compiles(run, folder, cold, monkeypatch):
+    monkeypatch.setattr(_show, "is_watched", lambda: True)
+    answer = run(*FIT, "-k", 2, "--method", "PCKMeans")
+    assert answer.code == 0
+    assert answer.err.splitlines().count(COMPILING) == 1
+    assert "compiling" not in answer.out
+
+
+def test_quiet_and_pipes_are_not_told(run, folder, cold, monkeypatch):
+    assert COMPILING not in run(*FIT, "-k", 2, "--method", "PCKMeans").err
+    monkeypatch.setattr(_show, "is_watched", lambda: True)
+    assert COMPILING not in run(*FIT, "-k", 2, "--method", "PCKMeans", "--quiet").err
 
 
 def test_the_price_may_be_left_to_the_method(run, folder):

@@ -15,6 +15,7 @@ import pytest
 
 import cluewise as cw
 from cluewise import _dask, tables
+from cluewise._extras import install
 from cluewise.cli import _progress, _show
 from cluewise.tables import parts as files
 from cluewise.workspace import parts
@@ -402,7 +403,7 @@ def test_more_rows_than_clues_can_number(room, run, monkeypatch):
 def test_without_dask(room, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.array", None)
     answer = run("fit", "rows-*.parquet")
-    assert (answer.code, answer.err) == (2, 'cluewise: rows in parts need dask: pip install "cluewise[dask]".\n')
+    assert (answer.code, answer.err) == (2, f"cluewise: rows in parts need dask: {install('dask')}.\n")
 
 
 def test_an_error_at_the_end_leaves_no_output(room, run, monkeypatch):

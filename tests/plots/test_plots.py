@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import PCA
 
 from cluewise import Clues, PCKMeans, plots
+from cluewise._extras import install
 from cluewise.exceptions import ClueError
 from cluewise.plots import view
 from cluewise.plots._compare import match_colors
@@ -301,5 +303,5 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r'pip install "cluewise\[plot\]"'):
+    with pytest.raises(ImportError, match=re.escape(install("plot"))):
         plots.map(X, LABELS)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cluewise import tables
+from cluewise._extras import install
 from cluewise.cli import main
 from cluewise.tables import _limits
 from rows.messy import write_book
@@ -141,7 +142,7 @@ def test_damaged_files_are_named(fit, tmp_path, monkeypatch):
         archive.writestr("b.csv", "y\n1\n2\n9\n")
     assert "c.zip holds 2 tables; 'a.csv' is used." in fit(None, name="c.zip")[2]
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    assert 'needs openpyxl: pip install "cluewise[io]"' in fit(None, name="a.xlsx", code=2)[2]
+    assert f"needs openpyxl: {install('io')}" in fit(None, name="a.xlsx", code=2)[2]
 
 
 def test_a_small_file_that_unpacks_to_a_large_one(tmp_path, monkeypatch):

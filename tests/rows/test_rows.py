@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cluewise as cw
+from cluewise._extras import install
 from cluewise.exceptions import ColumnWarning
 from cluewise.rows.balance import standardize
 from cluewise.tables import Table, TableError
@@ -190,8 +192,8 @@ def test_pictures_need_the_extra(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "PIL", None)
     table = {"photo": ["a.png", "b.png"], "x": [1, 2]}
-    assert cw.Rows().fit(table).plan_[0].how == 'pictures need Pillow: pip install "cluewise[image]"'
-    with pytest.raises(ImportError, match=r"pip install \"cluewise\[image\]\""):
+    assert cw.Rows().fit(table).plan_[0].how == f"pictures need Pillow: {install('image')}"
+    with pytest.raises(ImportError, match=re.escape(install("image"))):
         cw.Rows(kinds={"photo": "image"}).fit(table)
 
 

@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -20,6 +21,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from cluewise._extras import install
 from cluewise.exceptions import ClueWarning
 from cluewise.store import Entry, Record, Snapshot, Store, _engine, _rescue, _schema, _store, rescue
 from cluewise.store._ledger import Ledger
@@ -764,7 +766,7 @@ def test_addresses(monkeypatch):
 
 def test_postgresql_without_its_driver_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(ImportError, match=r'pip install "cluewise\[postgres\]"'):
+    with pytest.raises(ImportError, match=re.escape(install("postgres"))):
         Store.open("postgresql://host/db")
 
 

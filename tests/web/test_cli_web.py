@@ -6,10 +6,13 @@ import signal
 import socket
 import sys
 import urllib.request
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from uvicorn.config import WS_PROTOCOLS
 
+from cluewise._extras import install
 from cluewise.cli import main
 from cluewise.store import Store
 from cluewise.web import _serve, page
@@ -58,6 +61,17 @@ def test_a_page_an_answer_and_ctrl_c(folder, built):
         assert [(one.id, one.who) for one in store.standing()] == [(entry, "ann")]
 
 
+@pytest.mark.filterwarnings("error")
+def test_the_protocol_of_the_live_connection_is_not_deprecated(monkeypatch):
+    """Its module is imported as if for the first time, when it would warn."""
+    for name in [
+        name for name in sys.modules if name.startswith(("uvicorn.protocols.websockets.", "websockets.legacy"))
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    module, _ = WS_PROTOCOLS[_serve._PROTOCOL].split(":")
+    import_module(module)
+
+
 def test_no_acknowledged_answer_is_lost_by_kills(folder, built, sweep):
     acknowledged, lost = kill_often(folder, sweep(1, 200))
     assert acknowledged > 0
@@ -72,7 +86,7 @@ def test_what_is_missing_is_said_before_a_project_is_begun(folder, monkeypatch, 
     monkeypatch.setattr(page, "find_spec", lambda name: None)
     code, said = run(capsys)
     assert (code, said.count("\n")) == (2, 1)
-    assert 'pip install "cluewise[web]"' in said
+    assert install("web") in said
     assert not (folder / "data.cluewise").exists()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from queue import Queue
 
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from cluewise._extras import install
 from cluewise.active import Answer, Project, Question, RandomPairs
 from cluewise.tables import FileError
 from cluewise.web import _widget, page, widget
@@ -111,7 +113,7 @@ def test_what_is_missing_is_said(room, monkeypatch, tmp_path):
     with pytest.raises(FileError, match="the page is not built: `make page` builds it"):
         widget(room.session)
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    with pytest.raises(ImportError, match=r'pip install "cluewise\[notebook\]"'):
+    with pytest.raises(ImportError, match=re.escape(install("notebook"))):
         widget(room.session)
 
 

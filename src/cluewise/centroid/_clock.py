@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from cluewise.kernels import working_time
 
 __all__ = ["Clock"]
 
@@ -14,8 +14,8 @@ class Clock:
         self.left = seconds
 
     def __enter__(self) -> float:
-        self._began = monotonic()
+        self._began = working_time()
         return max(self.left, 0.0)
 
     def __exit__(self, *_: object) -> None:
-        self.left -= monotonic() - self._began
+        self.left -= working_time() - self._began

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
-
 import numpy as np
 
 from cluewise._typing import Floats, Ints
@@ -14,6 +12,7 @@ from cluewise.clues import Clues
 from cluewise.core.rows import Rows
 from cluewise.core.views import contract
 from cluewise.exceptions import Infeasible
+from cluewise.kernels import working_time
 
 __all__ = ["cheapest_labels"]
 
@@ -40,7 +39,7 @@ def cheapest_labels(costs: Floats, clues: Clues, weight: Floats | None = None, s
     """
     n, k = costs.shape
     clues.require(k)
-    deadline = monotonic() + seconds
+    deadline = working_time() + seconds
     rows = Rows(costs, weight)
     nodes, limits = contract(rows, clues), limits_of(clues, k, rows)
     every = np.arange(nodes.rows.n)

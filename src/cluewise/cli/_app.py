@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from io import TextIOWrapper
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from cluewise._version import __version__
-from cluewise.cli import _interrupt
+from cluewise.cli import _interrupt, _show
 from cluewise.cli._ask import ask
 from cluewise.cli._check import check
 from cluewise.cli._compare import compare
@@ -29,6 +29,7 @@ from cluewise.cli._update import update
 from cluewise.cli._warmup import warmup
 from cluewise.cli._web import web
 from cluewise.exceptions import WorkersLost
+from cluewise.kernels import watch_compilation
 
 __all__ = ["app", "run"]
 
@@ -87,6 +88,21 @@ def _short_warnings() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _compilation_told(wanted: bool) -> Iterator[None]:
+    """Say on a terminal, once, that kernels are compiled, which nobody expects of a fit of a few rows."""
+    told = False
+
+    def tell(begins: bool) -> None:
+        nonlocal told
+        if begins and not told:
+            told = True
+            _say("compiling what this needs; this takes some seconds, once after installation …")
+
+    with watch_compilation(tell) if wanted and _show.is_watched() else nullcontext():
+        yield
+
+
 def _say(words: str) -> None:
     """One line on standard error, without characters that would overwrite it, and not too long to read."""
     line = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(words.split()))
@@ -99,7 +115,13 @@ class Commands(TyperGroup):
     """Commands whose mistakes are answered with one sentence."""
 
     make_context = _one_sentence()(standard_output()(TyperGroup.make_context))  # --help and --version answer here
-    invoke = _one_sentence()(_short_warnings()(TyperGroup.invoke))
+
+    @_one_sentence()
+    @_short_warnings()
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a person who waits is told when it compiles."""
+        with _compilation_told({"--quiet", "-q"}.isdisjoint(ctx.args)):
+            return super().invoke(ctx)
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {

@@ -66,6 +66,7 @@ def _draw(wine: Wine, out: Path) -> None:
 
 
 def _tell(wine: Wine, out: Path) -> None:
+    from cluewise._extras import install
     from cluewise.cli import _show, _wine
     from cluewise.metrics import ari
     from cluewise.workspace.report import percent
@@ -89,7 +90,7 @@ def _tell(wine: Wine, out: Path) -> None:
     if _can_draw():
         _show.say(f"The picture: {out / 'wine.png'} (black rims: labels; red: broken clues; crosses: wrong cluster).")
     else:
-        _show.say(f'The files are in {out}; there is a picture, too, after: pip install "cluewise[plot]"')
+        _show.say(f"The files are in {out}; there is a picture, too, after: {install('plot')}")
     _show.say("\nWhat to try next:")
     for words, command in _next(out):
         _show.say(f"  {_program()} {command}\n      {words}")

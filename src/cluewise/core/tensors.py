@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cluewise._extras import install
 from cluewise._typing import Array, Floats, Ints
 from cluewise.core.chunks import Chunks, Scan, _pick
 
@@ -167,7 +168,7 @@ def import_arrays(what: str) -> Any:
     try:
         return import_module("cluewise.gpu.arrays")
     except ImportError as error:
-        raise ImportError(f'{what} you need torch: pip install "cluewise[torch]"') from error
+        raise ImportError(f"{what} you need torch: {install('torch')}") from error
 
 
 def _describe(X: Any) -> str:

@@ -13,7 +13,6 @@ connected components that the cheapest labels break need work, and of those only
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from cluewise.exact.feasibility import Decision, Witness, color, reduce
 from cluewise.exact.network import Network
 from cluewise.exact.searches import SLICE, improve, keep_cheaper, plant, rounding, start_repair, total
 from cluewise.exceptions import Infeasible, Undecided
-from cluewise.kernels import coloring
+from cluewise.kernels import coloring, working_time
 
 __all__ = ["Assignment", "cheapest"]
 
@@ -78,7 +77,7 @@ def cheapest(
     >>> found.labels.tolist(), found.cost, found.status
     ([0, 1, 0, 1], 200.0, 'optimal')
     """
-    deadline = monotonic() + time_limit
+    deadline = working_time() + time_limit
     costs = np.require(costs, np.float64, ["C", "W"])
     labels = costs.argmin(axis=1).astype(np.int32)
     rows = np.arange(len(costs))
@@ -135,7 +134,7 @@ def _settle(
     while (hot := net.broken(labels)).any():
         best = keep_cheaper(costs, part, best, _repair(costs, net, csr, labels, hot, best, deadline))
         slack = gap * abs(total(costs, best))
-        if total(costs, best) - lower.sum() <= slack or monotonic() > deadline:
+        if total(costs, best) - lower.sum() <= slack or working_time() > deadline:
             return best, float(lower.sum())
         rounds += 1
         active |= hot | (rounds > ROUNDS)
@@ -224,11 +223,11 @@ def _require(costs: Floats, net: Network, names: Ints, deadline: float) -> Ints:
     """Valid labels of a part, or the exception that says why there are none."""
     k = costs.shape[1]
     allowed = None if np.isfinite(costs).all() else np.isfinite(costs)
-    now = monotonic()
+    now = working_time()
     found = color(net, k, allowed, FAR, now + (deadline - now) / 2)
     if found.colors is not None:
         return found.colors
-    proof = min(deadline, monotonic() + PROOF)
+    proof = min(deadline, working_time() + PROOF)
     if found.status == "undecided":
         solution = program.solve(costs, net, None, deadline, np.inf)
         if solution.labels is not None:

@@ -8,7 +8,6 @@ searched, one connected component at a time; where there is no k-core a greedy p
 from __future__ import annotations
 
 from itertools import combinations
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.exact._certificates import grow_clique, odd_cycle, two_coloring
 from cluewise.exact.network import Network
 from cluewise.exact.searches import SLICE, plant, start_repair
+from cluewise.kernels import working_time
 
 __all__ = ["Decision", "Witness", "color", "decide", "reduce"]
 
@@ -59,7 +59,7 @@ def decide(net: Network, k: int, *, node_limit: int = 100_000, time_limit: float
     >>> decide(triangle, 2).edges.tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
-    deadline = monotonic() + time_limit
+    deadline = working_time() + time_limit
     found = color(net, k, None, node_limit, deadline)
     if found.status == "infeasible" and found.edges is None:
         assert found.nodes is not None
@@ -126,7 +126,7 @@ def _search_core(
             return Decision("infeasible", "search", nodes=nodes[block])
         if status == "undecided":
             undecided = Decision("undecided", "limit")
-            if monotonic() > deadline:
+            if working_time() > deadline:
                 break
         colors[nodes[block]] = found
     return undecided
@@ -147,7 +147,7 @@ def _portfolio(
             return "infeasible", tree.best
         if costs.min(axis=1).max() < np.inf and repair.mend(budget):
             return "feasible", repair.labels
-        if ended or monotonic() > deadline:
+        if ended or working_time() > deadline:
             return "undecided", tree.best
         budget = SLICE
 
@@ -218,7 +218,7 @@ class _Filter:
         """An infeasible part of the other pairs, or all of ``pairs`` when there is none (or no proof)."""
         if not gone.any():
             return pairs
-        if monotonic() > self.deadline:
+        if working_time() > self.deadline:
             self.complete = False
             return pairs
         rest = pairs[~gone]

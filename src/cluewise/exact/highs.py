@@ -52,17 +52,17 @@ class Answer(NamedTuple):
     bound: float
 
 
-def solve(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
-    """Solve until ``deadline`` (of ``time.monotonic``) or the relative ``gap``.
+def solve(program: Program, seconds: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
+    """Solve for at most so many seconds, or until the relative ``gap``.
 
     ``meanwhile`` is a short piece of work to repeat while a child process is busy.
     """
-    left = deadline - time.monotonic()
+    deadline = time.monotonic() + seconds
     if len(program.indices) <= SMALL:
-        answer = solve_here(program, min(SHORT, left), gap)
+        answer = solve_here(program, min(SHORT, seconds), gap)
         if answer.status != "limit":
             return answer
-    return solve_in_child(program, deadline, gap, meanwhile)
+    return solve_in_child(program, deadline - time.monotonic(), gap, meanwhile)
 
 
 def solve_here(program: Program, seconds: float, gap: float, largest: Any = 1.0) -> Answer:
@@ -116,11 +116,12 @@ def _rows(program: Program) -> Any:
     return csr_array((program.values, indices, indptr), shape=shape)
 
 
-def solve_in_child(program: Program, deadline: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
-    """Solve in a child process, which dies with the deadline or with any exception here."""
+def solve_in_child(program: Program, seconds: float, gap: float, meanwhile: Callable[[], None] | None) -> Answer:
+    """Solve in a child process, which dies when time is over or with any exception here."""
     nothing = Answer("limit", None, -np.inf)
-    if not sys.executable or time.monotonic() > deadline:
+    if not sys.executable or seconds < 0:
         return nothing
+    deadline = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="cluewise-") as folder:
         problem, answer, first = (Path(folder, f"{name}.npz") for name in ("problem", "answer", "first"))
         np.savez(problem, *program, time.time() + deadline - time.monotonic(), gap)  # both processes share this clock

@@ -10,6 +10,7 @@ from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.exact import highs
 from cluewise.exact.network import Network
 from cluewise.exact.searches import Shaker, total
+from cluewise.kernels import working_time
 
 __all__ = ["Solution", "cover", "solve"]
 
@@ -44,7 +45,7 @@ def solve(costs: Floats, net: Network, best: Ints | None, deadline: float, slack
     program, node, cluster = _program(excess / scale, cover(net), open_, room / scale)
     gap = 1.0 if best is None else min(1.0, slack / max(room, 1e-300))
     shaker = None if best is None else Shaker(costs, csr, best)
-    answer = highs.solve(program, deadline, max(gap, 1e-9), None if shaker is None else shaker.shake)
+    answer = highs.solve(program, deadline - working_time(), max(gap, 1e-9), None if shaker is None else shaker.shake)
     bound = float(least.sum()) + scale * max(answer.bound, 0.0)
     labels = None if answer.x is None else _read(net, answer.x > 0.5, node, cluster)
     if answer.status == "optimal" and labels is not None:

@@ -5,13 +5,12 @@ Branch and bound and tabu search are states that can be left and entered again, 
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
-from cluewise.kernels import branching, coloring
+from cluewise.kernels import branching, coloring, working_time
 
 __all__ = [
     "SLICE",
@@ -69,7 +68,7 @@ class Tree(NamedTuple):
 
     def run(self, deadline: float) -> None:
         """Search until there is nothing left to do, or until the deadline."""
-        while not self.grow(SLICE) and monotonic() < deadline:
+        while not self.grow(SLICE) and working_time() < deadline:
             pass
 
 
@@ -175,7 +174,7 @@ def improve(costs: Floats, csr: tuple[Ints, Ints], labels: Ints, deadline: float
         before, at = state[1], 0
         while at < m:
             at = coloring.kempe(*csr, costs, labels, at, CHAIN, tolerance, queue, mark, state, SWAPS)
-            if monotonic() > deadline:
+            if working_time() > deadline:
                 return labels
         if state[1] == before:
             return labels
@@ -196,8 +195,8 @@ class Shaker:
         """One attempt."""
         noise = SHAKES[self._turns % len(SHAKES)] * self._rng.standard_normal(self.costs.shape)
         self._turns += 1
-        moved = improve(self.costs + noise * self._spread, self.csr, self.labels, monotonic() + TURN)
-        labels = improve(self.costs, self.csr, moved, monotonic() + TURN)
+        moved = improve(self.costs + noise * self._spread, self.csr, self.labels, working_time() + TURN)
+        labels = improve(self.costs, self.csr, moved, working_time() + TURN)
         value = total(self.costs, labels)
         if value < self.value:
             self.labels, self.value = labels, value

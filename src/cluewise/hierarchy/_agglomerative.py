@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from time import monotonic
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from cluewise.core.trees import linkage_means, linkage_pairs
 from cluewise.core.trees.linkage import Merges, Tree, existing, level, tree_of
 from cluewise.exceptions import Undecided
 from cluewise.hierarchy._detours import find_route
+from cluewise.kernels import working_time
 from cluewise.metrics import broken
 
 __all__ = ["ConstrainedAgglomerative"]
@@ -53,8 +53,9 @@ class ConstrainedAgglomerative(Clusterer):
         (n = 32,000 rows in 4 GiB). "ward" and "centroid" need memory proportional to X; for speed, "ward" uses 4n²
         bytes if X has more than 48 columns and the limit allows it. A warning is issued first if comparing all pairs
         takes more than about a minute.
-    time_limit : float, default=30.0
-        Seconds for the search for detours; building the tree does not count.
+    time_limit : float or None, default=30.0
+        Seconds for the search for detours; building the tree and compiling do not count. With None only the number of
+        detours is limited.
 
     Attributes
     ----------
@@ -182,7 +183,7 @@ class ConstrainedAgglomerative(Clusterer):
         "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
         "max_distance": [Interval(Real, 0, None, closed="left"), None],
         "memory_limit": [Interval(Real, 0, None, closed="neither")],
-        "time_limit": [Interval(Real, 0, None, closed="neither")],
+        "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     }
 
     children_: Ints
@@ -202,7 +203,7 @@ class ConstrainedAgglomerative(Clusterer):
         distance_threshold: float | None = None,
         max_distance: float | None = None,
         memory_limit: float = 4.0,
-        time_limit: float = 30.0,
+        time_limit: float | None = 30.0,
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -311,15 +312,15 @@ class ConstrainedAgglomerative(Clusterer):
         if self.n_clusters is None or self.max_distance is not None or tree.k_min <= self.n_clusters:
             return tree, 0
 
-        until = monotonic() + self.time_limit
+        until = np.inf if self.time_limit is None else working_time() + self.time_limit
 
         def join(now: Clues) -> Merges:
-            return self._merges(X, now, lambda _: monotonic() > until)
+            return self._merges(X, now, lambda _: working_time() > until)
 
         route = find_route(known, tree, self.n_clusters, join, self.linkage == "centroid", until)
         if route.merges is None:
             raise Undecided(
-                f"n_clusters={self.n_clusters} was not reached within time_limit={self.time_limit:g} seconds and "
+                f"n_clusters={self.n_clusters} was not reached within time_limit={self.time_limit} seconds and "
                 f"{route.detours} detours; increase time_limit, set n_clusters=None to use the level where the tree "
                 "ends, or use a method that searches, such as COPKMeans."
             )

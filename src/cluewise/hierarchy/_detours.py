@@ -9,7 +9,6 @@ forbids it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from cluewise._typing import Ints
 from cluewise.clues import Clues
 from cluewise.core.trees.linkage import Merges, Tree, level, tree_of
+from cluewise.kernels import working_time
 
 __all__ = ["Route", "find_route"]
 
@@ -40,14 +40,14 @@ def find_route(known: Clues, tree: Tree, k: int, join: Callable[[Clues], Merges]
     now, done, detours = known, [], 0
     while tree.k_min > k and detours < MOST:
         last = _last_good_level(tree, now, k, until)
-        if monotonic() > until:
+        if working_time() > until:
             return Route(None, detours)
         done.append(_unions(tree, last, known))
         before = level(tree, last)
         now = now | Clues(known.n, together=before, cannot=[_next_pair(tree, last, before)])
         tree = tree_of(now.components, join(now), ordered=ordered)
         detours += 1
-        if tree.k_min > k and monotonic() > until:
+        if tree.k_min > k and working_time() > until:
             return Route(None, detours)
     done.append(_unions(tree, tree.k_min, known))
     return Route(Merges(*(np.concatenate(parts) for parts in zip(*done))), detours)
@@ -56,7 +56,7 @@ def find_route(known: Clues, tree: Tree, k: int, join: Callable[[Clues], Merges]
 def _last_good_level(tree: Tree, now: Clues, k: int, until: float) -> int:
     """Number of clusters at the last level from which k clusters are not known to be impossible."""
     good, bad = tree.k_max, tree.k_min
-    while good - bad > 1 and monotonic() <= until:
+    while good - bad > 1 and working_time() <= until:
         middle = (good + bad) // 2
         if (now | Clues(now.n, together=level(tree, middle))).feasible(k) is False:
             bad = middle

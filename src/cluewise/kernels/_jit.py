@@ -19,6 +19,8 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar
 
+from cluewise.kernels._compilation import begin, end
+
 __all__ = ["fma", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,7 +35,7 @@ SETTINGS: Any = None  # of numba; its attributes are made at run time
 njit: Any = _leave
 try:
     import numba
-    from numba.core import config, serialize
+    from numba.core import config, event, serialize
 except ModuleNotFoundError as error:
     if error.name != "numba":
         raise
@@ -41,6 +43,17 @@ except ModuleNotFoundError as error:
         warnings.warn("numba is not installed: cluewise works without it, but many times slower.", stacklevel=2)
 else:
     SETTINGS, njit = config, numba.njit
+
+    class _Listener(event.Listener):
+        """Passes on that kernels are compiled; what is read from the cache makes no event."""
+
+        def on_start(self, event: Any) -> None:
+            begin(event)
+
+        def on_end(self, event: Any) -> None:
+            end(event)
+
+    event.register("numba:compile", _Listener())  # type: ignore[no-untyped-call]
     # A kernel that returns an array calls this function of numba, which looks something up, while it packs its results.
     # Written in Python it answers Ctrl-C in there, and a SystemError comes out; a cache written in C does not.
     if hasattr(serialize, "_numba_unpickle"):

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._extras import install
+
 __all__ = ["BROKEN", "GRAY", "INK", "get_axes", "get_style", "label_axes", "new_figure", "point_size"]
 __all__ += ["require_matplotlib"]
 
@@ -41,7 +43,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        raise ImportError('plots need matplotlib: pip install "cluewise[plot]"') from None
+        raise ImportError(f"plots need matplotlib: {install('plot')}") from None
 
 
 def new_figure(width: float, height: float) -> Any:

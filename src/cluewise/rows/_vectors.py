@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cluewise._extras import install
 from cluewise._typing import Array, Floats
 from cluewise.rows._cells import Cells, Words
 from cluewise.rows._encoder import Encoded, Encoder, Piece, as_words
@@ -114,7 +115,7 @@ def read_thumbnails(paths: Sequence[str], folder: str) -> Floats:
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
-        raise ImportError('pictures need Pillow: pip install "cluewise[image]".') from None
+        raise ImportError(f"pictures need Pillow: {install('image')}.") from None
     pixels = np.full((len(paths), _SIDE * _SIDE * _COLORS), np.nan)
     for i, path in enumerate(paths):
         try:

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from cluewise._extras import install
 from cluewise.tables import FileError
 
 __all__ = ["WRITES", "clearly", "connect", "damaged", "last_id", "lock", "name_of", "scrub", "use_wal"]
@@ -71,7 +72,7 @@ def _postgresql(address: str, timeout: float) -> Engine:
     try:
         return create_engine(url, connect_args={"options": f"-c lock_timeout={round(timeout * 1000)}"})
     except ImportError:
-        raise ImportError('projects in PostgreSQL need psycopg: pip install "cluewise[postgres]".') from None
+        raise ImportError(f"projects in PostgreSQL need psycopg: {install('postgres')}.") from None
 
 
 def _sqlite(path: Path, create: bool, timeout: float) -> Engine:

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from cluewise._extras import install
 from cluewise._interrupts import deferred
 from cluewise._typing import Array
 from cluewise.tables._columns import TableError, column_of
@@ -238,7 +239,7 @@ def _polars(doing: str) -> Any:
     try:
         import polars
     except ImportError:
-        raise TableError(f'{doing} needs polars: pip install "cluewise[io]".') from None
+        raise TableError(f"{doing} needs polars: {install('io')}.") from None
     return polars
 
 

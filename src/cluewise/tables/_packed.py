@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._extras import install
 from cluewise.exceptions import ColumnWarning
 from cluewise.tables._columns import TableError
 from cluewise.tables._csv import name_columns
@@ -57,7 +58,7 @@ def parse_xlsx(data: bytes, name: str, sheet: str | None) -> Table:
     try:
         import openpyxl
     except ImportError:
-        raise TableError(f'reading {name} needs openpyxl: pip install "cluewise[io]".') from None
+        raise TableError(f"reading {name} needs openpyxl: {install('io')}.") from None
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             check_size(sum(info.file_size for info in archive.infolist()), f"{name} unpacked")

@@ -84,7 +84,7 @@ def _as_png(content: bytes) -> bytes:
     try:
         from PIL import Image
     except ImportError:
-        raise HTTPException(501, 'TIFF pictures need Pillow: pip install "cluewise[image]".') from None
+        raise HTTPException(501, "TIFF pictures need Pillow, the extra 'image' of cluewise.") from None
     made = io.BytesIO()
     try:
         with Image.open(io.BytesIO(content), formats=["TIFF"]) as picture:

@@ -25,6 +25,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 PORT = "port"
 """Setting of the project: the last port, so that links last as long as it is free."""
 
+_PROTOCOL = "websockets-sansio"  # the plain "websockets" of uvicorn uses what websockets has deprecated, and warns
 _LONGEST_MESSAGE = 2**16  # bytes that a page sends through its WebSocket
 _SWITCH = 0.0005  # seconds after which a thread that computes gives way, instead of 5 ms
 _PATIENCE = 2  # seconds for requests under way when the server ends
@@ -97,7 +98,7 @@ def _run(session: Session, host: str, port: int, owner: str, open_browser: bool,
 
     config = uvicorn.Config(
         make_app(session, gate),
-        ws="websockets",
+        ws=_PROTOCOL,
         ws_per_message_deflate=False,  # a million labels take 0.7 ms instead of 32
         ws_max_size=_LONGEST_MESSAGE,
         log_level="error",

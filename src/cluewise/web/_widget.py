@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from cluewise._extras import install
 from cluewise.web import page
 from cluewise.web._serve import user_name
 
@@ -45,7 +46,7 @@ def widget(project: Project | Session, data: Any = None, *, who: str | None = No
         import anywidget
         import fastapi  # noqa: F401
     except ImportError:
-        raise ImportError('the widget needs anywidget and FastAPI: pip install "cluewise[notebook]".') from None
+        raise ImportError(f"the widget needs anywidget and FastAPI: {install('notebook')}.") from None
     page.check_page("widget.js")
     from cluewise.web._app import make_app
     from cluewise.web._gate import Gate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
+from cluewise._extras import install
 from cluewise.tables import FileError
 
 __all__ = ["STATIC", "check_page", "check_server"]
@@ -41,4 +42,4 @@ def check_server() -> None:
     >>> page.check_server()
     """
     if not all(map(find_spec, ("fastapi", "uvicorn", "websockets"))):
-        raise ImportError('the page needs FastAPI, uvicorn and websockets: pip install "cluewise[web]".')
+        raise ImportError(f"the page needs FastAPI, uvicorn and websockets: {install('web')}.")

@@ -20,6 +20,7 @@ import numpy as np
 
 from cluewise import tables
 from cluewise._dask import compute
+from cluewise._extras import install
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues, files
 from cluewise.core.chunks import read_chunks
@@ -204,7 +205,7 @@ def on_scheduler(address: str | None, watch: Callable[[], None] | None) -> Itera
     try:
         import dask.array
     except ImportError:
-        raise ImportError('rows in parts need dask: pip install "cluewise[dask]".') from None
+        raise ImportError(f"rows in parts need dask: {install('dask')}.") from None
     if address is None:
         with dask.config.set(scheduler="threads"), _watching(watch):
             yield
@@ -225,7 +226,7 @@ def _connect(address: str) -> Any:
     try:
         import distributed
     except ImportError:
-        raise ImportError('--scheduler needs distributed: pip install "cluewise[dask]".') from None
+        raise ImportError(f"--scheduler needs distributed: {install('dask')}.") from None
     try:
         client: Any = distributed.Client
         return client(address, timeout=PATIENCE)

@@ -8,7 +8,6 @@ program solves small problems, and improves the nodes and rows with the smallest
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from cluewise.clues import Clues
 from cluewise.core.rows import Rows
 from cluewise.exact.network import Network
 from cluewise.exceptions import Infeasible, Undecided
+from cluewise.kernels import working_time
 
 __all__ = ["SizedAssignment", "Items", "Limits", "fill", "items_of", "limits_of"]
 
@@ -103,8 +103,8 @@ def fill(
         return best
     size = soft_program.count_entries(items.bonds, items.costs.shape[1]) + items.free.size
     if size <= SMALL or thorough:
-        left = max(deadline - monotonic(), 0.0)
-        return _by_program(items, room, best, monotonic() + (PROOF * left if thorough else min(left, TURN)))
+        left = max(deadline - working_time(), 0.0)
+        return _by_program(items, room, best, working_time() + (PROOF * left if thorough else min(left, TURN)))
     return best
 
 
@@ -123,14 +123,14 @@ def _by_prices(items: Items, room: Room, best: SizedAssignment | None, deadline:
             break
         if best is None or around[0].cost < best.cost:
             best = around[0]
-        if np.array_equal(around[1], price) or monotonic() > deadline:
+        if np.array_equal(around[1], price) or working_time() > deadline:
             break
         price = around[1]
     assert best is not None
     # Now let the light nodes, too, move with the flow.
     for _ in range(ROUNDS if items.bonds.soft else 0):
         around = _place_by_flow(items, room, best.nodes, _find_fixed(items))
-        if around is None or around[0].cost >= best.cost or monotonic() > deadline:
+        if around is None or around[0].cost >= best.cost or working_time() > deadline:
             break
         best = around[0]
     return best._replace(bound=min(bound, best.cost))

@@ -7,7 +7,6 @@ assignment also uses integer programs, which prove small parts optimal and impro
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from cluewise.exact.assignment import cheapest
 from cluewise.exact.feasibility import Witness
 from cluewise.exact.network import Network
 from cluewise.exceptions import Infeasible
+from cluewise.kernels import working_time
 
 __all__ = ["Assignment", "settle"]
 
@@ -83,7 +83,7 @@ def _solve_hard_links(
         stuck = net.greedy(net.smallest_last(costs.shape[1]), costs, labels)
         if not stuck or old is not None:
             return (old if stuck and old is not None else labels), float(costs.min(axis=1).sum())
-    left = max(deadline - monotonic(), 0.0)
+    left = max(deadline - working_time(), 0.0)
     found = cheapest(costs, net, incumbent=old, time_limit=left, gap=GAP if exact else QUICK_GAP)
     return found.labels, found.bound
 
@@ -126,7 +126,7 @@ def _prove(moves: Moves, least: Floats) -> float:
         costs, inner = fold(bonds, moves.costs, moves.labels, nodes)
         until = moves.deadline  # small programs do not take long
         if work[small[batch == number]].sum() > BATCH:
-            until = monotonic() + PROOF * max(moves.deadline - monotonic(), 0.0)
+            until = working_time() + PROOF * max(moves.deadline - working_time(), 0.0)
         slack = GAP * abs(float(node_costs(costs, inner, moves.labels[nodes]).sum()))
         found = soft_program.solve(costs, inner, moves.labels[nodes], until, slack)
         low += max(found.bound, float(least[nodes].sum()) + _bound_pulls(inner))
@@ -162,7 +162,7 @@ def _improve_large_parts(moves: Moves) -> None:
             return
         nodes = _neighborhood(bonds, rng.choice(np.flatnonzero(hot)), k)
         costs, inner = fold(bonds, moves.costs, moves.labels, nodes)
-        found = soft_program.solve(costs, inner, moves.labels[nodes], min(moves.deadline, monotonic() + 1.0), 0.0)
+        found = soft_program.solve(costs, inner, moves.labels[nodes], min(moves.deadline, working_time() + 1.0), 0.0)
         labels = moves.labels.copy()
         if found.labels is not None:
             labels[nodes] = found.labels

@@ -8,7 +8,6 @@ on the contracted problem. Contracting a random part of the attractions (as Swen
 from __future__ import annotations
 
 from itertools import pairwise
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.centroid._pccc.bonds import Bonds, find_parts
 from cluewise.exact.searches import improve, rounding
 from cluewise.kernels import bonds as kernel
+from cluewise.kernels import working_time
 
 __all__ = ["Moves", "move_costs", "node_costs"]
 
@@ -72,7 +72,7 @@ class Moves:
     @property
     def late(self) -> bool:
         """Whether the deadline has passed."""
-        return monotonic() > self.deadline
+        return working_time() > self.deadline
 
     @property
     def cost(self) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
-from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from cluewise.core import assign, centers, loop, seeding
 from cluewise.core.probability.doubt import doubts
 from cluewise.core.views import broken_weight, contract
 from cluewise.exceptions import Infeasible
+from cluewise.kernels import working_time
 
 __all__ = ["PCCC"]
 
@@ -55,7 +55,7 @@ def step(state: State, *, frame: Frame, bonds: Bonds, clock: Clock, thorough: bo
     place = place_freely if frame.limits is None else place_within
     with clock as seconds:
         try:
-            found = place(frame, bonds, at, labels, of_node, monotonic() + seconds, thorough)
+            found = place(frame, bonds, at, labels, of_node, working_time() + seconds, thorough)
         except Infeasible as error:
             raise translate(error, frame, len(at)) from None
     labels[frame.nodes.tied] = of_node[frame.nodes.of_tied]

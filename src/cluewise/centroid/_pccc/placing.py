@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from cluewise.core.views import Nodes
 from cluewise.exact.assignment import cheapest
 from cluewise.exact.feasibility import Witness
 from cluewise.exceptions import Infeasible
+from cluewise.kernels import working_time
 
 __all__ = ["Frame", "choose_price", "find_movable", "move_center", "place_freely", "place_within", "translate"]
 
@@ -87,7 +87,7 @@ def place_freely(
     if bonds.soft or not (thorough or len(bound) <= FEW or len(at) == 2):
         of_node[bound], cost, low = settle(costs, bonds, known, deadline, thorough)
     else:
-        left = max(deadline - monotonic(), 0.0)
+        left = max(deadline - working_time(), 0.0)
         of_node[bound], cost, low, *_ = cheapest(costs, bonds.net, incumbent=known, time_limit=left, gap=GAP)
     tally = tally.plus(centers.tally_of(nodes.rows, of_node, bound, len(at)))
     return Placement(tally, cost, low)

@@ -17,6 +17,7 @@ from cluewise._typing import UNASSIGNED, Bools, Floats, Ints
 from cluewise.centroid._pccc.bonds import Bonds
 from cluewise.exact import highs
 from cluewise.exact.program import Solution, cover
+from cluewise.kernels import working_time
 
 __all__ = ["Room", "Solution", "count_entries", "solve"]
 
@@ -117,7 +118,7 @@ def solve(
     scale = max(float(excess[open_].max(initial=0.0)), float(np.abs(pull).max(initial=0.0))) or 1.0
     program = _build(excess / scale, open_, bonds, pairs, pull / scale, room, ceiling / scale)
     gap = 1.0 if best is None else min(1.0, slack / max(ceiling, 1e-300))
-    answer = highs.solve(program, deadline, max(gap, 1e-9), None)
+    answer = highs.solve(program, deadline - working_time(), max(gap, 1e-9), None)
     attracted = float(pull[pull < 0].sum())  # the program charges broken must-links; pulls reward those that hold
     bound = float(least.sum()) + scale * max(answer.bound, 0.0) + attracted
     labels = None if answer.x is None else _read(answer.x[: open_.sum()], open_, bonds, room)
