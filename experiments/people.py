@@ -107,8 +107,8 @@ def label_some_classes(task: Task, classes: float, share: float) -> Draw:
     """Label a share of the rows of some classes; of the others nothing is said."""
     count = max(1, round(classes * task.k))
     known = task.rng.permutation(task.k)[:count]
-    rows = [np.flatnonzero(task.y == c) for c in known]
-    rows = np.concatenate([task.rng.permutation(own)[: max(1, round(share * len(own)))] for own in rows])
+    each = [np.flatnonzero(task.y == c) for c in known]
+    rows = np.concatenate([task.rng.permutation(own)[: max(1, round(share * len(own)))] for own in each])
     return name(task, rows, task.y[rows])
 
 
@@ -215,9 +215,11 @@ def answer_questions(task: Task, budget: int, wrong: float) -> Draw:
 
 def ask_two(task: Task) -> Draw:
     """n/2 pairs by one person, who is right, and n by another, of whose answers 40 % are wrong."""
-    own = answer(task, draw_pairs(task, task.n // 2), source="ann")
-    other = answer(task, draw_pairs(task, task.n), 0.4, source="bob")
-    return grade(task, own.clues | other.clues)
+    ann = answer(task, draw_pairs(task, task.n // 2), source="ann").clues
+    bob = answer(task, draw_pairs(task, task.n), 0.4, source="bob").clues
+    assert ann is not None
+    assert bob is not None
+    return grade(task, ann | bob)
 
 
 def answer_unsure(task: Task, told: bool) -> Draw:

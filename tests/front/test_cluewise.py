@@ -425,11 +425,20 @@ def test_the_number_of_clusters_is_found(clues):
     assert ari(Y, model.labels_) == 1
 
 
-@pytest.mark.parametrize(("links", "k"), [(0, 2), (5, 2), (60, 3)])
-def test_labels_tell_the_number_of_clusters_unless_there_are_more_links(links, k):
+@pytest.mark.parametrize("links", [0, 5, 60])
+def test_classes_without_labels_are_found(links):
     two = Clues(90, labels=np.where(Y < 2, LABELS, -1))  # 12 rows; nobody has labelled a row of the third class
-    model = fit(two | Clues.sample(Y, pairs=links, random_state=0) if links else two, k=None)
-    assert model.n_clusters_ == k
+    known = two | Clues.sample(Y, pairs=links, random_state=0) if links else two
+    model = fit(known, k=None)
+    assert model.n_clusters_ == 3
+    assert ari(Y, model.labels_) > 0.95
+    assert fit(known, k="classes").n_clusters_ == 2
+
+
+def test_as_many_clusters_as_classes_need_labels():
+    with pytest.raises(ClueError, match="needs labels, but no row has one"):
+        fit(PAIRS, k="classes")
+    assert fit(LABELS, k="classes").n_clusters_ == 3
 
 
 def test_clues_bound_the_number_of_clusters():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cluewise import Clues
 from cluewise.front import _evidence
-from cluewise.front._choice import make_folds
+from cluewise.front._choice import divide_clues, make_folds
 from cluewise.front._evidence import gather
 
 PLACE = np.arange(12)
@@ -50,7 +50,7 @@ def test_one_group_separates_nothing():
 def test_weights_are_relative_and_demands_heavy():
     clues = Clues(6, must=[(0, 1), (2, 3), (4, 5)], must_weight=[2.0, 6.0, np.inf])
     evidence = gather(clues, 2, PLACE)
-    assert evidence.weight.tolist() == [0.5, 1.5, _evidence.HEAVY]
+    assert evidence.weights.tolist() == [0.5, 1.5, _evidence.HEAVY]
     assert evidence.demanded.tolist() == [False, False, True]
     assert evidence.doubtful.tolist() == [0, 1]
 
@@ -109,6 +109,33 @@ def test_a_fair_pair_does_not_follow_from_its_training_part(seed, pairs):
 def test_clues_count_as_far_as_they_are_believed():
     clues = Clues(6, must=[(0, 1), (2, 3)], must_weight=[1.0, 3.0], labels=[-1, -1, -1, -1, 0, 1])
     evidence = gather(clues, 2, PLACE).heed(np.array([0.5, 1.0, 0.1, 1.0]))
-    np.testing.assert_allclose(evidence.weight, [0.25, 1.5])
-    np.testing.assert_allclose(evidence.label_weight, [0.1, 1.0])
-    np.testing.assert_allclose(evidence.take(np.array([False, True, True, False])).label_weight, [0.1])
+    np.testing.assert_allclose(evidence.weights, [0.25, 1.5, 0.1, 1.0])
+    np.testing.assert_allclose(evidence.take(np.array([1, 2])).weights, [1.5, 0.1])
+    np.testing.assert_allclose(evidence.leave_out(np.array([0, 3])).weights, [1.5, 0.1])
+
+
+def test_a_confidence_is_an_error_of_its_own_and_no_weight():
+    clues = Clues(6, must=[(0, 1), (2, 3)], must_confidence=[0.98, 0.6], cannot=[(0, 4)], cannot_weight=[3.0])
+    evidence = gather(clues, 2, PLACE)
+    np.testing.assert_allclose(evidence.weights[:2], 1.0)
+    np.testing.assert_allclose(evidence.find_errors(0.1), [0.02, 0.4, 0.1])
+    assert evidence.worth[0] > 4 * evidence.worth[1]  # in starts
+
+
+def test_sources_are_files_and_people():
+    named = ["pairs.csv:3", "answer 2 (ann)", "pairs.csv:7", "answer 9 (ann)"]
+    clues = Clues(8, must=[(0, 1), (2, 3), (4, 5), (6, 7)], must_source=named, labels=[0] + 7 * [-1])
+    sources = gather(clues, 2, np.arange(8)).sources
+    assert sources[0] == sources[2] != sources[1] == sources[3]
+    assert len(set(sources)) == 3
+
+
+def test_groups_are_held_out_whole():
+    groups = np.repeat(np.arange(6), 4)
+    evidence = gather(Clues(24, together=groups), 3, np.arange(24))
+    held = divide_clues(evidence, 3, np.random.default_rng(0))
+    assert sorted(np.concatenate(held)) == list(range(evidence.total))
+    for some in held:
+        rows = np.unique(evidence.ends[some])
+        assert not np.isin(evidence.leave_out(some).ends, rows).any()
+        assert set(np.bincount(groups[rows])) <= {0, 4}

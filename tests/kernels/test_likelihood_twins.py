@@ -26,16 +26,17 @@ def problems(draw):
         ends,
         rng.random(pairs) < 0.5,
         rng.uniform(0.1, 3, size=pairs),
+        rng.uniform(0.01, 0.5, size=pairs),
         rng.integers(n, size=labels),
         rng.integers(k, size=labels),
         rng.uniform(0.1, 3, size=labels),
-        draw(st.sampled_from([0.02, 0.1, 0.3])),
+        rng.uniform(0.01, 0.5, size=labels),
     )
     return rng.normal(size=(n, k)), given
 
 
 def charge(module, scores, given):
-    P, slope = scores.copy(), np.empty_like(scores)
+    P, slope = scores.copy(), np.zeros_like(scores)
     module.softmax(P)
     return module.charge_clues(P, *given, slope), slope
 
@@ -67,11 +68,10 @@ def test_likelihood_of_three_rows_by_all_labelings(error):
         name: sum(np.prod(P[np.arange(3), list(y)]) * likely(y) for y in itertools.product(range(2), repeat=3))
         for name, likely in said.items()
     }
-    none, slope = np.empty(0, dtype=np.int64), np.empty((3, 2))
+    none, slope = np.empty(0, dtype=np.int64), np.zeros((3, 2))
     ends, is_must, weight = np.array([[0, 1], [1, 2]]), np.array([True, False]), np.array([1.0, 2.0])
-    value = likelihood.charge_clues(
-        P, none, np.empty((0, 2)), ends, is_must, weight, np.array([2]), np.array([1]), np.array([3.0]), error, slope
-    )
+    wrong, label = np.full(2, error), (np.array([2]), np.array([1]), np.array([3.0]), np.array([error]))
+    value = likelihood.charge_clues(P, none, np.empty((0, 2)), ends, is_must, weight, wrong, *label, slope)
     log = {name: np.log(likely) for name, likely in expected.items()}
     assert value == pytest.approx(-(log["must"] + 2 * log["cannot"] + 3 * log["label"]))
 

@@ -22,10 +22,11 @@ def charge_clues(
     ends: Ints,
     is_must: Bools,
     weight: Floats,
+    error: Floats,
     labeled: Ints,
     classes: Ints,
     label_weight: Floats,
-    error: float,
+    label_error: Floats,
     slope: Floats,
 ) -> float:
     """The same for all clues at once; the slope by the chain rule, with the full Jacobian of softmax for each row."""
@@ -33,13 +34,13 @@ def charge_clues(
     first, second = ends.T
     same = (P[first] * P[second]).sum(axis=1)
     pairs = error + (1 - 2 * error) * np.where(is_must, same, 1 - same)
-    labels = error / k + (1 - error) * P[labeled, classes]
-    by_P = np.zeros_like(P)
+    labels = label_error / k + (1 - label_error) * P[labeled, classes]
+    by_P = slope.copy()
     np.add.at(by_P, anchors, -pull / P[anchors])
     rate = (weight * (1 - 2 * error) * np.where(is_must, -1, 1) / pairs)[:, None]
     np.add.at(by_P, first, rate * P[second])
     np.add.at(by_P, second, rate * P[first])
-    np.add.at(by_P, (labeled, classes), -label_weight * (1 - error) / labels)
+    np.add.at(by_P, (labeled, classes), -label_weight * (1 - label_error) / labels)
     for i, p in enumerate(P):
         slope[i] = (np.diag(p) - np.outer(p, p)) @ by_P[i]
     return float(-(pull * np.log(P[anchors])).sum() - weight @ np.log(pairs) - label_weight @ np.log(labels))

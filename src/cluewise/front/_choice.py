@@ -19,7 +19,7 @@ from cluewise.front._ground import VIEWS
 from cluewise.front._likelihood import Plan, Regression
 from cluewise.front._starts import AGAIN, INFORMED, LABELED, PLAIN, PROPAGATION, Starts
 
-__all__ = ["FIRST", "PULLS", "Choice", "Fold", "Search", "as_it_is", "divide_clues", "make_folds", "select"]
+__all__ = ["FIRST", "PULLS", "Choice", "Fold", "Search", "as_it_is", "divide_clues", "make_folds"]
 
 PULLS = (10.0, 1.0, 0.1, 0.01, 0.001)
 ERRORS = (0.02, 0.1, 0.2, 0.3)
@@ -59,6 +59,9 @@ BLIND = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 FEW, MANY, HUGE = 300, 1000, 20_000
 """Clues up to which there are five folds, four folds, and two of three folds; beyond, one of three is used."""
 
+
+GROUPS = 4
+"""Fewer groups are not held out as a whole."""
 
 NEWS = 0.9
 """If a smaller share of the held-out clues says something new, rows are held out instead of clues."""
@@ -157,21 +160,30 @@ def make_folds(evidence: Evidence, rng: np.random.Generator) -> list[Fold]:
 
 
 def _make_fold(evidence: Evidence, held: Ints) -> Fold:
-    rest = evidence.take(~select(held, evidence.total))
+    rest = evidence.leave_out(held)
     return Fold(rest, held, _is_news(evidence, held, rest))
 
 
 def divide_clues(evidence: Evidence, count: int, rng: np.random.Generator) -> list[Ints]:
-    """Numbers of the clues of each fold; every kind and class is in every fold."""
+    """Numbers of the clues of each fold; every kind and class is in every fold, and a group in one of them."""
     able = evidence.doubtful
     kind = np.concatenate([evidence.is_must.astype(np.int64), 2 + evidence.classes])[able]
-    fold = np.empty(len(able), dtype=np.int64)
-    fold[np.lexsort([rng.random(len(able)), kind])] = np.arange(len(able)) % count
-    return [able[fold == number] for number in range(count)]
+    _, first, own = np.unique(_find_units(evidence), return_index=True, return_inverse=True)
+    # In the order of their first clue, so that numbers of units do not matter.
+    order = np.argsort(first)
+    fold = np.empty(len(first), dtype=np.int64)
+    fold[order[np.lexsort([rng.random(len(first)), kind[first[order]]])]] = np.arange(len(first)) % count
+    return [able[fold[own] == number] for number in range(min(count, len(first)))]
+
+
+def _find_units(evidence: Evidence) -> Ints:
+    """What is held out as a whole: a link, a label, a group, or, if there are only a few of these, pairs of a group."""
+    units = evidence.units[evidence.doubtful]
+    return units if len(np.unique(units)) >= GROUPS else np.arange(len(units))
 
 
 def _divide_rows(evidence: Evidence, count: int, rng: np.random.Generator) -> list[Ints]:
-    """Numbers of the clues of each fold: those that touch some rows."""
+    """Numbers of the clues of each fold: those that touch some rows, and the others of their groups."""
     able = evidence.doubtful
     rows = np.concatenate([evidence.ends, np.column_stack([evidence.labeled] * 2)])[able]
     # Numbered as they come, so that only the order of the clues matters, not that of the rows.
@@ -179,7 +191,9 @@ def _divide_rows(evidence: Evidence, count: int, rng: np.random.Generator) -> li
     places = np.argsort(np.argsort(first))[own].reshape(rows.shape)
     shuffled = rng.permutation(len(first))
     size = max(1, round(HELD * len(shuffled)))
-    return [able[(shuffled[places] // size == number).any(axis=1)] for number in range(count)]
+    fold = shuffled[places] // size
+    units = _find_units(evidence)
+    return [able[np.isin(units, units[(fold == number).any(axis=1)])] for number in range(count)]
 
 
 def _is_news(evidence: Evidence, held: Ints, train: Evidence) -> Bools:
@@ -305,11 +319,15 @@ class Search:
                 weights = self._regression.fit(start, plan, fold.train, self._begin.get(place), ITERATIONS)
                 self._slowest_fit = max(self._slowest_fit, monotonic() - began)
                 self._begin.setdefault(place, weights)
-            right = self._regression.judge(plan, start, weights, evidence.take(select(fold.held, evidence.total)))
+            held = evidence.take(fold.held)
+            right = self._regression.judge(plan, start, weights, held)
+            same, apart, among = self._regression.background.measure(self._regression.expect(plan, start, weights))
+            level = np.concatenate([np.where(held.is_must, same, apart), np.full(len(held.labeled), among)])
             is_pair = fold.held < len(evidence.ends)
-            e = plan.error
+            e, q = held.find_errors(plan.error), len(self._regression.background.named) / k
             likely = np.where(is_pair, e + (1 - 2 * e) * right, e / k + (1 - e) * right)
-            found.append(likely[fold.fair])
+            usual = np.where(is_pair, e + (1 - 2 * e) * level, e * q + (1 - e) * level)
+            found.append((likely / usual)[fold.fair])
         # Else what predicts nothing would be better than what predicts clues that say nothing.
         likely = np.concatenate(found) + 1e-12
         self.scores[plan] = max(
@@ -332,17 +350,10 @@ class Search:
 
 def _count_frequency(evidence: Evidence, fold: Fold, k: int) -> Floats:
     """Probability of each held-out clue by how often must-links and labels of each class occur among the others."""
-    must = (np.count_nonzero(fold.train.is_must) + 1) / (len(fold.train.is_must) + 2)
-    label = (np.bincount(fold.train.classes, minlength=k) + 1) / (len(fold.train.classes) + k)
-    pairs = np.where(evidence.is_must, must, 1 - must)
+    named = np.bincount(evidence.classes, minlength=k) > 0
+    label = (np.bincount(fold.train.classes, minlength=k) + named) / max(len(fold.train.classes) + named.sum(), 1)
+    pairs = np.ones(len(evidence.ends))
     return np.concatenate([pairs, label[evidence.classes]])[fold.held][fold.fair]
-
-
-def select(numbers: Ints, total: int) -> Bools:
-    """A mask of these numbers."""
-    mask = np.zeros(total, dtype=bool)
-    mask[numbers] = True
-    return mask
 
 
 def as_it_is(start: str, error: float) -> Plan:

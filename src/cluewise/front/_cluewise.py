@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import expit
@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._elsewhere import is_elsewhere
-from cluewise._sklearn import Interval, fit_context
+from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats, Ints
 from cluewise.base import (
     Attributes,
@@ -36,7 +36,14 @@ from cluewise.core.threads import one_blas_thread, threads
 from cluewise.exceptions import ClueError, Infeasible, OtherRows
 from cluewise.front._choice import Choice, make_folds
 from cluewise.front._chunks import find_labels, pack, refuse_sizes, spread_results, take_start
-from cluewise.front._count import choose_count, count_apart, count_at_least, count_at_most, count_by_gap
+from cluewise.front._count import (
+    choose_count,
+    count_apart,
+    count_at_least,
+    count_at_most,
+    count_by_gap,
+    count_likely_most,
+)
 from cluewise.front._deadline import Deadline
 from cluewise.front._evidence import Evidence, gather
 from cluewise.front._fitting import (
@@ -80,11 +87,11 @@ class Cluewise(Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=None
+    n_clusters : int or "classes", default=None
         Number of clusters. None: found from the clues and the data; classes of labels bound it from below, and so do
-        rows that are apart from each other, unless clues contradict each other. If there are labels alone, or more of
-        them than links, there are as many clusters as classes with a label, if these are two or more: pass n_clusters
-        if there may be classes without a label.
+        rows that are apart from each other, unless clues contradict each other. At most one for every five rows, and
+        500, are tried, with a warning if that bounds the number. "classes": each class with a label is a cluster, and
+        there are no others.
     hard : bool, default=False
         Whether every clue holds in the result; clues that cannot hold together raise `Contradiction` or `Infeasible`,
         and partitions are refused. Links and groups of infinite weight, and sizes, hold in any case.
@@ -151,7 +158,7 @@ class Cluewise(Clusterer):
     """
 
     _parameter_constraints = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"classes"}), None],
         "hard": ["boolean"],
         "time_limit": [Interval(Real, 0, None, closed="neither"), None],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), None],
@@ -190,7 +197,7 @@ class Cluewise(Clusterer):
 
     def __init__(
         self,
-        n_clusters: int | None = None,
+        n_clusters: int | Literal["classes"] | None = None,
         *,
         hard: bool = False,
         time_limit: float | None = None,
@@ -228,7 +235,7 @@ class Cluewise(Clusterer):
             return self
         X = checked_data(self, X, reset=True)
         n = X.shape[0]
-        if self.n_clusters is not None:
+        if isinstance(self.n_clusters, Integral):
             self._check_count(n)
         known = self._check_clues(_refuse_avoid(as_clues(clues, n)), n)
         self._check_demands(known)
@@ -241,7 +248,7 @@ class Cluewise(Clusterer):
 
     def _fit_chunks(self, chunks: Chunks, clues: Any, deadline: Deadline) -> None:
         """Fit to the rows with clues and the references, which are in memory; the others follow when they are asked."""
-        if self.n_clusters is not None:
+        if isinstance(self.n_clusters, Integral):
             self._check_count(chunks.n)
         known = self._check_clues(_refuse_avoid(as_clues(clues, chunks.n)), chunks.n)
         refuse_sizes(known)
@@ -402,7 +409,7 @@ class Cluewise(Clusterer):
             raise ValueError("a loaded model does not hold its rows; pass them to resume(X), then update it.")
         if data.elsewhere is not None:
             refuse_sizes(known)
-        if self.n_clusters is not None:
+        if isinstance(self.n_clusters, Integral):
             self._check_count(known.n)
         self._check_demands(known)
         with one_blas_thread(), self._limit_threads():
@@ -476,12 +483,22 @@ class Cluewise(Clusterer):
         """Raise if no clustering can keep what has to hold, before any work."""
         if self.hard and known.partitions:
             raise ClueError("hard=True cannot keep partitions; pass them as labels or together groups, or hard=False.")
-        if self.n_clusters is not None:
-            class_clusters(known, self.n_clusters)
+        told = self._read_count(known)
+        if told is not None:
+            class_clusters(known, told)
         demands = self._select_demands(known)
         if demands.kinds:
-            given = demands if self.n_clusters is not None else demands.only(demands.kinds - {"sizes"})
-            given.require(self.n_clusters or known.n)
+            given = demands if told is not None else demands.only(demands.kinds - {"sizes"})
+            given.require(told or known.n)
+
+    def _read_count(self, known: Clues) -> int | None:
+        """The number of clusters, if it is given."""
+        if self.n_clusters != "classes":
+            return self.n_clusters
+        count = len(np.unique(known.labels[known.labels >= 0]))
+        if not count:
+            raise ClueError('n_clusters="classes" needs labels, but no row has one; pass a number, or None to find it.')
+        return count
 
     def _select_demands(self, known: Clues) -> Clues:
         return known if self.hard else select_demands(known)
@@ -555,8 +572,9 @@ class Cluewise(Clusterer):
         self, data: Data, known: Clues, demands: Clues, before: Fitted | None, deadline: Deadline
     ) -> tuple[int, int]:
         """The number of clusters, and how many rows had clues when it was found; 0 if it is given, perhaps by sizes."""
-        if self.n_clusters is not None:
-            return self.n_clusters, 0
+        told = self._read_count(known)
+        if told is not None:
+            return told, 0
         if known.sizes is not None and known.sizes.ndim == 2:
             return len(known.sizes), 0
         mass = _sum_sizes(known, data.weight)
@@ -570,27 +588,35 @@ class Cluewise(Clusterer):
         return self._count_anew(data, known, (least, most), apart, deadline), tied
 
     def _count_anew(self, data: Data, known: Clues, bounds: tuple[int, int], apart: int, deadline: Deadline) -> int:
-        """The number of clusters, within bounds, as labels say, or as predicts held-out clues best."""
+        """The number of clusters, within bounds, that predicts held-out clues best."""
         ground, grain, (least, most) = data.ground, data.ground.grain, bounds
         evidence, _ = gather(known, least, grain).arrange(grain)
-        if len(evidence.labeled) > evidence.total / 2:
-            # Who labels rows of one class only has seen others that are not of it.
-            return apart if apart > 1 else min(max(count_by_gap(ground, 1), 2), ground.m, most)
+        most = min(ground.m, most, max(count_likely_most(known.n), 2 * apart))
         few = len(evidence.doubtful) < FEW  # too few to contradict each other
-        likely = max(least, min(most, count_by_gap(ground, apart if few else least)))
-        most = min(ground.m, most, max(30, 2 * apart))
+        likely = seen = count_by_gap(ground, apart if few else least)
+        labeled = len(evidence.labeled) > evidence.total / 2 and apart > 1
+        if labeled:  # mostly of all classes that there are
+            likely = apart
+        likely, seen = (max(least, min(most, number)) for number in (likely, seen))
         if few or most <= least:
             return likely
         folds = make_folds(evidence, np.random.default_rng(data.seed))
         half = deadline.halve()  # the rest is for the choice
         if not folds or not half.leaves():
             return likely
-        compare = compare_counts(data, evidence, folds, most)
+        compare = compare_counts(data, evidence, folds, likely)
 
         def score(k: int) -> float | None:
             return compare(k) if half.leaves() else None
 
-        return choose_count(score, max(least, 2), most, likely, apart)
+        found = choose_count(score, max(least, 2), most, likely, apart, seen if labeled else None)
+        if found == most < known.n:
+            warnings.warn(
+                f"{found} clusters are the most that are tried; pass n_clusters if there may be more.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        return found
 
 
 def _read(data: Data, fitted: Fitted) -> tuple[Ints, Floats]:

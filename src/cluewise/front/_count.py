@@ -13,8 +13,11 @@ from cluewise.front._ground import Ground
 
 __all__ = ["choose_count", "count_apart", "count_at_least", "count_at_most", "count_by_gap"]
 
-MOST = 30
-"""Clusters that are tried without clues about more."""
+MOST, SHARE = 500, 5
+"""Clusters that are tried at most, unless clues are about more, and rows for each."""
+
+STEP = 1.4
+"""Ratio of the numbers that are tried beyond the ladder."""
 
 CONNECTED = 0.01
 """Distance of an eigenvalue from 1 that is as good as none."""
@@ -26,9 +29,10 @@ TEMPER = 0.3
 """What the log-likelihood of the held-out clues counts: less than in a choice among fits of the same number, as it also
 is a matter of luck how good a fit each number gets."""
 
-FEWER, STRUCTURE = 1.0, 0.5
+FEWER, STRUCTURE, UNNAMED = 1.0, 0.5, 3.0
 """Powers: before any clue, k clusters are as likely as 1 / k to the first, times to the second the ratio, below 1, of k
-and the number without clues."""
+and the number without clues; to the third, if most clues are labels, as these do not tell classes without labels apart.
+"""
 
 WRONG = 3.0
 """Log-odds that a clue is right: what every cluster costs that is fewer than rows that are apart from each other."""
@@ -82,6 +86,11 @@ def _grow_clique(net: Network) -> int:
     return size
 
 
+def count_likely_most(n: int) -> int:
+    """Clusters up to which numbers are likely: few rows have few clusters."""
+    return min(MOST, max(n // SHARE, 2))
+
+
 def count_by_gap(ground: Ground, least: int) -> int:
     """The number of leading eigenvalues of the graph that is followed by the largest gap, relative to what is before.
 
@@ -89,19 +98,22 @@ def count_by_gap(ground: Ground, least: int) -> int:
     two to eight separate normal clusters in a plane this finds the number in 99 %, the absolute gap in 46 %.
     """
     least = max(least, min(2, ground.m))
-    most = min(max(MOST, least), ground.m - 1)
+    most = min(max(count_likely_most(len(ground.grain)), least), ground.m - 1)
     if most <= least:
         return min(least, ground.m)
     left = 1 - ground.values + CONNECTED
     return least + int((left[least : most + 1] / left[least - 1 : most]).argmax())
 
 
-def choose_count(score: Callable[[int], float | None], least: int, most: int, likely: int, apart: int) -> int:
+def choose_count(
+    score: Callable[[int], float | None], least: int, most: int, likely: int, apart: int, seen: int | None = None
+) -> int:
     """The number of clusters in the middle of those that may be true, given how well each predicts held-out clues.
 
-    ``score`` is the log-likelihood of the held-out clues, None if no time is left; ``likely`` is the number without
-    clues, ``apart`` the number if all clues are right. The curve is flat around its top, and ragged, as some numbers
-    have a lucky fit: the median of the posterior is closer to the truth than the number with the highest score.
+    ``score`` is the log-likelihood of the held-out clues, None if no time is left; ``likely`` is the number to be taken
+    unless clues say otherwise, and ``apart`` the number if all clues are right. If most clues are labels, ``likely`` is
+    the number of their classes and ``seen`` that without clues. The curve is flat around its top, and ragged, as some
+    numbers have a lucky fit: the median of the posterior is closer to the truth than the number with the highest score.
     """
     found: dict[int, float] = {}
 
@@ -114,9 +126,15 @@ def choose_count(score: Callable[[int], float | None], least: int, most: int, li
     look([likely, least, *LADDER])
     if not found:
         return likely
+    # Further, as long as larger numbers are no worse.
+    while max(found) < most and max(found, key=found.__getitem__) == max(found):
+        before = len(found)
+        look([min(most, ceil(STEP * max(found)))])
+        if len(found) == before:
+            break
     while True:
         before = len(found)
-        middle = _find_middle(found, likely, apart)
+        middle = _find_middle(found, seen or likely, UNNAMED if seen else STRUCTURE, apart)
         look([middle, middle - 1, middle + 1])
         if len(found) == before:
             break
@@ -124,11 +142,11 @@ def choose_count(score: Callable[[int], float | None], least: int, most: int, li
     return likely if gain < CLUED and likely >= apart else middle
 
 
-def _find_middle(found: dict[int, float], likely: int, apart: int) -> int:
+def _find_middle(found: dict[int, float], likely: int, power: float, apart: int) -> int:
     """Median of the posterior; between numbers that were tried, scores are interpolated."""
     tried = sorted(found)
     k = np.arange(tried[0], tried[-1] + 1)
     odds = TEMPER * np.interp(k, tried, [found[one] for one in tried])
-    odds -= FEWER * np.log(k) + STRUCTURE * np.abs(np.log(k / likely)) + WRONG * np.maximum(apart - k, 0)
+    odds -= FEWER * np.log(k) + power * np.abs(np.log(k / likely)) + WRONG * np.maximum(apart - k, 0)
     mass = np.cumsum(np.exp(odds - odds.max()))
     return int(k[np.searchsorted(mass, mass[-1] / 2)])

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
+from scipy.special import logit
 
 from cluewise._typing import Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks
-from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds, select
+from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds
 from cluewise.front._deadline import Deadline
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground, Place, Scores
 from cluewise.front._likelihood import Plan, Regression, soften
 from cluewise.front._starts import Starts, match
+from cluewise.front._trust import find_share
 
 __all__ = [
     "Data",
@@ -47,6 +49,15 @@ fewer are wrong, a clue that fits do not bear out mostly says something that the
 HEEDED = 30
 """Labels that must hold, and so are not held out to compare, from which on other rows follow them. Ten labels of twelve
 development sets: .52 if they do not, .47 if they do; thirty: .55 and .56. Eight pairs: .51 and .57."""
+
+EMBEDDED = 30
+"""Clusters for which clues propagate, at least, to compare numbers of clusters."""
+
+SOURCES = 4
+"""Sources whose clues are tried alone to rate all sources."""
+
+RATED = FIRST._replace(error=0.1)
+"""What sources are compared by."""
 
 GIVEN = FIRST._replace(start="given", error=0.2)
 """From a start that the caller gives, who may have a reason not to follow some clues: these are not believed much."""
@@ -87,6 +98,9 @@ def fit_anew(data: Data, evidence: Evidence, k: int, deadline: Deadline, hard: b
     """Compare plans, and fit the one that is chosen."""
     starts, regression = _prepare(data, evidence, k)
     arranged, numbers = evidence.arrange(data.ground.grain)
+    if able_to_rate(arranged):
+        arranged = _rate_sources(starts, regression, arranged, data.seed)
+        evidence = arranged.take(np.argsort(numbers))
     choice = _choose(starts, regression, arranged, np.random.default_rng(data.seed), deadline, hard)
     right = np.empty(evidence.total)
     plan, rng = choice.plan, np.random.default_rng(data.seed)
@@ -118,13 +132,16 @@ def fit_from(data: Data, evidence: Evidence, k: int, labels: Ints) -> Fitted:
     return Fitted(k, Choice(plan, starts.default, "a start was given"), 0, start, weights, right)
 
 
-def compare_counts(data: Data, evidence: Evidence, folds: list[Fold], most: int) -> Callable[[int], float]:
-    """A function that tells how well k clusters predict held-out clues, for k up to ``most``."""
-    # What depends on clues but not on k is made once.
-    points = [Starts(data.ground, most, data.seed).embed(fold.train) for fold in folds]
-    _, regression = _prepare(data, evidence, most)
+def compare_counts(data: Data, evidence: Evidence, folds: list[Fold], likely: int) -> Callable[[int], float]:
+    """Return a function that tells how well k clusters predict held-out clues; ``likely`` is a probable number."""
+    _, regression = _prepare(data, evidence, likely)
+    # What depends on clues but not on k is made once, for twice as many clusters as before where they do not suffice.
+    points: list[Floats] = []
 
     def score(k: int) -> float:
+        if not points or k > points[0].shape[1]:
+            most = min(max(EMBEDDED, 2 * k), data.ground.m)
+            points[:] = [Starts(data.ground, most, data.seed).embed(fold.train) for fold in folds]
         starts = data.starts.setdefault(k, Starts(data.ground, k, data.seed))
         own = [starts.group(*each) for each in zip(points, (fold.train for fold in folds))]
         return Search(starts, regression.set_count(k), evidence, folds, Deadline(None)).score_count(own)
@@ -135,7 +152,7 @@ def compare_counts(data: Data, evidence: Evidence, folds: list[Fold], most: int)
 def _prepare(data: Data, evidence: Evidence, k: int) -> tuple[Starts, Regression]:
     rng = np.random.default_rng(data.seed)
     starts = data.starts.setdefault(k, Starts(data.ground, k, data.seed))
-    return starts, Regression(data.ground, data.rows, evidence, k, rng)
+    return starts, Regression(data.ground, data.rows, evidence, starts.plain(starts.default), k, rng)
 
 
 def _finish(
@@ -144,14 +161,15 @@ def _finish(
     """The start, and the weights of the last fit; ``right`` is the probability that each clue is right."""
     if not plan.view:
         return starts.find(plan.start, evidence), None
-    if plan.error >= DOUBTFUL:
-        evidence = evidence.heed(_believe(np.clip(right, 1e-6, 1.0), plan.error))
+    error = evidence.find_errors(plan.error)
+    believed = _believe(np.clip(right, 1e-6, 1.0), error)
+    evidence = evidence.heed(np.where(error >= DOUBTFUL, believed, 1.0))
     start = starts.find(plan.start, evidence)
     return start, regression.finish(start, plan, evidence)
 
 
-def _believe(right: Floats, error: float) -> Floats:
-    """Probability that each clue is right, if a share of all clues is wrong and fits say this about each of them."""
+def _believe(right: Floats, error: Floats) -> Floats:
+    """Probability that each clue is right, if it is wrong so often and fits say this about it."""
     return (1 - error) * right / ((1 - error) * right + error * (1 - right))
 
 
@@ -204,18 +222,62 @@ def _choose(
 
 
 def _cross_judge(
-    find: Callable[[Evidence], Ints], regression: Regression, evidence: Evidence, plan: Plan, rng: np.random.Generator
+    find: Callable[[Evidence], Ints],
+    regression: Regression,
+    evidence: Evidence,
+    plan: Plan,
+    rng: np.random.Generator,
+    choose: Callable[[Evidence], Evidence] = lambda train: train,
 ) -> Floats:
-    """Probability that each clue is right by fits that did not see it; 1 for what is not held out."""
+    """Probability that each clue is right by fits that did not see it; 1 for what is not held out.
+
+    ``choose`` takes what fits may see of the other clues.
+    """
     right = np.ones(evidence.total)
     count = min(FOLDS, len(evidence.doubtful))
     for held in divide_clues(evidence, count, rng) if count > 1 else []:
-        mask = select(held, evidence.total)
-        train = evidence.take(~mask)
+        train = choose(evidence.leave_out(held))
         start = find(train)
         weights = regression.fit(start, plan, train, None, STEPS) if plan.view else None
-        right[held] = regression.judge(plan, start, weights, evidence.take(mask), SHARP)
+        right[held] = regression.judge(plan, start, weights, evidence.take(held), SHARP)
     return right
+
+
+def able_to_rate(evidence: Evidence) -> bool:
+    """Whether several sources say something that may be wrong."""
+    return len(np.unique(evidence.sources[evidence.doubtful])) > 1
+
+
+def _rate_sources(starts: Starts, regression: Regression, evidence: Evidence, seed: int) -> Evidence:
+    """The same with log-odds of being wrong for each source, as fits say that did not see its clues.
+
+    Fits to the clues of all sources may know nothing because of one that is mostly wrong. So fits to each of the
+    largest ones alone are tried, too, and those count that predict all clues best.
+    """
+    free = np.isnan(evidence.stated) & np.isin(np.arange(evidence.total), evidence.doubtful)
+    names, counts = np.unique(evidence.sources[free], return_counts=True)
+    large = names[np.argsort(-counts, kind="stable")][:SOURCES]
+    found = []
+    for alone in (None, *large):
+
+        def find(train: Evidence) -> Ints:
+            return starts.find(RATED.start, train)
+
+        def select(train: Evidence, source: Any = alone) -> Evidence:
+            return train if source is None else train.take(np.flatnonzero(train.sources == source))
+
+        right = _cross_judge(find, regression, evidence, RATED, np.random.default_rng(seed), select)
+        usual = find_share(right[free])[0]
+        rated = {name: find_share(right[free & (evidence.sources == name)], usual) for name in names}
+        found.append((sum(score for _, score in rated.values()), usual, rated))
+    _, usual, rated = max(found, key=lambda each: each[0])
+    odds, worth = evidence.odds.copy(), evidence.worth.copy()
+    for name, (share, _) in rated.items():
+        own = free & (evidence.sources == name)
+        odds[own] = logit(share) - logit(usual)
+        worth[own] = (1 - 2 * share) ** 2
+    worth[free] *= free.sum() / worth[free].sum()
+    return evidence._replace(odds=odds, worth=worth)
 
 
 def _recall(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from cluewise._typing import Floats, Ints
+from cluewise.front._background import Background
 from cluewise.front._evidence import Evidence
 from cluewise.front._ground import Ground
 from cluewise.kernels.likelihood import charge_clues, softmax
@@ -25,6 +26,9 @@ ANCHORS = 500
 
 SMOOTH = 0.1
 """Share of a start that is spread over all clusters: no start is taken as certain."""
+
+JUDGED = 0.02
+"""The same where a start is judged as it is."""
 
 LAST = 150
 """Steps of the last fit."""
@@ -54,14 +58,21 @@ def soften(labels: Ints, k: int, smooth: float = SMOOTH) -> Floats:
 
 
 class Regression:
-    """Fits to parts of the same evidence: features of the rows that it mentions are made once."""
+    """Fits to parts of the same evidence: features of the rows that it mentions are made once.
 
-    def __init__(self, ground: Ground, rows: Floats, evidence: Evidence, k: int, rng: np.random.Generator) -> None:
+    ``clusters`` are clusters of the grains without clues.
+    """
+
+    def __init__(
+        self, ground: Ground, rows: Floats, evidence: Evidence, clusters: Ints, k: int, rng: np.random.Generator
+    ) -> None:
         mass = ground.sizes / ground.sizes.sum()
         count = min(ANCHORS, int(np.count_nonzero(mass)))
         self._anchors = np.sort(rng.choice(ground.m, count, replace=False, p=mass))
         self._rows = np.unique(np.concatenate([evidence.ends.ravel(), evidence.labeled]))
         self.k = k
+        known = evidence.arrange(ground.grain)[0].renumber(ground.grain)
+        self.background = Background(ground.centers, self._anchors, clusters[self._anchors], known, rng)
         self._grain = ground.grain[self._rows]
         place = ground.look_up(self._rows)
         self._features: dict[str, Floats] = {}
@@ -83,14 +94,20 @@ class Regression:
         anchors = np.arange(len(self._anchors))
         known = evidence.find_in(self._rows, len(anchors))
         slope = np.empty((len(F), k), dtype=np.float32)
+        m, error = len(known.ends), known.find_errors(plan.error)
+        weight, label_weight, pair_error, label_error = known.weights[:m], known.weights[m:], error[:m], error[m:]
+
+        rate, wrong = float(label_weight.sum()), float(label_error.mean()) if m < known.total else 0.0
 
         def charge(flat: Floats) -> tuple[float, Floats]:
             weights = flat.reshape(F.shape[1], k)
             P = F @ weights.astype(np.float32)
             softmax(P)
-            value = charge_clues(
-                P, anchors, pull, known.ends, known.is_must, known.weight, known.labeled, known.classes,
-                known.label_weight, plan.error, slope,
+            slope[:] = 0
+            value = self.background.charge_labels(P[: len(anchors)], rate, wrong, slope[: len(anchors)])
+            value += charge_clues(
+                P, anchors, pull, known.ends, known.is_must, weight, pair_error, known.labeled, known.classes,
+                label_weight, label_error, slope,
             )  # fmt: skip
             return value + plan.ridge / 2 * float(flat @ flat), (F.T @ slope + plan.ridge * weights).ravel()
 
@@ -107,14 +124,24 @@ class Regression:
         return self.fit(start, plan, evidence, weights, LAST)
 
     def judge(
-        self, plan: Plan, start: Ints, weights: Floats | None, evidence: Evidence, smooth: float = SMOOTH
+        self, plan: Plan, start: Ints, weights: Floats | None, evidence: Evidence, smooth: float = JUDGED
     ) -> Floats:
         """Probability that each pair, then each label, is right, by a fit (or by the start, without weights)."""
-        if weights is None:
-            P = soften(start[self._grain], self.k, smooth)
-        else:
-            P = self._features[plan.view][len(self._anchors) :] @ weights
-            softmax(P)
+        P = self._predict(plan, start, weights, smooth, tied=True)
         known = evidence.find_in(self._rows)
         same = np.einsum("ij,ij->i", P[known.ends[:, 0]], P[known.ends[:, 1]])
         return np.concatenate([np.where(known.is_must, same, 1 - same), P[known.labeled, known.classes]])
+
+    def expect(self, plan: Plan, start: Ints, weights: Floats | None) -> Floats:
+        """Probabilities of the anchors, by a fit or by the start."""
+        return self._predict(plan, start, weights, JUDGED, tied=False)
+
+    def _predict(self, plan: Plan, start: Ints, weights: Floats | None, smooth: float, *, tied: bool) -> Floats:
+        """Probabilities of the rows that clues mention, or of the anchors."""
+        if weights is None:
+            return soften(start[self._grain if tied else self._anchors], self.k, smooth)
+        count = len(self._anchors)
+        F = self._features[plan.view]
+        P = (F[count:] if tied else F[:count]) @ weights
+        softmax(P)
+        return P

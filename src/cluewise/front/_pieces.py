@@ -49,11 +49,12 @@ def join_pieces(ground: Ground, piece: Ints, known: Evidence, start: Ints, k: in
     scale = np.sqrt(np.where(edges > 0, edges, 1.0))
     pairs = NEAR * shared / scale / scale[:, None]
     ends = piece[known.ends]
-    signed = np.where(known.is_must, known.weight, -known.weight)
+    weight, label_weight = known.weigh_for_starts()
+    signed = np.where(known.is_must, weight, -weight)
     np.add.at(pairs, (ends[:, 0], ends[:, 1]), signed)
     np.add.at(pairs, (ends[:, 1], ends[:, 0]), signed)
     votes = np.zeros((q, k))
-    np.add.at(votes, (piece[known.labeled], known.classes), known.label_weight)
+    np.add.at(votes, (piece[known.labeled], known.classes), label_weight)
     mass = np.zeros((q, k))
     np.add.at(mass, (piece, start), ground.sizes)
     best, top, wanted = start, -np.inf, len(np.unique(start))

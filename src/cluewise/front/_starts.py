@@ -228,7 +228,8 @@ class Starts:
         """Links between grains by their net weight, and the most frequent label of each grain."""
         m = self._ground.m
         first, second = known.ends.T
-        signed = np.where(known.is_must, known.weight, -known.weight)
+        weight, _ = known.weigh_for_starts()
+        signed = np.where(known.is_must, weight, -weight)
         links = (
             coo_array((signed, (np.minimum(first, second), np.maximum(first, second))), shape=(m, m)).tocsr().tocoo()
         )
@@ -249,7 +250,7 @@ class Starts:
     def _count_votes(self, known: Evidence) -> Floats:
         """Weight of the labels of each class on each grain."""
         votes = np.zeros((self._ground.m, self.k))
-        np.add.at(votes, (known.labeled, known.classes), known.label_weight)
+        np.add.at(votes, (known.labeled, known.classes), known.weigh_for_starts()[1])
         return votes
 
     def _spread_labels(self, known: Evidence) -> Ints:
@@ -312,7 +313,7 @@ def match(start: Ints, evidence: Evidence, grain: Ints, k: int) -> Ints:
     if not len(evidence.labeled):
         return start
     count = np.zeros((k, k))
-    np.add.at(count, (start[grain[evidence.labeled]], evidence.classes), evidence.label_weight)
+    np.add.at(count, (start[grain[evidence.labeled]], evidence.classes), evidence.weigh_for_starts()[1])
     old, new = linear_sum_assignment(count, maximize=True)
     number = np.empty(k, dtype=np.int64)
     number[old] = new

@@ -12,7 +12,7 @@ from cluewise.clues import Clues
 from cluewise.clues.words import find_origin
 from cluewise.core.probability.doubt import calibrated
 
-__all__ = ["doubt_labels", "doubt_links", "rate_sources"]
+__all__ = ["doubt_labels", "doubt_links", "find_share", "rate_sources"]
 
 PRIOR = (1.0, 9.0)
 """Wrong and right labels that are taken to have been seen before."""
@@ -91,6 +91,19 @@ def rate_sources(clues: Clues, doubt: Floats, right: Floats, label_doubt: Floats
 def _find_origins(sources: Any) -> Any:
     """Where clues come from, without the lines of files."""
     return np.array([find_origin(str(source)) for source in sources])
+
+
+def find_share(right: Floats, usual: float = 0.1, believed: float = 10.0) -> tuple[float, float]:
+    """Share of some clues that is wrong, by how probable fits take each to be right, and how likely that makes them.
+
+    ``usual`` is the share that is believed before, as strongly as if so many clues had been seen.
+    """
+    likely = np.clip(right[:: len(right) // SAMPLE + 1], 1e-6, 1 - 1e-6)
+    score = np.array([np.log((1 - wrong) * likely + wrong * (1 - likely)).sum() for wrong in WRONG])
+    weight = np.abs(2 * likely - 1) ** SURE
+    sure = np.array([weight @ np.log((1 - wrong) * likely + wrong * (1 - likely)) for wrong in WRONG])
+    sure += believed * (usual * np.log(WRONG) + (1 - usual) * np.log(1 - WRONG))
+    return float(softmax(sure) @ WRONG), float(score.max())
 
 
 def _find_share(doubt: Floats, right: Floats) -> float:

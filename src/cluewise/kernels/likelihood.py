@@ -41,18 +41,19 @@ def charge_clues(
     ends: Ints,
     is_must: Bools,
     weight: Floats,
+    error: Floats,
     labeled: Ints,
     classes: Ints,
     label_weight: Floats,
-    error: float,
+    label_error: Floats,
     slope: Floats,
 ) -> float:
     """Negative log-likelihood of the clues plus the pull; ``slope`` gets its derivative by the scores before `softmax`.
 
-    ``pull[a, c]`` is what log P[anchors[a], c] counts; ``ends`` and ``labeled`` are rows of P.
+    ``pull[a, c]`` is what log P[anchors[a], c] counts; ``ends`` and ``labeled`` are rows of P. Before, ``slope`` has
+    the derivative by P of whatever else is charged.
     """
     k = P.shape[1]
-    slope[:] = 0
     value = 0.0
     for a in range(len(anchors)):
         i = anchors[a]
@@ -64,9 +65,10 @@ def charge_clues(
         same = 0.0
         for c in range(k):
             same += P[i, c] * P[j, c]
-        likely = error + (1 - 2 * error) * (same if is_must[e] else 1 - same)
+        sure = 1 - 2 * error[e]
+        likely = error[e] + sure * (same if is_must[e] else 1 - same)
         value -= weight[e] * log(likely + TINY)
-        rate = weight[e] * (1 - 2 * error) / (likely + TINY)
+        rate = weight[e] * sure / (likely + TINY)
         if is_must[e]:
             rate = -rate
         for c in range(k):
@@ -74,9 +76,9 @@ def charge_clues(
             slope[j, c] += rate * P[i, c]
     for t in range(len(labeled)):
         i, c = labeled[t], classes[t]
-        likely = error / k + (1 - error) * P[i, c]
+        likely = label_error[t] / k + (1 - label_error[t]) * P[i, c]
         value -= label_weight[t] * log(likely + TINY)
-        slope[i, c] -= label_weight[t] * (1 - error) / (likely + TINY)
+        slope[i, c] -= label_weight[t] * (1 - label_error[t]) / (likely + TINY)
     for i in range(P.shape[0]):
         mean = 0.0
         for c in range(k):
