@@ -138,3 +138,6 @@ def law_sparse_is_dense(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> No
         assert_same(dense, sparse, f"{kind.__name__}")
         if estimator.card.predicts:
             assert (sparse.predict(kind(X)) == dense.predict(X)).all(), f"predict differs for {kind.__name__}."
+    wide = csr_array(holes)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert_same(dense, fit(clone(model), wide, known), "csr_array with 64-bit indices")
