@@ -31,6 +31,7 @@ __all__ = [
     "count_rows",
     "generator",
     "map_new_chunks",
+    "seed_steps",
     "send_rows",
     "warn_of_ignored",
 ]
@@ -237,6 +238,16 @@ def _not_a_table(X: Any) -> str | None:
                     "cluewise.Rows makes numbers of any table."
                 )
     return None
+
+
+def seed_steps(random_state: Any, *steps: Any) -> None:
+    """Draw every ``random_state`` among the parameters of some steps from one; with None, they keep their own."""
+    if random_state is None:
+        return
+    rng = generator(random_state)
+    for step in steps:
+        names = sorted(name for name in step.get_params() if name.rpartition("__")[2] == "random_state")
+        step.set_params(**{name: int(rng.integers(2**31)) for name in names})
 
 
 def generator(random_state: Any) -> np.random.Generator:
