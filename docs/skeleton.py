@@ -177,6 +177,8 @@ class PricedLabels(CentroidClusterer):
         rows, classes = problem.rows, problem.shared
         start = State(assign.no_labels(rows.n), first_centers(problem, self.init, classes))
         move = partial(step, rows=rows, classes=classes, penalty=float(self.penalty), total=problem.total)
+        # [`tol` stops the loop as in scikit-learn's k-means, by the centers of the state. Afterwards the base class
+        # assigns the rows that no clue mentions to the final centers; `_find_free` says which they are.]
         # [The last argument is the rise of the objective that rounding may cause, in proportion to what is added up.]
         most = problem.total + self.penalty * rows.mass
         return loop.run(move, start, problem.limits, centers.rounding(rows, most))

@@ -22,6 +22,11 @@ ENTRIES = {
     "max_iter": "max_iter : int, default=@\n    Maximum number of iterations of one start.",
     "tol": (
         "tol : float, default=1e-4\n"
+        "    The iterations have converged when centers move less: bound on the sum of the squared distances they\n"
+        "    move, relative to the mean variance of the columns of X, as in scikit-learn's k-means."
+    ),
+    "relative_tol": (
+        "tol : float, default=1e-4\n"
         "    Relative change of the objective below which the iterations have converged and stop."
     ),
     "n_init": "n_init : int, default=@\n    Number of starts; the one with the lowest objective is kept.",
@@ -304,6 +309,7 @@ ENTRIES = {
 # Entries that often come together, as one.
 BLOCKS = {
     "max_iter_tol_random_state": ("max_iter", "tol", "random_state"),
+    "max_iter_relative_tol_random_state": ("max_iter", "relative_tol", "random_state"),
     "clusters_": ("labels_", "cluster_centers_", "n_clusters_"),
     "iterations_": ("trace_", "n_iter_"),
     "broken_links_": ("margin_", "broken_", "broken_cost_"),

@@ -299,14 +299,14 @@ def test_ten_starts_and_given_centers_are_one():
 
 
 def test_an_empty_cluster_takes_a_row_without_clues():
-    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
+    X = np.array([[0.0], [1.5], [2.0], [10.0], [11.0]])
     start = [[0.0], [10.5], [500.0]]
     clues = np.array([-1, -1, 0, 1, 1])
     model = PartitionKMeans(3, trust=1.0, init=start, max_iter=1).fit(X, clues=clues)
     assert model.labels_.tolist() == [0, 2, 0, 1, 1]  # row 2 lies farther out, but is labeled
     with pytest.warns(UserWarning, match="only 2 of 3 clusters have rows"):
         model = PartitionKMeans(3, trust=1.0, init=start, max_iter=1).fit(X, clues=[0, 0, 0, 1, 1])
-    np.testing.assert_allclose(model.cluster_centers_.ravel(), [1, 10.5, 500])
+    np.testing.assert_allclose(model.cluster_centers_.ravel(), [3.5 / 3, 10.5, 500])
 
 
 def test_as_many_clusters_as_rows_cost_nothing():

@@ -52,11 +52,12 @@ def test_is_kmeans_from_the_seed_means(case):
     assert model.objective_ == pytest.approx(plain.inertia_)
 
 
-def test_complete_and_right_labels_need_one_iteration_and_one_to_see_it():
+def test_complete_and_right_labels_need_one_iteration_and_without_tolerance_one_to_see_it():
     fixed = SeededKMeans(2, random_state=0).fit(A8).labels_
-    model = SeededKMeans(2).fit(A8, clues=fixed)
-    assert model.n_iter_ == 2
-    np.testing.assert_array_equal(model.labels_, fixed)
+    for tol, iterations in ((1e-4, 1), (0, 2)):
+        model = SeededKMeans(2, tol=tol).fit(A8, clues=fixed)
+        assert model.n_iter_ == iterations
+        np.testing.assert_array_equal(model.labels_, fixed)
 
 
 def test_fewer_classes_than_clusters():
@@ -109,7 +110,8 @@ def test_too_many_classes():
 def test_a_slice_may_have_lost_classes():
     """Three classes, but the rows at hand show only two of them: that fits into two clusters."""
     clues = Clues(9, labels=["a", "b", "c"] + [None] * 6)[np.array([0, 2, 3, 4, 5, 6, 7, 8])]
-    model = SeededKMeans(2, max_iter=1).fit(A8, clues=clues)
+    X = A8[[0, 4, 1, 2, 3, 5, 6, 7]]  # the two labeled rows are far apart
+    model = SeededKMeans(2, max_iter=1).fit(X, clues=clues)
     assert model.labels_[:2].tolist() == [0, 1]
 
 

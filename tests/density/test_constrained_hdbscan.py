@@ -180,6 +180,8 @@ def test_no_other_choice_is_better(seed, n, trust, root, min_samples):
         labels = np.full(n, -1)
         for c in chosen:
             labels[sorted(inside[c])] = c
+        if tree.size - 1 in chosen:
+            labels[~tree.core] = -1
         return labels
 
     found = worth(model.labels_, model.stability_.sum())
@@ -249,6 +251,32 @@ def test_without_clues_it_is_hdbscan(seed, n, d, size, mixed):
     theirs = HDBSCAN(min_cluster_size=size, min_samples=1, copy=True).fit(X)
     ours = ConstrainedHDBSCAN(size, min_samples=1, trust=0.5 if mixed else 1.0).fit(X)
     assert renumbered(ours.labels_) == renumbered(theirs.labels_)
+
+
+@given(seeds, st.integers(10, 120), st.integers(1, 3), st.integers(2, 9), st.integers(1, 3))
+def test_a_single_cluster_is_that_of_hdbscan(seed, n, d, size, groups):
+    """Where the root is chosen, the rows that leave it before the others are noise."""
+    X, _ = make_blobs(n, d, centers=groups, random_state=seed)
+    theirs = HDBSCAN(min_cluster_size=size, min_samples=1, allow_single_cluster=True, copy=True).fit(X)
+    ours = ConstrainedHDBSCAN(size, min_samples=1, allow_single_cluster=True).fit(X)
+    assert renumbered(ours.labels_) == renumbered(theirs.labels_)
+
+
+def test_a_single_cluster_has_noise():
+    """One group and two rows far from it: what is left of the root when the last rows leave it is the cluster."""
+    X = np.array([0, 1, 2, 3, 4, 40, 90.0])[:, None]
+    model = ConstrainedHDBSCAN(3, min_samples=1, allow_single_cluster=True)
+    assert model.fit(X).labels_.tolist() == [0, 0, 0, 0, 0, -1, -1]
+    clues = Clues(7, must=[(0, 1), (0, 6)], cannot=[(2, 5), (3, 4)])
+    assert model.fit(X, clues=clues).labels_.tolist() == [0, 0, 0, 0, 0, -1, -1]
+    assert model.objective_ == pytest.approx(-0.5)  # (0, 1) and (2, 5) hold
+    assert model.broken_ == Clues(7, must=[(0, 6)], cannot=[(3, 4)])
+
+
+def test_more_samples_than_rows():
+    with pytest.raises(ValueError, match=r"min_samples=8 is larger than the number of rows, n_samples=7\."):
+        ConstrainedHDBSCAN(3, min_samples=8).fit(LINE[:7])
+    assert (ConstrainedHDBSCAN(3, min_samples=7).fit(LINE[:7]).labels_ >= -1).all()
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -223,3 +223,14 @@ CHECKS = [case for case in _checks.args[1] if "array_api" not in str(getattr(cas
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_one_seed_for_both_steps():
+    chain = RCA().then(make_pipeline(StandardScaler(), KMeans(3, init="random", n_init=1)), random_state=3)
+    first, again = (clone(chain).fit(X, clues=CLUES) for _ in range(2))
+    np.testing.assert_array_equal(first.labels_, again.labels_)
+    seeds = [clone(chain).set_params(random_state=s).fit(X, clues=CLUES) for s in range(2)]
+    drawn = {one.clusterer_[-1].random_state for one in seeds}
+    assert len(drawn) == 2
+    assert chain.clusterer[-1].random_state is None
+    assert RCA().then(kmeans()).fit(X, clues=CLUES).clusterer_.random_state == 0

@@ -229,7 +229,21 @@ def test_clone_and_fit_transform():
     grains = clone(Grains(7, random_state=1))
     assert grains.get_params() == {"n_grains": 7, "device": None, "random_state": 1}
     assert_array_equal(grains.fit_transform(BLOBS), grains.labels_)
-    assert not hasattr(grains, "set_output")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_output_in_frames(kind):
+    grains = Grains(7, random_state=1).set_output(transform=kind)
+    frame = grains.fit_transform(BLOBS)
+    assert list(frame.columns) == grains.get_feature_names_out().tolist() == ["grain"]
+    assert_array_equal(np.asarray(frame["grain"]), grains.labels_)
+    assert_array_equal(np.asarray(grains.transform(BLOBS[:9])["grain"]), grains.labels_[:9])
+    assert grains.set_output(transform="default").transform(BLOBS[:9]).shape == (9,)
+
+
+def test_names_of_columns_need_a_fit():
+    with pytest.raises(NotFittedError):
+        Grains().get_feature_names_out()
 
 
 ORDER = dict.fromkeys(

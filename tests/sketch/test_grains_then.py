@@ -397,3 +397,25 @@ CHECKS = [case for case in _checks.args[1] if "array_api" not in str(getattr(cas
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+# --- seeds ----------------------------------------------------------------------------------------------------------
+
+
+def test_one_seed_for_both_steps():
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    chain = Grains(50).then(cw.PCKMeans(4, init="random", n_init=1), random_state=3)
+    assert chain.get_params()["random_state"] == 3
+    first, again = clone(chain).fit(X), clone(chain).fit(X)
+    assert_array_equal(first.labels_, again.labels_)
+    assert_array_equal(first.grains_.centers_, again.grains_.centers_)
+    assert (first.grains_.centers_ != clone(chain).set_params(random_state=4).fit(X).grains_.centers_).any()
+    assert (chain.grains.random_state, chain.clusterer.random_state) == (None, None)  # parameters stay as they are
+    assert_array_equal(clone(first).fit(X).refit(X).labels_, first.labels_)
+
+
+def test_without_it_each_step_has_its_own():
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    chain = Grains(50, random_state=1).then(cw.PCKMeans(4, random_state=2)).fit(X)
+    assert (chain.grains_.random_state, chain.clusterer_.random_state) == (1, 2)
+    assert_array_equal(chain.grains_.labels_, Grains(50, random_state=1).fit(X).labels_)

@@ -12,6 +12,7 @@ from cluewise.base._input import (
     count_rows,
     generator,
     map_new_chunks,
+    seed_steps,
     send_rows,
     warn_of_ignored,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "generator",
     "map_new_chunks",
     "new_rows",
+    "seed_steps",
     "send_rows",
     "warn_of_ignored",
 ]

@@ -62,7 +62,7 @@ class Card:
     plain : {"k-means", ""}
         What the method is without clues: scikit-learn's ``KMeans``, or a method of its own.
     means : bool
-        Whether ``cluster_centers_`` are the means of the clusters.
+        Whether ``cluster_centers_`` are the means of the clusters when a fit has converged.
     time_rows, time_columns : {"linear", "square"}
         How time grows with the number of rows and of columns, logarithms aside, with default parameters.
     memory : {"rows", "pairs", "square"}

@@ -9,7 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._elsewhere import is_elsewhere
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.base._clusterer import Attributes, Clusterer, Problem
 from cluewise.base._input import checked_data, map_new_chunks
 from cluewise.core import assign, centers, loop
@@ -46,6 +46,26 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         self.tol = tol
         self.random_state = random_state
 
+    def _find_free(self, problem: Problem) -> Bools:
+        """Mask of the rows that go to the nearest center: those without clues, and none within bounds on sizes."""
+        free = np.full(problem.rows.n, problem.clues.sizes is None)
+        free[problem.clues.tied] = False
+        return free
+
+    def _settle(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
+        rows, state, free = problem.rows, best.state, self._find_free(problem)
+        at = self._publish_centers(rows, state).astype(np.float64) - rows.shift  # as `predict` sees them
+        found = np.where(free, assign.find_nearest(rows, at), state.labels)
+        settled = state if np.array_equal(found, state.labels) else state._replace(labels=found)
+        if rows.crowd is not None:
+            rows.crowd.placed = state.placed
+            rows.crowd.place(at)
+            settled = settled._replace(placed=rows.placed)
+        return best if settled is state else best.settle(settled, self._evaluate(problem, settled)["objective_"])
+
+    def _publish_centers(self, rows: Rows, state: Any) -> Floats:
+        return (state.centers + rows.shift).astype(rows.dtype)
+
     def _evaluate(self, problem: Problem, state: Any) -> Attributes:
         """The objective of a state and its published parts, computed independently of the loop."""
         return {"objective_": centers.distortion(problem.rows, state.centers, state.labels)}
@@ -53,7 +73,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
         rows = problem.rows
         found = super()._state_attributes(problem, state, trace)
-        return found | {"cluster_centers_": (state.centers + rows.shift).astype(rows.dtype)}
+        return found | {"cluster_centers_": self._publish_centers(rows, state)}
 
     def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
         found = super()._attributes(problem, result) | self._evaluate(problem, result.state)

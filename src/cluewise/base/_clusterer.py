@@ -262,16 +262,21 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         callbacks = getattr(self, "_skl_callbacks", ())
         with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
             rows = split_rows(X, known.tied) if in_chunks else rows_of(X, weight)
-            limits = loop.Limits(self.max_iter, getattr(self, "tol", 0.0), progress)
-            problem = Problem(rows, known, self.n_clusters, centers.scatter(rows), limits, rng)
+            total = centers.scatter(rows)
+            limits = loop.Limits(self.max_iter, getattr(self, "tol", 0.0), progress, self._find_drift(rows, total))
+            problem = Problem(rows, known, self.n_clusters, total, limits, rng)
             if in_chunks:
                 problem = problem._replace(clues=known[known.tied], every=known)
             try:
                 problem = problem._replace(shared=self._prepare(problem))
                 best = self._finish(problem, self._best_start(problem, progress))
+                best = self._settle(problem, best)
             except KeyboardInterrupt:
                 if progress.last is not None:
-                    self._write(self._state_attributes(problem, *progress.last))
+                    last = loop.Result(*progress.last, False)
+                    if rows.crowd is None:  # otherwise it takes long, and the user wants to stop
+                        last = self._settle(problem, last)
+                    self._write(self._state_attributes(problem, last.state, last.trace))
                 raise
             results = self._attributes(problem, best)
             self._write(results)
@@ -308,6 +313,16 @@ class Clusterer(FitPredictMixin, ClueEstimator):
     def _finish(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
         """Improve the best start further, where a method can."""
         return best
+
+    def _settle(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
+        """Assign rows without clues once more, as `predict` does, because centers have moved since the last time."""
+        return best
+
+    def _find_drift(self, rows: Rows, total: float) -> float | None:
+        """How far centers may move in the last iteration, by ``tol`` as in scikit-learn's k-means, for its variants."""
+        if self.card.plain != "k-means" or not hasattr(self, "tol"):
+            return None
+        return self.tol * centers.mean_variance(rows, total) if self.tol else 0.0
 
     def _prepare(self, problem: Problem) -> Any:
         """Compute what all starts share, such as a view of the clues."""

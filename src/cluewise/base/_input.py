@@ -31,9 +31,13 @@ __all__ = [
     "count_rows",
     "generator",
     "map_new_chunks",
+    "seed_steps",
     "send_rows",
     "warn_of_ignored",
 ]
+
+
+_MOST_INDEX = np.iinfo(np.int32).max
 
 
 def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
@@ -45,7 +49,7 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
     try:
         X = validate_data(
             estimator,
-            X,
+            _narrow_indices(X) if sparse else X,
             reset=reset,
             accept_sparse="csr" if sparse else False,
             dtype=[np.float64, np.float32],
@@ -64,6 +68,23 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
     # New rows may all be zero, for example at the mean of centered training rows.
     require_squares(size, X.dtype, "X", small=reset)
     return X
+
+
+def _narrow_indices(X: Any) -> Any:
+    """A sparse matrix as CSR with 32-bit indices if it has wider ones and they fit; anything else as it is.
+
+    Graphs of neighbors and files of scikit-learn often have 64-bit indices; the kernels count in 32 bits.
+    """
+    from scipy.sparse import issparse
+
+    if not issparse(X) or X.ndim != 2 or X.format not in ("csr", "csc", "coo", "bsr"):
+        return X
+    wide = any(part.dtype.itemsize > 4 for part in (X.coords if X.format == "coo" else (X.indices, X.indptr)))
+    if not wide or max(*X.shape, X.nnz) > _MOST_INDEX:
+        return X
+    rows = X.tocsr()
+    indices, indptr = (part.astype(np.int32, copy=False) for part in (rows.indices, rows.indptr))
+    return type(rows)((rows.data, indices, indptr), shape=rows.shape)
 
 
 def count_rows(estimator: Any, X: Any, clues: Any) -> int:
@@ -217,6 +238,16 @@ def _not_a_table(X: Any) -> str | None:
                     "cluewise.Rows makes numbers of any table."
                 )
     return None
+
+
+def seed_steps(random_state: Any, *steps: Any) -> None:
+    """Draw every ``random_state`` among the parameters of some steps from one; with None, they keep their own."""
+    if random_state is None:
+        return
+    rng = generator(random_state)
+    for step in steps:
+        names = sorted(name for name in step.get_params() if name.rpartition("__")[2] == "random_state")
+        step.set_params(**{name: int(rng.integers(2**31)) for name in names})
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -199,20 +199,23 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstim
             out[part] = metric.distances(A[part].astype(dtype) - B[part], self.components_)
         return out
 
-    def then(self, clusterer: Any) -> MetricThen:
+    def then(self, clusterer: Any, random_state: Any = None) -> MetricThen:
         """Chain this metric and a clusterer of the transformed rows into one estimator.
 
         Parameters
         ----------
         clusterer : estimator
             Any clusterer; if its ``fit`` accepts clues, it gets them, too.
+        random_state : int, numpy Generator or RandomState, default=None
+            Seed from which those of both steps are drawn. None: each step uses its own ``random_state``.
 
         Returns
         -------
         MetricThen
-            A clusterer with the parameters ``metric`` and ``clusterer``; ``fit(X, clues=...)`` fits copies of both.
+            A clusterer with the parameters ``metric``, ``clusterer`` and ``random_state``; ``fit(X, clues=...)`` fits
+            copies of both.
         """
-        return MetricThen(self, clusterer)
+        return MetricThen(self, clusterer, random_state)
 
     @property
     def _n_features_out(self) -> int:

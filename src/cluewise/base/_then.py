@@ -13,7 +13,7 @@ from cluewise._dask import is_dask
 from cluewise._docs import documented
 from cluewise._elsewhere import is_elsewhere
 from cluewise.base._clusterer import FitPredictMixin
-from cluewise.base._input import as_clues, warn_of_ignored
+from cluewise.base._input import as_clues, seed_steps, warn_of_ignored
 from cluewise.clues import Clues
 from cluewise.exceptions import UnusedClueWarning
 from cluewise.metrics import broken
@@ -46,6 +46,8 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         A transformer that learns from clues, such as ``RCA()``.
     clusterer : estimator
         Any clusterer with ``fit_predict``.
+    random_state : int, numpy Generator or RandomState, default=None
+        Seed from which those of both steps are drawn. None: each step uses its own ``random_state``.
 
     Attributes
     ----------
@@ -79,9 +81,10 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
 
     __metadata_request__fit = {"clues": True}
 
-    def __init__(self, metric: Any, clusterer: Any) -> None:
+    def __init__(self, metric: Any, clusterer: Any, random_state: Any = None) -> None:
         self.metric = metric
         self.clusterer = clusterer
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
         """Fit the metric, then the clusterer on the transformed rows.
@@ -103,6 +106,7 @@ class MetricThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         metric, clusterer = clone(self.metric), clone(self.clusterer)
         if not hasattr(clusterer, "fit_predict"):
             raise TypeError(f"clusterer={clusterer!r} has no fit_predict.")
+        seed_steps(self.random_state, metric, clusterer)
         if sample_weight is not None and not has_fit_parameter(clusterer, "sample_weight"):
             raise ValueError(f"{type(clusterer).__name__} does not accept sample_weight.")
         accepts = has_fit_parameter(clusterer, "clues")

@@ -370,20 +370,23 @@ class DistBoost(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstimator
         out += 0.5
         return np.clip(out, 0, 1, out=out)  # rounding may exceed the bounds, and many methods reject negative distances
 
-    def then(self, clusterer: Any) -> MetricThen:
+    def then(self, clusterer: Any, random_state: Any = None) -> MetricThen:
         """Chain this estimator with a clusterer that takes distances.
 
         Parameters
         ----------
         clusterer : estimator
             A clusterer that takes a square matrix of distances, for example ``DBSCAN(metric="precomputed")``.
+        random_state : int, numpy Generator or RandomState, default=None
+            Seed from which those of both steps are drawn. None: each step uses its own ``random_state``.
 
         Returns
         -------
         MetricThen
-            A clusterer with the parameters ``metric`` and ``clusterer``; ``fit(X, clues=...)`` fits clones of both.
+            A clusterer with the parameters ``metric``, ``clusterer`` and ``random_state``; ``fit(X, clues=...)`` fits
+            clones of both.
         """
-        return MetricThen(self, clusterer)
+        return MetricThen(self, clusterer, random_state)
 
     @property
     def _n_features_out(self) -> int:

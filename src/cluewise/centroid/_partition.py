@@ -245,6 +245,9 @@ class PartitionKMeans(CentroidClusterer):
         weighty = problem.total + rows.mass * sum(side.weight for side in sides)
         return loop.run(move, state, problem.limits, centers.rounding(rows, weighty))
 
+    def _find_free(self, problem: Problem) -> Bools:
+        return super()._find_free(problem) & (not self._columns)  # categories are known of all rows
+
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
         rows, sides = problem.rows, self._sides(problem.clues)
         each = [side.weight * label_cost(rows, side, state.labels, share) for side, share in zip(sides, state.shares)]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from cluewise._typing import Ints
+import numpy as np
+
+from cluewise._typing import Bools, Ints
 from cluewise.base import Card, CentroidClusterer, Problem
 from cluewise.centroid._starts import all_labelled, label_centers, labelled_rows
 from cluewise.core import assign, centers, lloyd, loop
@@ -85,6 +87,9 @@ class SeededKMeans(CentroidClusterer):
 
     def _n_starts(self, problem: Problem) -> int:
         return 1 if all_labelled(problem.shared, problem.k) else super()._n_starts(problem)
+
+    def _find_free(self, problem: Problem) -> Bools:
+        return np.ones(problem.rows.n, dtype=bool)  # labels are forgotten after the start
 
     def _solve(self, problem: Problem) -> loop.Result[lloyd.State]:
         rows = problem.rows

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._typing import Floats
 from cluewise.checks._examples import move_clues
@@ -26,11 +28,23 @@ __all__ = [
 
 
 def law_no_clues_is_kmeans(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Without clues the result is that of scikit-learn's k-means from the same start."""
+    """Without clues the result is that of scikit-learn's k-means from the same start, and with the same ``tol``."""
     model = fix_start(estimator, X, rng, max_iter=1000)
-    plain = KMeans(model.n_clusters, init=model.init, n_init=1, tol=0, max_iter=1000, algorithm="lloyd").fit(X)
-    for nothing in (None, Clues(len(X)), np.full(len(X), -1)):
-        assert_same(plain, fit(clone(model), X, nothing), f"clues={nothing!r} instead of k-means")
+    _compare_with_kmeans(model, X, (None, Clues(len(X)), np.full(len(X), -1)))
+    if hasattr(model, "tol"):
+        for tol, max_iter in ((1e-4, 1000), (0.05, 1000), (0.0, 2)):
+            _compare_with_kmeans(copy_with(model, tol=tol, max_iter=max_iter), X, (None,))
+
+
+def _compare_with_kmeans(model: Any, X: Floats, nothing: tuple[Any, ...]) -> None:
+    tol = getattr(model, "tol", 0.0)
+    plain = KMeans(model.n_clusters, init=model.init, n_init=1, tol=tol, max_iter=model.max_iter, algorithm="lloyd")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        expected = plain.fit(X)
+    for given in nothing:
+        what = f"clues={given!r} with tol={tol} and max_iter={model.max_iter} instead of k-means"
+        assert_same(expected, fit(clone(model), X, given), what)
 
 
 def law_clues_are_enough(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
@@ -124,3 +138,6 @@ def law_sparse_is_dense(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> No
         assert_same(dense, sparse, f"{kind.__name__}")
         if estimator.card.predicts:
             assert (sparse.predict(kind(X)) == dense.predict(X)).all(), f"predict differs for {kind.__name__}."
+    wide = csr_array(holes)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert_same(dense, fit(clone(model), wide, known), "csr_array with 64-bit indices")

@@ -17,6 +17,7 @@ __all__ = [
     "law_centers_are_means",
     "law_doubts_are_probabilities",
     "law_labels_are_clusters",
+    "law_labels_are_predictions",
     "law_nothing_is_missing",
     "law_objective_never_rises",
     "law_prediction_knows_its_rows",
@@ -83,19 +84,33 @@ def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng)
 
 
 def law_centers_are_means(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
-    """Each center is the (weighted) mean of the rows of its cluster."""
+    """Each center is the (weighted) mean of the rows of its cluster, when a fit has converged."""
     known = select_clues(estimator, clues)
     weights = [None, rng.uniform(0.5, 2, size=len(X))] if estimator.card.weights else [None]
     for weight in weights:
-        for max_iter in (1, 300):
-            model = fix_start(estimator, X, rng, max_iter=max_iter)
-            fit(model, X, known, **({} if weight is None else {"sample_weight": weight}))
-            for h in np.unique(model.labels_):
-                mine = model.labels_ == h
-                mean = np.average(X[mine], axis=0, weights=None if weight is None else weight[mine])
-                at = model.cluster_centers_[h]
-                close = np.allclose(at, mean, rtol=1e-8, atol=1e-8 * np.abs(X).max())
-                assert close, f"center {h} is {at}, but the mean of its rows is {mean}."
+        model = fix_start(estimator, X, rng, max_iter=300)
+        fit(model, X, known, **({} if weight is None else {"sample_weight": weight}))
+        for h in np.unique(model.labels_):
+            mine = model.labels_ == h
+            mean = np.average(X[mine], axis=0, weights=None if weight is None else weight[mine])
+            at = model.cluster_centers_[h]
+            close = np.allclose(at, mean, rtol=1e-8, atol=1e-8 * np.abs(X).max())
+            assert close, f"center {h} is {at}, but the mean of its rows is {mean}."
+
+
+def law_labels_are_predictions(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A row without clues has the label that ``predict`` gives it, also if a fit ends before it converges."""
+    known = select_clues(estimator, clues)
+    alone = np.full(len(X), known.sizes is None)  # bounds on sizes are about all rows
+    alone[known.tied] = False
+    for given, rows in ((None, np.ones(len(X), dtype=bool)), (known, alone)):
+        for params in ({}, {"tol": 0.1}, {"max_iter": 1}, {"max_iter": 3}):
+            model = fit(fix_start(estimator, X, rng, **params), X, given)
+            differ = np.flatnonzero((model.labels_ != model.predict(X)) & rows)
+            assert not len(differ), (
+                f"with {params or 'the defaults'}, {len(differ)} rows without clues are not where predict puts them, "
+                f"the first is row {differ[0]}."
+            )
 
 
 def law_doubts_are_probabilities(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:

@@ -52,6 +52,7 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_results.law_labels_are_clusters, always),
     (of_results.law_centers_are_means, lambda card: card.means),
     (of_results.law_prediction_knows_its_rows, lambda card: card.predicts),
+    (of_results.law_labels_are_predictions, lambda card: card.predicts and card.means),
     (of_results.law_doubts_are_probabilities, lambda card: card.judges),
     (of_results.law_same_seed_same_result, always),
     (of_results.law_seed_is_irrelevant, lambda card: card.deterministic),

@@ -26,6 +26,7 @@ __all__ = [
     "effective_dimension",
     "empty_tally",
     "group_means",
+    "mean_variance",
     "means",
     "pair_up",
     "refill",
@@ -120,6 +121,15 @@ def scatter(rows: Rows) -> float:
     if rows.crowd is not None:
         return rows.crowd.scatter
     return distortion(rows, np.zeros((1, rows.d)), None)
+
+
+def mean_variance(rows: Rows, total: float) -> float:
+    """Variance of a column, averaged over the columns; ``total`` is the scatter of the rows."""
+    if rows.crowd is not None:
+        return float(rows.crowd.variance.mean())
+    whole = tally(rows, np.zeros(rows.n, dtype=np.int32), 1)
+    mean = whole.sums[0] / whole.mass[0]
+    return max(total / float(whole.mass[0]) - float(mean @ mean), 0.0) / rows.d
 
 
 def rounding(rows: Rows, total: float) -> float:

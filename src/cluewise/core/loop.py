@@ -1,4 +1,4 @@
-"""The plain loop: repeat a step until nothing moves, the objective stalls, or a callback says stop.
+"""The plain loop: repeat a step until nothing moves, the centers or the objective stall, or a callback says stop.
 
 `Progress` is the watch of a whole fit: tasks and hooks of the shape of scikit-learn 1.9's callbacks, on every
 supported version.
@@ -45,8 +45,9 @@ class Limits(NamedTuple):
     """When to stop, and who watches."""
 
     max_iter: int
-    tol: float  # relative change of the objective
+    tol: float  # relative change of the objective; not looked at if there is a `drift`
     watch: Watch = unwatched
+    drift: float | None = None  # what squared distances that centers move may sum up to, as in scikit-learn's k-means
 
 
 class Result(NamedTuple, Generic[S]):
@@ -56,14 +57,19 @@ class Result(NamedTuple, Generic[S]):
     trace: list[float]
     converged: bool
 
+    def settle(self, state: S, objective: float) -> Result[S]:
+        """The same with another last state, which belongs to the last iteration, and its objective."""
+        return self._replace(state=state, trace=[*self.trace[:-1], objective])
+
 
 def run(step: Callable[[S], tuple[S, Info]], state: S, limits: Limits, slack: float | None = None) -> Result[S]:
-    """Call ``step`` until no row moves or the objective changes by at most ``limits.tol`` of its value.
+    """Call ``step`` until no row moves, or centers or the objective change no more than ``limits`` says.
 
     ``slack`` is the rise of the objective that rounding may cause; None when the method does not descend.
     """
     trace: list[float] = []
     for _ in range(limits.max_iter):
+        last = state
         state, info = step(state)
         before = trace[-1] if trace else None
         trace.append(info.objective)
@@ -75,10 +81,19 @@ def run(step: Callable[[S], tuple[S, Info]], state: S, limits: Limits, slack: fl
             )
         if limits.watch(state, trace):
             return Result(state, trace, False)
+        if limits.drift is not None and _has_drifted_less(last, state, limits.drift):
+            return Result(state, trace, True)
         # The first step may start from labels that were made with the very same centers, so it proves nothing.
-        if before is not None and (info.moved == 0 or abs(before - info.objective) <= limits.tol * abs(before)):
+        if before is None:
+            continue
+        stalled = limits.drift is None and abs(before - info.objective) <= limits.tol * abs(before)
+        if info.moved == 0 or stalled:
             return Result(state, trace, True)
     return Result(state, trace, False)
+
+
+def _has_drifted_less(before: Any, after: Any, most: float) -> bool:
+    return most > 0 and float(((after.centers - before.centers) ** 2).sum()) <= most
 
 
 class Task:

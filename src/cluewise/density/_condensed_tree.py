@@ -11,7 +11,16 @@ from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
 from cluewise.clues import Pairs
 from cluewise.kernels import density
 
-__all__ = ["Tree", "best_clusters", "condense", "core_distances", "kept_links", "rows_below", "spanning_tree"]
+__all__ = [
+    "Tree",
+    "best_clusters",
+    "condense",
+    "core_distances",
+    "kept_alone",
+    "kept_links",
+    "rows_below",
+    "spanning_tree",
+]
 
 SLICE = 10**7
 """Entries per call of the kernel (about ten milliseconds): Ctrl-C is noticed between calls."""
@@ -36,6 +45,16 @@ class Tree(NamedTuple):
     def size(self) -> int:
         """Number of clusters."""
         return len(self.parent)
+
+    @property
+    def core(self) -> Bools:
+        """Mask of the rows that are in the root at the highest density at which something leaves it.
+
+        That is where it splits into clusters or, if it never does, where its last rows leave it.
+        """
+        root = self.size - 1
+        above = self.birth[self.parent == root].max(initial=0.0)
+        return self.leaves >= max(above, self.leaves[self.home == root].max(initial=0.0))
 
     def total(self, own: Array) -> Array:
         """Sums over each cluster and all its descendants."""
@@ -167,10 +186,19 @@ def best_clusters(tree: Tree, value: Floats, noise: Floats, tie: Floats, root: b
     return selected, float(below[-1]) if tree.size else 0.0
 
 
+def kept_alone(core: Bools, links: Pairs) -> float:
+    """Weight of the links that hold if the rows of a mask are the only cluster, and the others noise."""
+    must, must_weight, cannot, cannot_weight = links
+    return float(must_weight @ core[must].all(axis=1) + cannot_weight @ ~core[cannot].all(axis=1))
+
+
 def rows_below(tree: Tree, selected: Bools) -> Ints:
-    """The selected cluster of each row, −1 for none."""
+    """The selected cluster of each row, −1 for none; the root, if selected, has its core only."""
     owner = np.where(selected, np.arange(tree.size), UNASSIGNED)
     for c in range(tree.size - 2, -1, -1):
         if owner[c] < 0:
             owner[c] = owner[tree.parent[c]]
-    return np.append(owner, UNASSIGNED)[tree.home]
+    found = np.append(owner, UNASSIGNED)[tree.home]
+    if tree.size and selected[-1]:
+        found[~tree.core] = UNASSIGNED
+    return found

@@ -37,12 +37,13 @@ class ConstrainedHDBSCAN(Clusterer):
         Minimum number of rows in a cluster.
     min_samples : int, optional
         The density at a row is measured by the distance to its ``min_samples``-th nearest row, counting itself;
-        ``min_cluster_size`` by default.
+        ``min_cluster_size`` by default. At most the number of rows.
     trust : float, default=1.0
         Weight of the clues against stability. With 1, as many links as possible are satisfied, and stability breaks
         ties; with 0, clues are ignored.
     allow_single_cluster : bool, default=False
-        Whether all rows may form a single cluster.
+        Whether there may be a single cluster at the root of the tree. Rows that leave the root before it splits, or
+        before the last rows leave it if it never splits, are then noise, as in scikit-learn.
 
     Attributes
     ----------
@@ -165,6 +166,8 @@ class ConstrainedHDBSCAN(Clusterer):
         """
         self._reset(y, clues)
         X = checked_data(self, X, reset=True, sparse=False)
+        if self.min_samples is not None and self.min_samples > len(X):
+            raise ValueError(f"min_samples={self.min_samples} is larger than the number of rows, n_samples={len(X)}.")
         known = self._check_clues(clues, len(X))
         warn_of_time(len(X), X.shape[1], "ConstrainedHDBSCAN", INSTEAD)
         with one_blas_thread(), Progress(self, getattr(self, "_skl_callbacks", ()), 1, 1) as progress:
@@ -204,6 +207,8 @@ class ConstrainedHDBSCAN(Clusterer):
         trust = float(self.trust) if weight > 0 else 0.0
         per_link = trust / weight if weight > 0 else 0.0
         root = self.allow_single_cluster
+        if root and tree.size:
+            kept[-1] = condensed_tree.kept_alone(tree.core, links)
         _, most = condensed_tree.best_clusters(tree, stability, 0 * noise, stability, root)
         per_mass = (1 - trust) / most if most > 0 else 0.0
         value = per_mass * stability + per_link * kept

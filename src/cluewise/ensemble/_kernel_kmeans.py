@@ -69,7 +69,7 @@ class ApproxKernelKMeans(Clusterer):
         Initialization: landmarks chosen by k-means++ or at random, or given centers.
     {n_init 10}
         Given centers make one start.
-    {max_iter_tol_random_state 300}
+    {max_iter_relative_tol_random_state 300}
 
     Attributes
     ----------
@@ -230,6 +230,15 @@ class ApproxKernelKMeans(Clusterer):
         # The smallest directions that are kept carry rounding errors into the objective.
         slack = 1e-8 * (1.0 + abs(shared.total))
         return loop.run(move, State(assign.no_labels(shared.rows.n), start), problem.limits, slack)
+
+    def _settle(self, problem: Problem, best: loop.Result[State]) -> loop.Result[State]:
+        (labels, at, _), shared = best.state, problem.shared
+        labels = labels.copy()
+        (sums, mass), moved = assign.nearest(shared.rows, at, labels)
+        if not moved:
+            return best
+        distances = shared.total - 2 * float((sums * at).sum()) + float(mass @ np.einsum("hj,hj->h", at, at))
+        return best.settle(best.state._replace(labels=labels), distances)
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         shared: Shared = problem.shared

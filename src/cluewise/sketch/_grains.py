@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from cluewise._docs import documented
 from cluewise._elsewhere import is_elsewhere
@@ -234,7 +234,7 @@ class Grains(TransformerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m,)
-            Number of the grain, int32. As this is one number per row, there is no ``set_output``.
+            Number of the grain, int32; after ``set_output``, a data frame with the column ``grain``.
         """
         check_is_fitted(self)
         X = send_rows(self, X, reset=False)
@@ -260,20 +260,40 @@ class Grains(TransformerMixin, BaseEstimator):
         """
         return self.fit(X, y, sample_weight).labels_
 
-    def then(self, clusterer: Any) -> GrainsThen:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Name the column that `transform` returns after ``set_output``.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of the columns of X; they have no influence.
+
+        Returns
+        -------
+        ndarray of shape (1,)
+            ``["grain"]``.
+        """
+        check_is_fitted(self)
+        _check_feature_names_in(self, input_features)
+        return np.array(["grain"], dtype=object)
+
+    def then(self, clusterer: Any, random_state: Any = None) -> GrainsThen:
         """Chain this sketch and a clusterer of the grains into one estimator.
 
         Parameters
         ----------
         clusterer : estimator
             Any clusterer; if its ``fit`` accepts clues, it gets them, lifted from rows to grains.
+        random_state : int, numpy Generator or RandomState, default=None
+            Seed from which those of both steps are drawn. None: each step uses its own ``random_state``.
 
         Returns
         -------
         GrainsThen
-            A clusterer with the parameters ``grains`` and ``clusterer``; ``fit(X, clues=...)`` fits copies of both.
+            A clusterer with the parameters ``grains``, ``clusterer`` and ``random_state``; ``fit(X, clues=...)`` fits
+            copies of both.
         """
-        return GrainsThen(self, clusterer)
+        return GrainsThen(self, clusterer, random_state)
 
     def _check(self, X: Any, sample_weight: Any, reset: bool) -> Rows:
         X = checked_data(self, X, reset=reset)

@@ -23,6 +23,7 @@ from cluewise.base import (
     checked_weight,
     class_clusters,
     map_new_chunks,
+    seed_steps,
     warn_of_ignored,
 )
 from cluewise.clues import Clues
@@ -55,6 +56,8 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         The sketch.
     clusterer : estimator
         Any clusterer with ``fit_predict``.
+    random_state : int, numpy Generator or RandomState, default=None
+        Seed from which those of both steps are drawn. None: each step uses its own ``random_state``.
 
     Attributes
     ----------
@@ -127,9 +130,10 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
     parts_: Ints
     _places: Places | None = None  # of rows in chunks
 
-    def __init__(self, grains: Any, clusterer: Any) -> None:
+    def __init__(self, grains: Any, clusterer: Any, random_state: Any = None) -> None:
         self.grains = grains
         self.clusterer = clusterer
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, clues: Any = None, sample_weight: Any = None) -> Self:
         """Fit the sketch, then the clusterer on its grains.
@@ -147,13 +151,13 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         """
         if clues is None:
             warn_of_ignored(y, type(self).__name__)
-        clusterer = self._new_clusterer()
+        grains, clusterer = self._new_steps()
         if is_elsewhere(X):
-            return self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), clusterer, clues)
+            return self._fit_chunks(checked_chunks(self, X, sample_weight=sample_weight), grains, clusterer, clues)
         X = checked_data(self, X, reset=True)
         known = self._check_clues(clusterer, clues, X.shape[0])
         self._places = None
-        self.grains_ = clone(self.grains).fit(X, sample_weight=sample_weight)
+        self.grains_ = grains.fit(X, sample_weight=sample_weight)
         return self._cluster(X, clusterer, known, sample_weight)
 
     def refit(self, X: Any, *, clues: Any = None, sample_weight: Any = None) -> Self:
@@ -175,7 +179,7 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         check_is_fitted(self)
         if not hasattr(self, "parts_"):
             raise ValueError("a model that was loaded has no rows to refit; fit it first.")
-        clusterer = self._new_clusterer()
+        _, clusterer = self._new_steps()
         if is_elsewhere(X) != (self._places is not None):
             raise TypeError(OTHER_KIND)
         if self._places is not None:
@@ -194,10 +198,12 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         if n != len(self.parts_):
             raise ValueError(f"refit needs the {len(self.parts_)} rows of the last fit; X has {n}.")
 
-    def _new_clusterer(self) -> Any:
+    def _new_steps(self) -> tuple[Any, Any]:
         if not hasattr(self.clusterer, "fit_predict"):
             raise TypeError(f"clusterer={self.clusterer!r} has no fit_predict.")
-        return clone(self.clusterer)
+        grains, clusterer = clone(self.grains), clone(self.clusterer)
+        seed_steps(self.random_state, grains, clusterer)
+        return grains, clusterer
 
     def _check_clues(self, clusterer: Any, clues: Any, n: int) -> Clues:
         """The clues of the kinds that the clusterer uses; all of them if it has no card."""
@@ -228,10 +234,9 @@ class GrainsThen(MetaEstimatorMixin, FitPredictMixin, BaseEstimator):
         self.broken_ = _find_broken(clusterer, labels[parts.of_row], known, weight)
         return self
 
-    def _fit_chunks(self, chunks: Chunks, clusterer: Any, clues: Any) -> Self:
+    def _fit_chunks(self, chunks: Chunks, grains: Any, clusterer: Any, clues: Any) -> Self:
         """The same for rows in chunks, of which those with clues and a sample are in memory."""
         known = self._check_for_chunks(clusterer, clues, chunks.n)
-        grains = clone(self.grains)
         places = grains._fit_chunks(chunks)
         grains.n_features_in_ = chunks.d
         self.grains_, self._places = grains, places

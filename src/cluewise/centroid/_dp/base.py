@@ -81,10 +81,26 @@ class OpeningClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """Cost of a cluster if about k are expected."""
         return float(opening.furthest_first(points, center, k)[0][-1])
 
+    def _settle(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
+        state, points = best.state, self._points(problem.rows)
+        at = self._publish_centers(problem.rows, state).astype(np.float64) - points.shift
+        found = np.empty(points.n, dtype=np.int32)
+        opening.closest(points, at, found)
+        found[problem.clues.tied] = state.labels[problem.clues.tied]
+        if np.array_equal(found, state.labels):
+            return best
+        before, after = (opening.distortion(points, state.centers, labels) for labels in (state.labels, found))
+        used, labels = np.unique(found, return_inverse=True)
+        saved = before - after + state.cluster_cost * (len(state.centers) - len(used))
+        settled = state._replace(labels=labels.astype(np.int32), centers=state.centers[used])
+        return best.settle(settled, best.trace[-1] - saved)
+
+    def _publish_centers(self, rows: Rows, state: Any) -> Floats:
+        return (state.centers + self._points(rows).shift).astype(rows.dtype)
+
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
-        rows = problem.rows
         return super()._state_attributes(problem, state, trace) | {
-            "cluster_centers_": (state.centers + self._points(rows).shift).astype(rows.dtype),
+            "cluster_centers_": self._publish_centers(problem.rows, state),
             "cluster_cost_": state.cluster_cost,
         }
 

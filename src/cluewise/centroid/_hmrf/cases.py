@@ -128,7 +128,7 @@ class MKMeans(HMRFKMeans):
     init : {"neighborhoods", "farthest-first", "k-means++", "random"}, array or callable, default="k-means++"
         Initialization, as in `PCKMeans`.
     {n_init 5}
-    {max_iter_tol_random_state 100}
+    {max_iter_relative_tol_random_state 100}
 
     Attributes
     ----------

@@ -112,7 +112,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     {init_neighborhoods}
     {order}
     {n_init_neighborhoods}
-    {max_iter_tol_random_state 300}
+    {max_iter_relative_tol_random_state 300}
 
     Attributes
     ----------
@@ -291,6 +291,16 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         slack = self._slack(problem, penalty) if everywhere and not self._published else None
         return loop.run(step, state, problem.limits, slack)
 
+    def _settle(self, problem: Problem, best: loop.Result[State]) -> loop.Result[State]:
+        state, distortion = best.state, best.state.rules.distortion
+        at = self._publish_centers(problem.rows, state).astype(np.float64) - distortion.rows.shift
+        labels = state.labels.copy()
+        _, _, moved = fields.assign(distortion, at, state.metric, labels, state.rules.tied)
+        if not moved:
+            return best
+        settled = state._replace(labels=labels)
+        return best.settle(settled, self._evaluate(settled)["objective_"])
+
     def _penalty(self, problem: Problem) -> Floats | None:
         """Factors of must-links and cannot-links, if they are known before the first assignment."""
         if self.penalty != "auto" or self._published:
@@ -306,9 +316,8 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         return 64 * float(eps) * (1 + problem.total + 1e3 * rows.d * (rows.mass + weight))
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
-        rows, shift = problem.rows, problem.rows.shift if self.distortion == "sqeuclidean" else 0.0
         found = super()._state_attributes(problem, state, trace) | {
-            "cluster_centers_": (state.centers + shift).astype(rows.dtype),
+            "cluster_centers_": self._publish_centers(problem.rows, state),
             "penalty_": state.rules.penalty,
             "_metric": state.metric,
         }
@@ -317,16 +326,21 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
             found["metric_"] = weights if self.per_cluster else weights[0]
         return found
 
-    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
-        state = result.state
+    def _publish_centers(self, rows: Rows, state: State) -> Floats:
+        shift = rows.shift if self.distortion == "sqeuclidean" else 0.0
+        return (state.centers + shift).astype(rows.dtype)
+
+    def _evaluate(self, state: State) -> Attributes:
+        """The objective of a state and the cost of broken links in it."""
         distortion, metric = state.rules.distortion, state.metric
         cost = state.rules.field.cost(distortion, metric, state.reference, state.labels)
         value = fields.total_cost(distortion, state.centers, metric, state.labels) + cost
-        return super()._attributes(problem, result) | {
-            "objective_": value + float(distortion.prior_cost(metric, state.centers)),
-            "broken_cost_": cost,
-            "margin_": fields.lead(distortion, state.centers, metric, state.labels),
-        }
+        return {"objective_": value + float(distortion.prior_cost(metric, state.centers)), "broken_cost_": cost}
+
+    def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
+        state = result.state
+        lead = fields.lead(state.rules.distortion, state.centers, state.metric, state.labels)
+        return super()._attributes(problem, result) | self._evaluate(state) | {"margin_": lead}
 
     def _new(self, X: Any) -> tuple[Any, Floats]:
         """New rows and the centers, in the representation of the distortion."""

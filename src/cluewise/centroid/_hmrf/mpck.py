@@ -31,7 +31,7 @@ class MPCKMeans(HMRFKMeans):
     {init_neighborhoods}
     {order}
     {n_init 5}
-    {max_iter_tol_random_state 300}
+    {max_iter_relative_tol_random_state 300}
 
     Attributes
     ----------

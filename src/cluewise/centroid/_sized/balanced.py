@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions
-from cluewise._typing import UNASSIGNED, Floats
+from cluewise._typing import UNASSIGNED, Bools, Floats
 from cluewise.base import Card, CentroidClusterer, Problem
 from cluewise.centroid._sized import balance, flow
 from cluewise.centroid._sized.flow import Bounds
@@ -139,6 +139,9 @@ class BalancedKMeans(CentroidClusterer):
         known = super()._check_clues(clues, n)
         known.require(self.n_clusters)
         return known
+
+    def _find_free(self, problem: Problem) -> Bools:
+        return super()._find_free(problem) & (self.balance == 0)
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows = problem.rows
