@@ -167,6 +167,32 @@ def test_without_a_seed_numpys_global_state_decides():
         np.random.set_state(state)  # noqa: NPY002
 
 
+def test_a_fit_that_max_iter_ends_warns():
+    with pytest.warns(
+        ConvergenceWarning, match=r"^PCKMeans has not converged in max_iter=2 iterations; increase"
+    ) as told:
+        PCKMeans(6, max_iter=2, random_state=0).fit(X)
+    assert {warning.filename for warning in told} == {__file__}
+    with pytest.warns(ConvergenceWarning, match="E2CP has not converged in max_iter=1"):
+        E2CP(6, max_iter=1, n_neighbors=4, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PCKMeans(6, random_state=0).fit(X)
+
+
+def test_a_fit_that_a_callback_ends_does_not_warn():
+    class Stop:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+        def on_fit_task_end(self, estimator, context):
+            return True
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PCKMeans(6, max_iter=1, random_state=0).set_callbacks(Stop()).fit(X).n_iter_ == 1
+
+
 def test_more_starts_are_never_worse():
     values = [PCKMeans(6, init="random", n_init=n, random_state=0).fit(X).objective_ for n in (1, 3, 10)]
     assert values[0] >= values[1] >= values[2]

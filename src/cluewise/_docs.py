@@ -19,7 +19,10 @@ T = TypeVar("T")
 ENTRIES = {
     # Parameters of estimators.
     "n_clusters": "n_clusters : int, default=8\n    Number of clusters.",
-    "max_iter": "max_iter : int, default=@\n    Maximum number of iterations of one start.",
+    "max_iter": (
+        "max_iter : int, default=@\n"
+        "    Maximum number of iterations of one start; a `ConvergenceWarning` says if they were not enough."
+    ),
     "tol": (
         "tol : float, default=1e-4\n"
         "    Relative change of the objective below which the iterations have converged and stop."

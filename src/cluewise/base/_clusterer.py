@@ -22,6 +22,7 @@ from cluewise.base._input import (
     checked_data,
     checked_weight,
     class_clusters,
+    depth_of_user,
     generator,
     warn_of_ignored,
 )
@@ -153,6 +154,16 @@ class ClueEstimator(BaseEstimator):
                 "Scale all weights down, or use a method whose card says hard."
             )
 
+    def _warn_unless_converged(self, result: loop.Result[Any], progress: Progress) -> None:
+        """Warn if ``max_iter`` has ended the run that is published; a callback that ends it needs no warning."""
+        most = progress.max_iter
+        if not (result.converged or progress.stopped) and len(result.trace) >= most:
+            warnings.warn(
+                f"{progress.name} has not converged in max_iter={most} iterations; increase max_iter.",
+                ConvergenceWarning,
+                stacklevel=depth_of_user(),
+            )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.card.sparse
@@ -275,6 +286,7 @@ class Clusterer(FitPredictMixin, ClueEstimator):
                 raise
             results = self._attributes(problem, best)
             self._write(results)
+            self._warn_unless_converged(best, progress)
             if not self.card.finds:
                 self._warn_of_empty_clusters(results["n_clusters_"])
         return self

@@ -29,6 +29,7 @@ __all__ = [
     "checked_weight",
     "class_clusters",
     "count_rows",
+    "depth_of_user",
     "generator",
     "map_new_chunks",
     "send_rows",
@@ -261,7 +262,7 @@ def warn_of_ignored(y: Any, name: str, *, labels: bool = True) -> None:
     """
     if isinstance(y, Clues):
         why = "which holds clues; pass them as clues=..."
-        warnings.warn(f"{name} ignores y, {why}", UnusedClueWarning, stacklevel=_depth())
+        warnings.warn(f"{name} ignores y, {why}", UnusedClueWarning, stacklevel=depth_of_user())
     if y is None or not labels:
         return
     try:
@@ -274,11 +275,11 @@ def warn_of_ignored(y: Any, name: str, *, labels: bool = True) -> None:
             f"{name} ignores y, which looks like partial labels (row {missing[0]} has none); "
             "pass them as clues=Clues.from_labels(y).",
             UnusedClueWarning,
-            stacklevel=_depth(),
+            stacklevel=depth_of_user(),
         )
 
 
-def _depth() -> int:
+def depth_of_user() -> int:
     """Stack level of the code that called the library, as counted by `warnings.warn` in the function above."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("cluewise", "sklearn"):

@@ -82,6 +82,7 @@ class SpectralClusterer(Clusterer):
                 raise
             results = self._attributes(problem, best)
             self._write(results)
+            self._warn_unless_converged(best, progress)
             self._warn_of_empty_clusters(results["n_clusters_"])
         return self
 

@@ -322,8 +322,10 @@ class TVClust(MixtureClusterer):
     def _finish(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
         """Continue the best start, which ended at a rough tolerance."""
         left = self.max_iter - len(best.trace)
-        if self.engine == "gibbs" or self._published or not best.converged or self.tol >= ROUGH or left < 1:
+        if self.engine == "gibbs" or self._published or not best.converged or self.tol >= ROUGH:
             return best
+        if left < 1:
+            return best._replace(converged=False)
         setup, before = best.state.setup, best.trace
         move = partial(step, model=setup.model, tol=self.tol)
         watch = _watch_found(setup, lambda state, trace: problem.limits.watch(state, before + trace))
