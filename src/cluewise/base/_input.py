@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from cluewise._dask import is_dask, is_frame
 from cluewise._elsewhere import is_elsewhere, is_tensor
+from cluewise._masked import refuse_masked
 from cluewise._sklearn import check_sample_weight
 from cluewise._squares import largest, require_squares
 from cluewise._typing import UNASSIGNED, Floats, Ints
@@ -43,6 +44,7 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
         raise TypeError(_describe_refusal(estimator, "dask arrays", "X.compute()"))
     if is_tensor(X):  # which scikit-learn would bring into memory, and results would not be on its device
         raise TypeError(_describe_refusal(estimator, "tensors", "X as a NumPy array"))
+    refuse_masked(X, "X")
     try:
         X = validate_data(
             estimator,
@@ -167,6 +169,7 @@ def _weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:
 
 def checked_weight(sample_weight: Any, X: Any) -> Floats:
     """One non-negative weight per row of X, finite like its products with squares of X."""
+    refuse_masked(sample_weight, "sample_weight")
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     size = largest(weight)
     if size == 0:
@@ -255,10 +258,9 @@ def as_clues(clues: Any, n: int) -> Clues:
 
 
 def warn_of_ignored(y: Any, name: str, *, labels: bool = True) -> None:
-    """Warn if ``y``, which is ignored, holds clues or looks like a partial labeling: new users mean it as clues.
+    """Warn if ``y``, which is ignored, holds clues or looks like a labeling: new users mean it as clues.
 
-    Complete labels, as passed by cross-validation, cause no warning. In labels of -1 and 1 only, -1 is a class.
-    ``labels``: whether the method takes labels.
+    In labels of -1 and 1 only, -1 is a class. ``labels``: whether the method takes labels.
     """
     if isinstance(y, Clues):
         why = "which holds clues; pass them as clues=..."
@@ -270,13 +272,18 @@ def warn_of_ignored(y: Any, name: str, *, labels: bool = True) -> None:
     except (ClueError, TypeError, ValueError):
         return
     missing = np.flatnonzero(known.labels < 0)
-    if len(missing) and not (list(known.classes_) == [1] and all(value in (-1, 1) for value in y)):
-        warnings.warn(
-            f"{name} ignores y, which looks like partial labels (row {missing[0]} has none); "
-            "pass them as clues=Clues.from_labels(y).",
-            UnusedClueWarning,
-            stacklevel=depth_of_user(),
-        )
+    partial = len(missing) and not (list(known.classes_) == [1] and all(value in (-1, 1) for value in y))
+    if partial:
+        what = f"partial labels (row {missing[0]} has none); pass them"
+    elif len(known.classes_) < len(known):  # numbers that all differ are measurements
+        what = "labels of all rows; if the clusterer should know them, pass them"
+    else:
+        return
+    warnings.warn(
+        f"{name} ignores y, which looks like {what} as clues=Clues.from_labels(y).",
+        UnusedClueWarning,
+        stacklevel=depth_of_user(),
+    )
 
 
 def depth_of_user() -> int:

@@ -139,6 +139,7 @@ class LCVQE(CentroidClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Means of the clusters and of the rows that pull at them because of broken links.
     {n_clusters_}
+    {inertia_}
     objective_ : float
         Half the sum of squared distances plus what the broken links cost.
     {iterations_}
@@ -211,7 +212,7 @@ class LCVQE(CentroidClusterer):
         profile: str = "library",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -248,4 +249,4 @@ class LCVQE(CentroidClusterer):
         published = self.profile == "published"
         cost = 0.5 * float((state.charges * state.squared).sum()) if published else broken_cost(state)
         spread = centers.distortion(problem.rows, state.centers, state.labels)
-        return {"objective_": 0.5 * spread + cost, "broken_cost_": cost}
+        return {"objective_": 0.5 * spread + cost, "inertia_": spread, "broken_cost_": cost}

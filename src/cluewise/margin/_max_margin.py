@@ -175,7 +175,7 @@ class MaxMarginClusterer(Clusterer):
         regularization: float = 0.01,
         balance: float = 0.7,
         init: Any = "k-means",
-        n_init: int = 3,
+        n_init: int | str = 3,
         max_iter: int = 50,
         tol: float = 1e-3,
         random_state: Any = None,
