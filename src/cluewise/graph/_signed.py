@@ -87,7 +87,7 @@ def _list_charges(clues: Clues, unscored: float) -> list[tuple[Ints, float]]:
     """
     if not unscored:
         return []
-    charges = [(np.zeros(clues.n, dtype=np.int32), unscored)]
+    charges: list[tuple[Ints, float]] = [(np.zeros(clues.n, dtype=np.int32), unscored)]
     for column in clues.apart:
         soft = np.append((column.sizes > 1) & np.isfinite(column.weights), False)
         codes = np.where(soft[column.codes], column.codes, -1)

@@ -14,7 +14,7 @@ price)``. It is computed, not assumed, and is usually 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -168,7 +168,7 @@ class Lanes:
         self.place = start[:k], capacity
         self.limit = self._find_limits(indptr, order)
         heaps = np.zeros((k, k), np.int64), np.empty(start[-1]), np.empty(start[-1], np.int32), np.empty((k, k))
-        self.heaps = *heaps, self.limit
+        self.heaps: tuple[Any, Any, Any, Any, Any] = (*heaps, self.limit)
         self._fill(np.arange(k), indptr, order)
 
     def _find_limits(self, indptr: Ints, members: Ints) -> Floats:
