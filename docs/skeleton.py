@@ -92,6 +92,7 @@ class PricedLabels(CentroidClusterer):
     {labels_}
     {cluster_centers_}
     {n_clusters_}
+    {inertia_}
     objective_ : float
         Sum of squared distances to the centers, and the price of the labels that are overruled.
     {trace_}
@@ -189,4 +190,4 @@ class PricedLabels(CentroidClusterer):
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
         rows, classes = problem.rows, problem.shared
         distances = centers.distortion(rows, state.centers, state.labels)
-        return {"objective_": distances + self.penalty * overruled(rows, state.labels, classes)}
+        return {"inertia_": distances, "objective_": distances + self.penalty * overruled(rows, state.labels, classes)}

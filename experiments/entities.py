@@ -140,14 +140,16 @@ def plant(data: Scored, apart: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield rows, linkage(squareform(table, checks=False), "average")
 
 
-def correlation(data: Scored, shifts: Sequence[float], apart: bool = False) -> Iterator[np.ndarray]:
+def correlation(
+    data: Scored, shifts: Sequence[float], apart: bool = False, unscored: float = 0.5
+) -> Iterator[np.ndarray]:
     """`CorrelationClusterer`, with a constant added to all log-odds."""
     odds = data.probability / (1 - np.minimum(data.probability, 1 - 1e-12))
     for shift in shifts:
         clues = Clues.from_scores(data.n, data.pairs, odds / (odds + np.exp(-shift)))
         if apart:
             clues |= Clues(data.n, apart=data.records.source, apart_weight=np.inf)
-        yield CorrelationClusterer().fit(None, clues=clues).labels_
+        yield CorrelationClusterer(unscored=unscored).fit(None, clues=clues).labels_
 
 
 Method = tuple[Callable[..., Iterator[np.ndarray]], Sequence[float]]
@@ -156,11 +158,16 @@ METHODS: dict[str, Method] = {
     "connected components": (components, THRESHOLDS),
     "average linkage": (average, THRESHOLDS),
     "CorrelationClusterer": (correlation, [0.0]),
+    "CorrelationClusterer, pairs without a score are free": (partial(correlation, unscored=0.0), [0.0]),
     "CorrelationClusterer, shift chosen": (correlation, SHIFTS),
     "greedy one-to-one links, sources": (one_to_one, THRESHOLDS),
     "greedy unions, sources": (greedy_unions, THRESHOLDS),
     "average linkage, sources": (partial(average, apart=True), THRESHOLDS),
     "CorrelationClusterer, sources": (partial(correlation, apart=True), [0.0]),
+    "CorrelationClusterer, sources, pairs without a score are free": (
+        partial(correlation, apart=True, unscored=0.0),
+        [0.0],
+    ),
     "CorrelationClusterer, sources, shift chosen": (partial(correlation, apart=True), SHIFTS),
 }
 MANY = [name for name in METHODS if "average" not in name]  # tables of large components take too long

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import AgglomerativeClustering, KMeans
 
 import cluewise as cw
 from cluewise import Clues, clusterers, metrics
@@ -163,6 +165,43 @@ def test_a_method_that_uses_none_of_the_clues_cannot_be_compared(iris, name):
         pytest.raises(ClueError, match=f"no clues that {name} uses"),
     ):
         compare(model, adapt_rows(model, iris.X), Clues.sample(iris.y, labels=0.2, random_state=1))
+
+
+class Own(ClusterMixin, BaseEstimator):
+    """A clusterer of somebody who did not write a card."""
+
+    def fit(self, X, y=None, *, clues=None):
+        given = np.full(len(X), -1) if clues is None else clues.labels
+        self.labels_ = np.where(given < 0, 0, given + 1)
+        return self
+
+
+def test_a_clusterer_without_a_card(iris):
+    X, y = iris.X, iris.y
+    labels = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    result = compare(Own(), X, labels, truth=y, random_state=0)
+    assert result.clues == Clues.from_labels(labels)
+    assert result.moved == 30
+    assert result.with_clues.satisfaction == {"labels": 1.0}
+
+
+def test_a_clusterer_that_takes_no_clues(iris):
+    X, y = iris.X, iris.y
+    clues = Clues.sample(y, pairs=60, random_state=0)
+    for model in (KMeans(3, n_init=1), AgglomerativeClustering(3)):
+        result = compare(model, X, clues, truth=y, n_splits=3, random_state=0)
+        assert (result.moved, result.gain, result.helped) == (0, 0.0, None)
+        assert result.with_clues.held_out == result.without.held_out
+        assert str(result).endswith(f"{type(model).__name__} takes no clues, so both results are the same.")
+
+
+def test_a_clusterer_without_labels_is_refused(iris):
+    class Mute(Own):
+        def fit(self, X, y=None, *, clues=None):
+            return self
+
+    with pytest.raises(TypeError, match="Mute has no labels_ after its fit"):
+        compare(Mute(), iris.X, [0, 1] * 75)
 
 
 def test_both_sides_are_the_fits_that_a_user_would_get(iris):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import cluewise as cw
@@ -25,6 +26,7 @@ from cluewise import (
     SizedKMeans,
 )
 from cluewise.base import CentroidClusterer, as_clues, checked_data, class_clusters, generator
+from cluewise.checks._fits import copy_with
 from cluewise.exceptions import ClueError, Infeasible, SoftClueWarning, UnusedClueWarning
 from cluewise.tables import TableError
 
@@ -165,6 +167,32 @@ def test_without_a_seed_numpys_global_state_decides():
         assert drawn[0] == drawn[1] != generator(None).random()
     finally:
         np.random.set_state(state)  # noqa: NPY002
+
+
+def test_a_fit_that_max_iter_ends_warns():
+    with pytest.warns(
+        ConvergenceWarning, match=r"^PCKMeans has not converged in max_iter=2 iterations; increase"
+    ) as told:
+        PCKMeans(6, max_iter=2, random_state=0).fit(X)
+    assert {warning.filename for warning in told} == {__file__}
+    with pytest.warns(ConvergenceWarning, match="E2CP has not converged in max_iter=1"):
+        E2CP(6, max_iter=1, n_neighbors=4, random_state=0).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PCKMeans(6, random_state=0).fit(X)
+
+
+def test_a_fit_that_a_callback_ends_does_not_warn():
+    class Stop:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+        def on_fit_task_end(self, estimator, context):
+            return True
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert PCKMeans(6, max_iter=1, random_state=0).set_callbacks(Stop()).fit(X).n_iter_ == 1
 
 
 def test_more_starts_are_never_worse():
@@ -318,7 +346,7 @@ PARTIAL = {
     "None": ["a", None, "b", "a", "a", "b"],
     "{-1, 0}": [0, -1, -1, -1, -1, -1],
 }
-COMPLETE = {"numbers": [0, 1, 1, 0, 2, 1], "names": list("abcabc"), "±1": [1, -1, 1, -1, 1, 1], "table": np.eye(6)}
+COMPLETE = {"numbers": [0, 1, 1, 0, 2, 1], "names": list("abcabc"), "±1": [1, -1, 1, -1, 1, 1]}
 
 
 @pytest.mark.parametrize("y", PARTIAL.values(), ids=PARTIAL)
@@ -340,11 +368,120 @@ def test_clues_as_y_are_ignored_with_a_warning():
         assert {warning.filename for warning in heard if warning.category is UnusedClueWarning} == {__file__}
 
 
-def test_complete_labels_as_y_are_ignored_in_silence():
+@pytest.mark.parametrize("y", COMPLETE.values(), ids=COMPLETE)
+def test_complete_labels_as_y_are_ignored_with_a_warning(y):
+    X = RNG.normal(size=(6, 2))
+    for call in ("fit", "fit_predict"):
+        with pytest.warns(UnusedClueWarning, match=r"labels of all rows; .* pass them as clues=Clues.from_labels\(y\)"):
+            getattr(PCKMeans(2), call)(X, y)
+
+
+def test_y_that_holds_no_labels_is_ignored_in_silence():
     X = RNG.normal(size=(6, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnusedClueWarning)
-        for y in COMPLETE.values():
+        for y in (np.eye(6), RNG.normal(size=6), range(6)):
             PCKMeans(2).fit(X, y)
+        PCKMeans(2).fit(X, COMPLETE["names"], clues=Clues(6, must=[(0, 1)]))
         PCKMeans(2).fit(X, PARTIAL["-1"], clues=Clues(6, must=[(0, 1)]))
         SizedKMeans(2).fit(X, PARTIAL["-1"])  # takes no labels
+
+
+CENTERS = {name: cls for name, cls in cw.clusterers().items() if cls.__module__.startswith("cluewise.centroid")}
+NEAREST = {name: cls for name, cls in CENTERS.items() if issubclass(cls, CentroidClusterer)}
+
+
+@pytest.mark.parametrize("name", CENTERS)
+def test_inertia_is_the_spread_around_the_centers(name):
+    weight = RNG.uniform(0.5, 2, size=30)
+    model = copy_with(CENTERS[name](), n_clusters=3, random_state=0).fit(X, sample_weight=weight)
+    own = model.transform(X)[np.arange(30), model.labels_]
+    assert model.inertia_ == pytest.approx(weight @ own**2)
+
+
+@pytest.mark.parametrize("name", NEAREST)
+def test_score_is_that_of_scikit_learn(name):
+    model = copy_with(NEAREST[name](), n_clusters=3, random_state=0).fit(X)
+    plain = KMeans(3, init=model.cluster_centers_, n_init=1, max_iter=1, tol=1e9).fit(X)
+    plain.cluster_centers_ = model.cluster_centers_
+    new, weight = RNG.normal(size=(12, 2)), RNG.uniform(0.5, 2, size=12)
+    assert model.score(new) == pytest.approx(plain.score(new))
+    assert model.score(csr_array(new), sample_weight=weight) == pytest.approx(plain.score(new, sample_weight=weight))
+
+
+def test_score_of_rows_in_chunks():
+    import dask.array as da
+
+    model = PCKMeans(3, random_state=0).fit(X)
+    weight = RNG.uniform(0.5, 2, size=30)
+    assert model.score(da.from_array(X, chunks=(7, 2))) == pytest.approx(model.score(X))
+    found = model.score(da.from_array(X, chunks=(7, 2)), sample_weight=da.from_array(weight, chunks=7))
+    assert found == pytest.approx(model.score(X, sample_weight=weight))
+
+
+def count_starts(model):
+    """Number of starts of a fit."""
+    seen = []
+
+    class Count:
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context):
+            seen.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context): ...
+
+    model.set_callbacks(Count()).fit(X)
+    return seen.count("start")
+
+
+@pytest.mark.parametrize(
+    ("model", "starts"),
+    [
+        (SeededKMeans(3, n_init="auto"), 1),
+        (SeededKMeans(3, n_init="auto", init="random"), 10),
+        (SeededKMeans(3, n_init="auto", init=lambda rows, k, random_state: rows[random_state.choice(30, k)]), 10),
+        (SeededKMeans(3, n_init="auto", init=X[:3]), 1),
+        (PCKMeans(3, n_init="auto"), 1),
+        (E2CP(3, n_init="auto", n_neighbors=4), 1),
+        (KCC(3, n_init="auto", n_partitions=4), 10),
+    ],
+)
+def test_number_of_starts_as_in_scikit_learn(model, starts):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert count_starts(model.set_params(random_state=0)) == starts
+
+
+def test_several_starts_from_given_centers_warn():
+    with pytest.warns(RuntimeWarning, match="init holds centers, so PCKMeans makes one start instead of n_init=7"):
+        assert count_starts(PCKMeans(3, init=X[:3], n_init=7)) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for more in ({}, {"n_init": 1}, {"n_init": 7, "order": "random"}):
+            PCKMeans(3, init=X[:3], random_state=0, **more).fit(X)
+
+
+def test_a_given_graph_in_pieces_warns():
+    graph = np.kron(np.eye(2), np.ones((5, 5)))
+    with pytest.warns(UserWarning, match="the graph is not fully connected but in 2 pieces") as told:
+        E2CP(2, affinity="precomputed").fit(graph)
+    assert {warning.filename for warning in told} == {__file__}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        E2CP(2, affinity="precomputed").fit(graph + 0.01)
+        E2CP(2, n_neighbors=2).fit(np.vstack([X[:9], X[:9] + 1000]))  # pieces are joined here
+
+
+def test_masked_cells_are_refused():
+    hidden = np.ma.array(X, mask=np.zeros_like(X, dtype=bool))
+    PCKMeans(2).fit(hidden)  # nothing is masked
+    hidden[4, 1] = np.ma.masked
+    words = "X is a masked array that hides cells, 1 in all and the first in row 4, column 1; fill them in"
+    for call in (PCKMeans(2).fit, Cluewise(2).fit, RCA().fit, Grains(3).fit, PCKMeans(2).fit(X).predict):
+        with pytest.raises(ValueError, match=words):
+            call(hidden)
+    with pytest.raises(ValueError, match=r"sample_weight is a masked array that hides cells, .* the first in row 4;"):
+        PCKMeans(2).fit(X, sample_weight=np.abs(hidden[:, 1]))
+    with pytest.raises(ValueError, match="init is a masked array"):
+        PCKMeans(2, init=hidden[4:6]).fit(X)

@@ -12,10 +12,11 @@ from cluewise.active import strategies
 
 
 def test_a_line_of_its_own_is_replaced_with_its_margin():
-    text = "Parameters\n----------\n    {y}\n    {max_iter 7}\n    x : {one, two}\n    {y} and more\n"
+    text = "Parameters\n----------\n    {y}\n    {link_limit 7}\n    x : {one, two}\n    {y} and more\n"
     assert fill(text) == (
         "Parameters\n----------\n    y : ignored\n        Present for API consistency with scikit-learn.\n"
-        "    max_iter : int, default=7\n        Maximum number of iterations of one start.\n"
+        "    limit : int, default=7\n"
+        "        Maximum number of links of each kind; a random sample is taken of more.\n"
         "    x : {one, two}\n    {y} and more\n"
     )
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, note, settings
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 
 from cluewise import (
@@ -126,7 +127,12 @@ class Liar(SeededKMeans):
             clues = y % self.n_clusters
         if self.lie == "quiet":
             clues = None
-        super().fit(X, clues=clues, sample_weight=None if self.lie == "weights" else sample_weight)
+        with warnings.catch_warnings():
+            if self.lie == "calm":
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            super().fit(X, clues=clues, sample_weight=None if self.lie == "weights" else sample_weight)
+        if self.lie == "anxious":
+            warnings.warn(f"not converged in max_iter={self.max_iter} iterations.", ConvergenceWarning, stacklevel=2)
         if self.lie == "centers":
             self.cluster_centers_ = self.cluster_centers_ + 1
         if self.lie == "labels":
@@ -189,6 +195,8 @@ LIES = {
     "threads": "law_threads_change_nothing",
     "moody": "law_same_seed_same_result",
     "greedy": "law_within_budget",
+    "calm": "law_unfinished_fits_warn",
+    "anxious": "law_unfinished_fits_warn",
     "always": "law_no_clues_is_kmeans",
     "": "law_seed_is_irrelevant",  # the card calls it deterministic
 }

@@ -99,6 +99,7 @@ def test_from_the_same_centers_all_is_as_in_memory(name, dtype, d):
     assert is_on_device(other.margin_, tensor)
     assert_array_equal(other.predict(tensor).numpy(), own.predict(X))
     assert_allclose(other.transform(tensor).numpy(), own.transform(X), atol=1e2 * rtol)
+    assert_allclose(other.score(tensor), own.score(X), rtol=1e2 * rtol)
 
 
 @pytest.mark.parametrize("name", CENTERS)

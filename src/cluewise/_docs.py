@@ -19,7 +19,10 @@ T = TypeVar("T")
 ENTRIES = {
     # Parameters of estimators.
     "n_clusters": "n_clusters : int, default=8\n    Number of clusters.",
-    "max_iter": "max_iter : int, default=@\n    Maximum number of iterations of one start.",
+    "max_iter": (
+        "max_iter : int, default=@\n"
+        "    Maximum number of iterations of one start; a `ConvergenceWarning` says if they were not enough."
+    ),
     "tol": (
         "tol : float, default=1e-4\n"
         "    The iterations have converged when centers move less: bound on the sum of the squared distances they\n"
@@ -29,7 +32,12 @@ ENTRIES = {
         "tol : float, default=1e-4\n"
         "    Relative change of the objective below which the iterations have converged and stop."
     ),
-    "n_init": "n_init : int, default=@\n    Number of starts; the one with the lowest objective is kept.",
+    "n_init": (
+        'n_init : int or "auto", default=@\n'
+        "    Number of starts; the one with the lowest objective is kept. Centers given as ``init`` make one start.\n"
+        '    As in scikit-learn, "auto" means 10 if starts are drawn at random (``init`` is "random" or a callable),\n'
+        "    else 1."
+    ),
     "device": (
         "device : str, default=None\n"
         '    Device of torch on which rows of a NumPy array are worked on, such as "cuda". None: the processor, which\n'
@@ -46,10 +54,10 @@ ENTRIES = {
         '    them, then k-means++ given these; "farthest-first": the same, but with components far from each other.'
     ),
     "n_init_neighborhoods": (
-        "n_init : int, default=5\n"
+        'n_init : int or "auto", default=5\n'
         "    Number of starts; the one with the lowest objective is kept. The first start is as ``init`` says; after\n"
         '    "neighborhoods" the second is "farthest-first"; the others use k-means++. Centers given as ``init`` make\n'
-        "    one start."
+        '    one start. As in scikit-learn, "auto" means 10 if ``init`` is "random" or a callable, else 1.'
     ),
     "order": (
         'order : {"index", "random"} or permutation of the rows, default="index"\n'
@@ -96,7 +104,7 @@ ENTRIES = {
         "    rows. An array holds means, of shape (n_clusters, d), or memberships, of shape (n, n_clusters).\n"
         "reg_covar : float, default=1e-6\n"
         "    Added to the diagonal of covariances.\n"
-        "n_init : int, default=1\n"
+        'n_init : int or "auto", default=1\n'
         "    Number of starts; the one with the highest likelihood is kept. More starts also find more spurious\n"
         "    solutions, in which a cluster has collapsed on a few rows.\n"
         "max_iter : int, default=100\n"
@@ -138,7 +146,7 @@ ENTRIES = {
         '    The :math:`\\gamma` of "rbf"; by default one over the median squared distance to the seventh neighbor.'
     ),
     "embedded_k_means": (
-        "n_init : int, default=10\n"
+        'n_init : int or "auto", default=10\n'
         "    Number of starts of k-means; the one with the lowest objective is kept. The first start is\n"
         "    deterministic, from rows that are far apart; the others use k-means++.\n"
         "max_iter : int, default=300\n"
@@ -168,7 +176,7 @@ ENTRIES = {
         "    nearly hard there.\n"
         "cooling : float, default=0.8\n"
         "    Factor from one temperature to the next.\n"
-        "n_init : int, default=5\n"
+        'n_init : int or "auto", default=5\n'
         "    Number of starts; the one with the lowest objective is kept.\n"
         "max_iter : int, default=100\n"
         "    Maximum number of iterations at each temperature.\n"
@@ -227,6 +235,15 @@ ENTRIES = {
         "    Rank of the metric."
     ),
     # Attributes of estimators.
+    "inertia_": (
+        "inertia_ : float\n"
+        "    Sum of squared distances of the rows to the centers of their clusters, times ``sample_weight``."
+    ),
+    "inertia_metric_": (
+        "inertia_ : float\n"
+        "    Sum of the squared distances of the rows to the centers of their clusters, or of the divergences that\n"
+        "    take their place, times ``sample_weight``."
+    ),
     "labels_": "labels_ : ndarray of shape (n,)\n    Cluster of each row.",
     "cluster_centers_": "cluster_centers_ : ndarray of shape (n_clusters, d)\n    Means of the clusters.",
     "n_clusters_": "n_clusters_ : int\n    Number of clusters that have rows.",

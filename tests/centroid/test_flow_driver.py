@@ -129,6 +129,31 @@ def test_ortools(seed, n, k, loose, ties):
     assert cheapest(costs, bounds, placed.prices).paths <= placed.paths
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**16), st.integers(20, 200), st.integers(2, 6), st.sampled_from([0, 2, 40]), st.booleans())
+def test_lanes_that_leave_rows_out_change_nothing(seed, n, k, loose, ties):
+    rng = np.random.default_rng(seed)
+    costs = rng.integers(0, 3, size=(n, k)).astype(float) if ties else rng.random((n, k)) * rng.random(k)
+    bounds = random_bounds(n, k, rng, loose)
+    whole = cheapest(costs, bounds)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flow, "SAMPLE", 5)
+        patch.setattr(flow, "DEPTH", 0)
+        sparse = cheapest(costs, bounds)
+    check(costs, bounds, sparse)
+    np.testing.assert_array_equal(sparse.labels, whole.labels)
+
+
+def test_lanes_hold_some_dozens_of_many_rows():
+    costs = np.random.default_rng(0).random((20_000, 4))
+    labels = costs.argmin(axis=1).astype(np.int32)
+    size = np.bincount(labels)
+    held = [flow.Lanes(costs, labels, size, sparse=sparse).heaps[0] for sparse in (True, False)]
+    off = ~np.eye(4, dtype=bool)
+    assert held[0][off].min() > flow.DEPTH
+    assert held[0][off].max() < 400 < held[1][off].min()
+
+
 def test_ortools_on_many_rows(sweep):
     """Distances, rounded to whole numbers for the oracle: 20 equal clusters."""
     n, k = sweep(20_000, 100_000), 20

@@ -23,6 +23,10 @@ EACH = "needs one number or one per link (1);"
         ({"cannot": [(0, 1), (2, -1)]}, "cannot-link 1 names row -1, but there are only 4 rows (0 to 3)."),
         ({"cannot": [(3, 3)]}, "cannot-link 0 links row 3 to itself."),
         ({"must": [(0, 1, 2)]}, "must-links are pairs of row numbers, shape (m, 2); these have shape (1, 3)."),
+        (
+            {"must": [(0, 1, 2), (1, 2, 3)]},
+            "must-links are pairs of row numbers, shape (m, 2); these have shape (2, 3); pass the transpose.",
+        ),
         ({"must": [0, 1]}, "must-links are pairs of row numbers, shape (m, 2); these have shape (2,)."),
         ({"must": [(0, 1), (2,)]}, "must-links are pairs of row numbers; must-link 1 is not a pair."),
         ({"must": [(0, 1), 2]}, "must-links are pairs of row numbers; must-link 1 is not a pair."),
@@ -60,6 +64,19 @@ EACH = "needs one number or one per link (1);"
         ({"together": [0, 0, 1, 1], "together_weight": "x"}, "together_weight needs numbers; it is 'x'."),
         ({"partitions": [[0, 1, 0, 1], [0, 1]]}, "partition 1 needs one value per row (4); it has shape (2,)."),
         ({"avoid": [[0, 1, 0]]}, "avoid 0 needs one value per row (4); it has shape (3,)."),
+        (
+            {"together": np.zeros((2, 4))},
+            "together needs one row for each of 4 rows; it has shape (2, 4): pass its transpose.",
+        ),
+        (
+            {"partitions": np.zeros((3, 2))},
+            "partition needs one row for each of 4 rows; it has shape (3, 2): "
+            "pass a table of shape (n, T), or a list of columns.",
+        ),
+        (
+            {"apart": [[0, 1], [0, 2], [1, 2], [1, 1]]},
+            "apart lists a value per column for each row; pass a list of columns, or np.asarray(apart).",
+        ),
         # sizes
         ({"sizes": (3, 1)}, "sizes needs 0 <= lower <= upper for every cluster."),
         ({"sizes": [(0, 1), (-1, 2)]}, "sizes needs 0 <= lower <= upper for every cluster."),

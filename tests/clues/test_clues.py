@@ -168,9 +168,17 @@ def test_partitions_are_stored_compactly(classes: int, dtype: Any) -> None:
     assert Clues(classes + 1, partitions=clues.partitions) == clues
 
 
-def test_partitions_as_rows_of_a_matrix() -> None:
-    clues = Clues(3, partitions=np.array([[0, 0, -1], [4, 2, 2]]))
+TABLE = np.array([[0, 4], [0, 2], [-1, 2]])
+
+
+@pytest.mark.parametrize(
+    "table", [TABLE, np.ma.masked_equal(TABLE, -1), pd.DataFrame(TABLE)], ids=lambda t: type(t).__name__
+)
+def test_tables_have_a_column_of_clues_in_each_column(table) -> None:
+    clues = Clues(3, partitions=table, avoid=table)
     assert [clues.partition_codes(t).tolist() for t in range(2)] == [[0, 0, -1], [1, 0, 0]]
+    assert [codes.tolist() for codes in clues.avoid] == [[0, 0, -1], [1, 0, 0]]
+    assert Clues(3, together=table, apart=table) == Clues(3, together=list(TABLE.T), apart=list(TABLE.T))
 
 
 @pytest.mark.parametrize(

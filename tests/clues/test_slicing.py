@@ -112,8 +112,8 @@ def test_slices_and_nothing() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([0, 2, 0], "row 0 is listed twice; a row can be picked only once."),
-        ([2, -1], "row 2 is listed twice; a row can be picked only once."),
+        ([0, 2, 0], "row 0 is listed twice; a row can be picked only once, so resample rows without replacement."),
+        ([2, -1], "row 2 is listed twice; a row can be picked only once, so resample rows without replacement."),
         ([0, 3], "there is no row 3: the clues are about 3 rows."),
         ([-4], "there is no row -4: the clues are about 3 rows."),
         ([True, False], "this mask has 2 entries, but the clues are about 3 rows."),

@@ -55,6 +55,23 @@ def test_clamped_rows_keep_their_labels_and_count():
     np.testing.assert_allclose(found.tally.sums, tally(rows, labels, 2).sums)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8, 1.0])
+def test_free_rows_move_around_the_others_and_all_count(share):
+    X, weight = RNG.normal(size=(3000, 12)), RNG.uniform(0.5, 2, size=3000)
+    rows, free = Rows(X, weight), RNG.random(3000) >= share
+    centers = X[:5] - rows.shift
+    labels = RNG.integers(5, size=3000).astype(np.int32)
+    near = assign.find_nearest(rows, centers)
+    expected = np.where(free, near, labels)
+    moved = int((expected != labels).sum())
+    found = assign.around(rows, centers, labels, free)
+    np.testing.assert_array_equal(labels, expected)
+    assert found.moved == moved
+    plain = tally(rows, expected, 5)
+    np.testing.assert_allclose(found.tally.sums, plain.sums, atol=1e-9)
+    np.testing.assert_allclose(found.tally.mass, plain.mass)
+
+
 @pytest.mark.parametrize("d", [3, 12])
 def test_threads_change_no_bit(d):
     """Many blocks, so that the threads really share the work."""

@@ -32,7 +32,8 @@ def test_baselines(chain):
     assert found(entities.greedy_unions, 0.5, 0.93) == [[[0, 1, 4], [2, 3]], [[0], [1], [2, 3], [4]]]
     assert found(entities.average, 0.85, 0.3) == [[[0, 1], [2, 3], [4]], [[0, 1, 4], [2, 3]]]
     assert found(entities.average, 0.05, apart=True) == [[[0, 1, 4], [2, 3]]]
-    assert found(entities.correlation, 0.0, -1.0) == [[[0, 1, 2, 3, 4]], [[0, 1, 2, 3], [4]]]
+    assert found(entities.correlation, 0.0, -1.0, unscored=0.0) == [[[0, 1, 2, 3, 4]], [[0, 1, 2, 3], [4]]]
+    assert found(entities.correlation, 0.0) == [[[0, 1, 4], [2, 3]]]
     assert found(entities.correlation, 0.0, apart=True) == [[[0, 1, 4], [2, 3]]]
 
 

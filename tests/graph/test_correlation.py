@@ -11,7 +11,7 @@ from cluewise import Clues, CorrelationClusterer
 from cluewise.core.views import broken_weight
 from cluewise.exceptions import ClueError, Contradiction, UnusedClueWarning
 from cluewise.graph import _search
-from cluewise.graph._signed import build_signed, gain_of
+from cluewise.graph._signed import build_signed, gain_of, hard_part
 from cluewise.metrics import broken
 from twins.correlation import _partitions
 
@@ -53,16 +53,27 @@ def draw(seed, n, *, ties=False, share=0.6):
     )
 
 
-def fit(clues, max_exact=10, **params):
-    return CorrelationClusterer(max_exact, **params).fit(None, clues=clues)
+def fit(clues, max_exact=10, unscored=0.0, **params):
+    return CorrelationClusterer(max_exact, unscored=unscored, **params).fit(None, clues=clues)
 
 
-def best_by_force(clues):
+def cost_of(clues, labels, unscored=0.0):
+    """The objective, pair by pair: rows that hard clues join are one."""
+    mentioned = np.zeros((clues.n, clues.n), dtype=bool)
+    must, _, cannot, _ = clues.pairs(expand=True)
+    for i, j in [*must, *cannot]:
+        mentioned[i, j] = mentioned[j, i] = True
+    node = hard_part(clues).components
+    silent = ~mentioned & (labels[:, None] == labels) & (node[:, None] != node)
+    return broken_weight(clues, labels) + unscored * np.triu(silent, 1).sum()
+
+
+def best_by_force(clues, unscored=0.0):
     def cost(parts):
         labels = np.empty(clues.n, np.int64)
         for h, part in enumerate(parts):
             labels[part] = h
-        return broken_weight(clues, labels)
+        return cost_of(clues, labels, unscored)
 
     return min(map(cost, _partitions(list(range(clues.n)))))
 
@@ -94,6 +105,29 @@ def test_best_by_brute_force(seed):
     assert model.objective_ == pytest.approx(best_by_force(clues))
     assert model.objective_ == pytest.approx(broken_weight(clues, model.labels_))
     assert_hard_clues_hold(model, clues)
+
+
+@pytest.mark.parametrize("unscored", [0.5, 3.0])
+@pytest.mark.parametrize("seed", range(24))
+def test_best_by_brute_force_with_a_price_for_pairs_that_nobody_mentions(seed, unscored):
+    clues = draw(seed, 7, ties=seed % 3 == 0, share=0.4)
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(-1, 3, size=(7, seed % 4))  # soft groups that overlap
+    clues |= Clues(7, apart=columns, apart_weight=0.25)
+    model = fit(clues, unscored=unscored)
+    assert model.objective_ == pytest.approx(best_by_force(clues, unscored))
+    assert model.objective_ == pytest.approx(cost_of(clues, model.labels_, unscored))
+    assert_hard_clues_hold(model, clues)
+    searched = fit(clues, 3, unscored=unscored)
+    assert searched.objective_ == pytest.approx(cost_of(clues, searched.labels_, unscored))
+
+
+def test_a_chain_does_not_grow_through_pairs_that_nobody_scored():
+    chain = signed(6, [(i, i + 1) for i in range(5)], [2.0] * 5)
+    assert fit(chain).n_clusters_ == 1
+    model = CorrelationClusterer().fit(None, clues=chain)
+    assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1]
+    assert model.objective_ == 2 + 2 * 0.5
 
 
 def test_search_is_seldom_worse_than_the_best():
@@ -275,17 +309,17 @@ def test_callbacks_watch_and_stop():
     whole = fit(clues, 3)
     assert whole.n_iter_ > 2
     watcher = Watcher()
-    model = CorrelationClusterer(3).set_callbacks(watcher).fit(None, clues=clues)
+    model = CorrelationClusterer(3, unscored=0).set_callbacks(watcher).fit(None, clues=clues)
     np.testing.assert_allclose(watcher.seen, whole.trace_)
     assert_array_equal(model.labels_, whole.labels_)
-    model = CorrelationClusterer(3).set_callbacks(Watcher(stop=2)).fit(None, clues=clues)
+    model = CorrelationClusterer(3, unscored=0).set_callbacks(Watcher(stop=2)).fit(None, clues=clues)
     np.testing.assert_allclose(model.trace_, whole.trace_[:2])
     assert model.objective_ == pytest.approx(broken_weight(clues, model.labels_))
 
 
 def test_interrupted():
     clues = draw(7, 90, share=0.1)
-    model = CorrelationClusterer(3).set_callbacks(Watcher(2, KeyboardInterrupt()))
+    model = CorrelationClusterer(3, unscored=0).set_callbacks(Watcher(2, KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         model.fit(None, clues=clues)
     assert model.n_iter_ == 2

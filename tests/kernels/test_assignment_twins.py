@@ -36,6 +36,15 @@ def test_half_distances(block):
     np.testing.assert_allclose(fast[0], plain[0], rtol=2e-6 if x.dtype == np.float32 else 1e-14)
 
 
+@given(blocks())
+def test_square_scores(block):
+    x, centers = (np.asarray(a, np.float64) for a in block[:2])
+    offset, norms = (centers**2).sum(axis=1) / 2, (x**2).sum(axis=1)
+    fast, plain = both("square_scores", (-centers @ x.T, offset, norms), np.empty((len(x), len(centers))))
+    np.testing.assert_array_equal(fast[0], plain[0])
+    np.testing.assert_allclose(fast[0], ((x[:, None] - centers) ** 2).sum(axis=2), atol=1e-9 * (1 + norms.max()))
+
+
 @given(blocks(), st.booleans())
 def test_assign_nearest(block, with_offset):
     x, centers, labels, _ = block

@@ -61,6 +61,7 @@ def filled(costs, labels, room):
     capacity = count + room
     start = np.append(0, np.cumsum(k * capacity))
     heaps = np.zeros((k, k), np.int64), np.zeros(start[-1]), np.zeros(start[-1], np.int32), np.zeros((k, k))
+    heaps += (np.full((k, k), np.inf),)
     members, indptr = labels.argsort(kind="stable"), np.append(0, np.cumsum(count))
     place = start[:k], capacity
     assert flow.fill(costs, np.arange(k), indptr, members, *place, *heaps, np.zeros(2, np.int64), 10**6)

@@ -22,7 +22,7 @@ def problems(draw):
     return costs, lower, upper, costs.argmin(axis=1).astype(np.int32)
 
 
-def lanes(costs, labels, room):
+def lanes(costs, labels, room, limit):
     """Empty lanes with room for so many more rows than there are, and who is in which cluster."""
     k = costs.shape[1]
     count = np.bincount(labels, minlength=k)
@@ -33,13 +33,18 @@ def lanes(costs, labels, room):
         np.full(start[-1], np.nan),
         np.full(start[-1], -1, np.int32),
         np.zeros((k, k)),
+        limit,
     )
     indptr = np.append(0, np.cumsum(count))
     return (start[:k], capacity), heaps, (np.arange(k), indptr, labels.argsort(kind="stable"))
 
 
-def filled(module, costs, labels, room, budget):
-    place, heaps, who = lanes(costs, labels, room)
+def no_limit(costs):
+    return np.full((costs.shape[1], costs.shape[1]), np.inf)
+
+
+def filled(module, costs, labels, room, budget, limit):
+    place, heaps, who = lanes(costs, labels, room, limit)
     state = np.zeros(2, np.int64)
     calls = 1
     while not module.fill(costs, *who, *place, *heaps, state, budget):
@@ -47,12 +52,14 @@ def filled(module, costs, labels, room, budget):
     return place, heaps, calls
 
 
-@given(problems(), st.sampled_from([1, 10, 10_000]))
-def test_fill(problem, budget):
+@given(problems(), st.sampled_from([1, 10, 10_000]), st.sampled_from([0.0, 0.5, 2.0, np.inf]))
+def test_fill(problem, budget, most):
+    """With and without rows that are left out because their keys are too large."""
     costs, _, _, labels = problem
     k = costs.shape[1]
-    (start, capacity), fast, calls = filled(flow, costs, labels, 2, budget)
-    _, plain, _ = filled(reference_flow, costs, labels, 2, budget)
+    limit = no_limit(costs) if np.isinf(most) else most * np.arange(k * k).reshape(k, k) / k
+    (start, capacity), fast, calls = filled(flow, costs, labels, 2, budget, limit)
+    _, plain, _ = filled(reference_flow, costs, labels, 2, budget, limit)
     np.testing.assert_array_equal(fast[0], plain[0])
     np.testing.assert_array_equal(fast[3], plain[3])
     for a in range(k):
@@ -62,10 +69,23 @@ def test_fill(problem, budget):
             assert sorted(zip(fast[1][lane], fast[2][lane])) == list(zip(plain[1][lane], plain[2][lane]))
             heap = list(zip(fast[1][lane], fast[2][lane]))
             assert all(heap[(i - 1) // 2] < heap[i] for i in range(1, len(heap)))
-    assert budget > 1 or calls >= (k - 1) * len(labels)  # one row at a time
+    assert budget > 1 or calls >= len(labels)  # one row at a time
 
 
-def solved(module, problem, room, budget):
+@given(problems())
+def test_choose_and_regret(problem):
+    costs, lower, upper, _ = problem
+    price = (upper - lower) / 2.0
+    found = np.empty((2, len(costs)), np.int32)
+    flow.choose(costs, price, found[0])
+    reference_flow.choose(costs, price, found[1])
+    np.testing.assert_array_equal(*found)
+    assert flow.sum_regret(costs, price, found[0]) == reference_flow.sum_regret(costs, price, found[0]) == 0
+    anywhere = np.arange(len(costs), dtype=np.int32) % costs.shape[1]
+    assert flow.sum_regret(costs, price, anywhere) == pytest.approx(reference_flow.sum_regret(costs, price, anywhere))
+
+
+def solved(module, problem, room, budget, most=np.inf):
     costs, lower, upper, labels = problem
     n, k = costs.shape
     labels = labels.copy()
@@ -73,16 +93,19 @@ def solved(module, problem, room, budget):
     size = np.clip(count, lower, upper)
     excess = np.append(count - size, size.sum() - n)
     price, state = np.zeros(k + 1), np.zeros(2, np.int64)
-    told, calls = flow.FULL, 0
+    told, calls, limit = flow.FULL, 0, no_limit(costs) if np.isinf(most) else np.full((k, k), most)
     while told not in (flow.DONE, flow.STUCK):
-        if told == flow.FULL:
-            place, heaps, _ = filled(module, costs, labels, room, 10_000)
+        if told == flow.THIN:
+            assert not np.isinf(limit[state[0]]).any()
+            limit[state[0]] = np.inf
+        if told in (flow.FULL, flow.THIN):
+            place, heaps, _ = filled(module, costs, labels, room, 10_000, limit)
         told = module.augment(costs, labels, lower, upper, size, excess, price, *place, *heaps, state, budget)
         calls += 1
     return told, labels, size, excess, price, state[1], calls
 
 
-@given(problems(), st.sampled_from([(1, 10_000), (30, 1), (30, 10_000)]))
+@given(problems(), st.sampled_from([(1, 10_000), (30, 1), (30, 10_000), (30, 10_000, 0.1), (1, 10_000, 1.0)]))
 def test_augment(problem, limits):
     """Path by path, with lanes that have to be made anew for every row, and all at once."""
     fast = solved(flow, problem, *limits)

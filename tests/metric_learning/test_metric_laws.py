@@ -133,6 +133,19 @@ def test_a_rising_trace_is_caught():
         laws["law_objective_never_rises"](Liar(lie="trace"), X, sample_clues(y, ["must"], rng), rng)
 
 
+def test_a_metric_that_is_silent_about_its_end_is_caught():
+    class Calm(XingMetric):
+        def _warn_unless_converged(self, result, progress): ...
+
+    rng = np.random.default_rng(0)
+    X, y = blobs(30, 3, 3, rng)
+    law = {found.__name__: found for found in metric_laws_for(Calm)}["law_unfinished_fits_warn"]
+    clues = sample_clues(y, ["must", "cannot"], rng)
+    law(XingMetric(), X, clues, rng)
+    with pytest.raises(AssertionError, match="max_iter=1 ended the fit without a warning"):
+        law(Calm(), X, clues, rng)
+
+
 @pytest.mark.parametrize("cls", METRICS)
 def test_pairs_of_unequal_number_are_refused(cls):
     rng = np.random.default_rng(0)

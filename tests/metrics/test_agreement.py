@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
-from cluewise.metrics import accuracy, ari, nmi, pairwise_f, rand, variation_of_information
+from cluewise.metrics import accuracy, ari, b_cubed, nmi, pairwise_f, rand, variation_of_information
 from cluewise.metrics._contingency import best_matching, contingency
 
 TRUTH = [0, 0, 0, 1, 1, 1, 2, 2]
@@ -92,6 +92,16 @@ def test_pair_measures_against_every_pair(labellings, data):
 
 @settings(max_examples=40, deadline=None)
 @given(two_labellings())
+def test_b_cubed_against_every_row(labellings):
+    truth, found = map(np.asarray, labellings)
+    rows = range(len(truth))
+    precision = np.mean([np.mean(truth[found == found[i]] == truth[i]) for i in rows])
+    recall = np.mean([np.mean(found[truth == truth[i]] == found[i]) for i in rows])
+    assert b_cubed(truth, found) == pytest.approx(2 * precision * recall / (precision + recall))
+
+
+@settings(max_examples=40, deadline=None)
+@given(two_labellings())
 def test_same_as_scikit_learn(labellings):
     truth, found = labellings
     assert ari(truth, found) == pytest.approx(sk.adjusted_rand_score(truth, found))
@@ -139,7 +149,7 @@ def test_variation_of_information_is_a_metric():
     assert variation_of_information([0] * 8, list(range(8))) == pytest.approx(log(8))
 
 
-MEASURES = [nmi, ari, rand, pairwise_f, accuracy, variation_of_information]
+MEASURES = [nmi, ari, rand, pairwise_f, b_cubed, accuracy, variation_of_information]
 
 
 @pytest.mark.parametrize("measure", MEASURES)

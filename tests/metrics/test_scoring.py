@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cluewise import Clues
+from cluewise import E2CP, Clues
 from cluewise.exceptions import ClueError
 from cluewise.metrics import clue_score, satisfaction
 
@@ -97,6 +97,30 @@ def test_without_routing_the_message_says_what_to_do(blobs):
     X, _, clues = blobs
     with pytest.raises(TypeError, match="enable_metadata_routing=True"):
         cross_validate(Recorder(), X, scoring=clue_score, params={"clues": clues}, error_score="raise")
+
+
+@pytest.mark.parametrize("refit", [True, False])
+def test_a_search_without_routing_is_refused(blobs, refit):
+    X, _, clues = blobs
+    search = GridSearchCV(Recorder(), {"n_clusters": [2, 3]}, scoring=clue_score, cv=3, refit=refit)
+    with pytest.raises(TypeError, match="enable_metadata_routing=True"):
+        search.fit(X, clues=clues)
+
+
+def test_a_search_among_methods_without_predict_is_refused(routing, blobs):
+    X, _, clues = blobs
+    search = GridSearchCV(E2CP(3), {"n_neighbors": [5, 10, 15]}, scoring=clue_score, cv=3)
+    with pytest.raises(TypeError, match=r"E2CP has no predict; cluewise\.ClueSearchCV holds out clues"):
+        search.fit(X, clues=clues)
+    with pytest.raises(TypeError, match="E2CP has no predict"):
+        cross_validate(E2CP(3), X, scoring={"clues": clue_score}, params={"clues": clues}, cv=3)
+
+
+def test_a_search_with_a_fold_without_clues_is_refused(routing, blobs):
+    X, _, _ = blobs
+    search = GridSearchCV(Recorder(), {"n_clusters": [2, 3]}, scoring=clue_score, cv=KFold(3))
+    with pytest.raises(RuntimeError, match=r"no clue relates the held-out rows, .* use fewer folds"):
+        search.fit(X, clues=Clues(90, must=[(0, 1), (2, 3)], cannot=[(40, 41)]))
 
 
 def test_cross_validation_scores_held_out_clues(routing, blobs):

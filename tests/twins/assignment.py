@@ -13,6 +13,7 @@ __all__ = [
     "half_distances",
     "margins",
     "read_ahead",
+    "square_scores",
     "squared_to_own",
 ]
 
@@ -20,6 +21,11 @@ __all__ = [
 def half_distances(x: Floats, centers: Floats, out: Floats) -> None:
     """½‖x − center‖²."""
     out[:] = ((x[None, :, :] - centers[:, None, :]) ** 2).sum(axis=2) / 2
+
+
+def square_scores(scores: Floats, offset: Floats, norms: Floats, out: Floats) -> None:
+    """‖x − center‖² = ‖x‖² + 2 · score, never below 0."""
+    out[:] = np.maximum(2 * (scores + offset[:, None]) + norms, 0).T
 
 
 def assign_nearest(scores: Floats, offset: Floats, best: Floats, labels: Ints) -> None:

@@ -57,6 +57,7 @@ def exchange(
     keys: Floats,
     items: Ints,
     tops: Floats,
+    limit: Floats,
     state: Ints,
     budget: int,
 ) -> int:

@@ -6,7 +6,18 @@ import numpy as np
 
 from cluewise._typing import Floats, Ints
 
-__all__ = ["augment", "fill"]
+__all__ = ["augment", "choose", "fill", "sum_regret"]
+
+
+def choose(costs: Floats, price: Floats, labels: Ints) -> None:
+    """The lowest entry of each row."""
+    labels[:] = (costs - price).argmin(axis=1)
+
+
+def sum_regret(costs: Floats, price: Floats, labels: Ints) -> float:
+    """Own entries less the lowest ones."""
+    left = costs - price
+    return float((left[np.arange(len(costs)), labels] - left.min(axis=1)).sum())
 
 
 def fill(
@@ -20,6 +31,7 @@ def fill(
     keys: Floats,
     items: Ints,
     tops: Floats,
+    limit: Floats,
     state: Ints,
     budget: int,
 ) -> bool:
@@ -28,14 +40,14 @@ def fill(
     for q, a in enumerate(clusters):
         rows = members[indptr[q] : indptr[q + 1]]
         for b in range(k):
-            size = 0 if a == b else len(rows)
             key = costs[rows, b] - costs[rows, a]
+            size = 0 if a == b else int((key <= limit[a, b]).sum())
             order = np.lexsort((rows, key))[:size]
             lane = slice(start[a] + b * capacity[a], start[a] + b * capacity[a] + size)
             keys[lane], items[lane] = key[order], rows[order]
             sizes[a, b] = size
             tops[a, b] = keys[lane][0] if size else np.inf
-    state[0] = len(clusters) * k
+    state[0] = len(clusters)
     return True
 
 
@@ -53,6 +65,7 @@ def augment(
     keys: Floats,
     items: Ints,
     tops: Floats,
+    limit: Floats,
     state: Ints,
     budget: int,
 ) -> int:

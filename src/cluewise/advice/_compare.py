@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from cluewise._docs import documented
 from cluewise._elsewhere import refuse_elsewhere
 from cluewise._notebook import Report
 from cluewise._typing import ArrayLike, Ints
+from cluewise.advice._runner import get_labels
 from cluewise.base import as_clues, generator
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError
@@ -147,6 +149,9 @@ class Comparison(Report):
         )
 
     def _verdict(self) -> str:
+        model = self.with_clues.model
+        if not has_fit_parameter(model, "clues"):
+            return f"{type(model).__name__} takes no clues, so both results are the same."
         if len(self.gains) < 2:
             whole = [words for kind, words in _WHOLE.items() if kind in self.clues.kinds]
             why = "they are all connected, so none can be held out"
@@ -183,7 +188,8 @@ def compare(
     Parameters
     ----------
     estimator : clusterer
-        Any clusterer of the catalogue; it is cloned.
+        Any clusterer with scikit-learn's interface; it is cloned. If its ``fit`` takes no clues, both results are the
+        same, and the report says how many clues they keep.
     {X}
     {some_clues}
     truth : array-like of shape (n,), optional
@@ -226,16 +232,18 @@ def compare(
     own = "random_state" in estimator.get_params(deep=False)
     fixed = own and isinstance(estimator.random_state, (int, np.integer))
 
+    takes, card = has_fit_parameter(estimator, "clues"), getattr(estimator, "card", None)
+    used = known if card is None else known.only(known.kinds & card.accepts)
+
     def fit(clues: Clues | None, seed: int | None) -> Any:
         model = clone(estimator)
         if own and seed is not None:
             model.set_params(random_state=seed)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return model.fit(X, clues=clues, **weights)
+        more = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return model.fit(X, **more | ({"clues": clues} if takes else {}))
 
     seed = None if fixed else int(rng.integers(2**31))
     after, before = fit(known, seed), fit(None, seed)
-    used = known.only(known.kinds & estimator.card.accepts)
     if not used.kinds:
         raise ClueError(f"there are no clues that {type(estimator).__name__} uses, so nothing can be compared.")
 
@@ -243,15 +251,16 @@ def compare(
     kept_without: list[dict[str, float]] = []
     for rows in held_out.draw_splits(used, n_splits, test_size, rng):
         seed = int(rng.integers(2**31))
-        kept_with.append(held_out.kept_shares(fit(held_out.leave_out(used, rows), seed).labels_, used, rows))
-        kept_without.append(held_out.kept_shares(fit(None, seed).labels_, used, rows))
+        kept_with.append(held_out.kept_shares(get_labels(fit(held_out.leave_out(used, rows), seed)), used, rows))
+        kept_without.append(held_out.kept_shares(get_labels(fit(None, seed)), used, rows))
 
+    both = get_labels(before), get_labels(after)
     return Comparison(
         clues=used,
         with_clues=_summarize(after, used, kept_with, truth),
         without=_summarize(before, used, kept_without, truth),
-        moved=round(n * (1 - accuracy(before.labels_, after.labels_))),
-        agreement=ari(before.labels_, after.labels_),
+        moved=round(n * (1 - accuracy(*both))),
+        agreement=ari(*both),
         gains=tuple(_mean(a) - _mean(b) for a, b in zip(kept_with, kept_without)),
         test_size=test_size,
         n_splits=n_splits,
@@ -263,7 +272,8 @@ def _mean(shares: Mapping[str, float]) -> float:
 
 
 def _summarize(model: Any, clues: Clues, kept: list[dict[str, float]], truth: ArrayLike | None) -> Outcome:
-    return Outcome(model, satisfaction(model.labels_, clues), _means(kept), _scores(truth, model.labels_))
+    labels = get_labels(model)
+    return Outcome(model, satisfaction(labels, clues), _means(kept), _scores(truth, labels))
 
 
 def _means(splits: list[dict[str, float]]) -> dict[str, float]:

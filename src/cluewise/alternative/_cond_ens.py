@@ -73,7 +73,7 @@ class CondEns(Clusterer):
     difference : float, default=0.9
         For ``combine="select"``: minimum variation of information from the known clusterings, as a share of the maximum
         :math:`H(C) + H(Z)`. If none reaches it, the one that differs most is selected.
-    n_init : int, default=10
+    n_init : int or "auto", default=10
         Number of starts of the k-means that combines labels.
     {max_iter 100}
     tol : float, default=1e-5
@@ -147,6 +147,8 @@ class CondEns(Clusterer):
     array([1.386])
     """
 
+    _drawn_start = "random"
+
     card = Card(
         paper="Gondek2005",
         title="Conditional ensemble",
@@ -181,7 +183,7 @@ class CondEns(Clusterer):
         n_local: int | None = None,
         combine: str = "kmeans",
         difference: float = 0.9,
-        n_init: int = 10,
+        n_init: int | str = 10,
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -213,7 +215,7 @@ class CondEns(Clusterer):
         return super().fit(X, y, clues=clues)
 
     def _n_starts(self, problem: Problem) -> int:
-        return self.n_init if problem.shared.chosen is None else 1
+        return self._wanted_starts if problem.shared.chosen is None else 1
 
     def _prepare(self, problem: Problem) -> Setup:
         rows, rng = problem.rows, problem.rng

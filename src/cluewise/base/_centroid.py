@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from cluewise._elsewhere import is_elsewhere
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.base._clusterer import Attributes, Clusterer, Problem
-from cluewise.base._input import checked_data, map_new_chunks
+from cluewise.base._input import checked_data, checked_weight, map_new_chunks
 from cluewise.core import assign, centers, loop
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
@@ -27,6 +27,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
     """
 
     cluster_centers_: Floats
+    inertia_: float
     margin_: Floats
 
     def __init__(
@@ -34,7 +35,7 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         n_clusters: int = 8,
         *,
         init: Any = "k-means++",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -68,7 +69,8 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
 
     def _evaluate(self, problem: Problem, state: Any) -> Attributes:
         """The objective of a state and its published parts, computed independently of the loop."""
-        return {"objective_": centers.distortion(problem.rows, state.centers, state.labels)}
+        spread = centers.distortion(problem.rows, state.centers, state.labels)
+        return {"objective_": spread, "inertia_": spread}
 
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
         rows = problem.rows
@@ -113,6 +115,31 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
             return self._map_new_chunks(X, _measure_chunk, width=self.n_clusters)
         return _find_distances(self._new_rows(X), self.cluster_centers_)
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Score new rows as scikit-learn's ``KMeans`` does: by their distances to the nearest centers, clues aside.
+
+        Parameters
+        ----------
+        {X_new}
+        {y}
+        sample_weight : array-like of shape (m,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        float
+            The sum of squared distances to the nearest centers, negative: higher is better.
+        """
+        if self.card.chunks and is_elsewhere(X):
+            squared = self._map_new_chunks(X, _square_chunk, dtype=np.float64)
+            return -float((squared if sample_weight is None else squared * sample_weight).sum())
+        rows = self._new_rows(X)
+        if sample_weight is not None:
+            rows = rows_of(rows.X, checked_weight(sample_weight, rows.X).astype(rows.dtype, copy=False))
+        at = self.cluster_centers_.astype(np.float64) - rows.shift
+        with one_blas_thread():
+            return -centers.distortion(rows, at, assign.find_nearest(rows, at))
+
     def _new_rows(self, X: Any) -> Rows:
         return new_rows(self, X)
 
@@ -155,3 +182,7 @@ def _label_chunk(chunk: Floats, at: Floats) -> Ints:
 
 def _measure_chunk(chunk: Floats, at: Floats) -> Floats:
     return _find_distances(rows_of(chunk), at) if len(chunk) else np.empty((0, len(at)), dtype=chunk.dtype)
+
+
+def _square_chunk(chunk: Floats, at: Floats) -> Floats:
+    return _measure_chunk(chunk, at).min(axis=1).astype(np.float64) ** 2

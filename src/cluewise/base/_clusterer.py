@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._docs import documented
 from cluewise._elsewhere import is_elsewhere
-from cluewise._sklearn import Interval, fit_context
+from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._squares import largest
 from cluewise._typing import Array, Floats, Ints
 from cluewise.base._card import Card
@@ -22,6 +23,7 @@ from cluewise.base._input import (
     checked_data,
     checked_weight,
     class_clusters,
+    depth_of_user,
     generator,
     warn_of_ignored,
 )
@@ -153,6 +155,16 @@ class ClueEstimator(BaseEstimator):
                 "Scale all weights down, or use a method whose card says hard."
             )
 
+    def _warn_unless_converged(self, result: loop.Result[Any], progress: Progress) -> None:
+        """Warn if ``max_iter`` has ended the run that is published; a callback that ends it needs no warning."""
+        most = progress.max_iter
+        if not (result.converged or progress.stopped) and len(result.trace) >= most:
+            warnings.warn(
+                f"{progress.name} has not converged in max_iter={most} iterations; increase max_iter.",
+                ConvergenceWarning,
+                stacklevel=depth_of_user(),
+            )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.card.sparse
@@ -212,15 +224,17 @@ class Clusterer(FitPredictMixin, ClueEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "init": [str, callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
     }
 
+    _drawn_start: ClassVar[str] = ""  # "random" if there is no parameter ``init`` and starts are drawn at random
+
     n_clusters: Any
     init: Any
-    n_init: int
+    n_init: int | str
     max_iter: int
     tol: float
     random_state: Any
@@ -260,7 +274,7 @@ class Clusterer(FitPredictMixin, ClueEstimator):
             weight = checked_weight(sample_weight, X).astype(X.dtype, copy=False)
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
-        with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
+        with one_blas_thread(), Progress(self, callbacks, self._wanted_starts, self.max_iter) as progress:
             rows = split_rows(X, known.tied) if in_chunks else rows_of(X, weight)
             total = centers.scatter(rows)
             limits = loop.Limits(self.max_iter, getattr(self, "tol", 0.0), progress, self._find_drift(rows, total))
@@ -280,6 +294,7 @@ class Clusterer(FitPredictMixin, ClueEstimator):
                 raise
             results = self._attributes(problem, best)
             self._write(results)
+            self._warn_unless_converged(best, progress)
             if not self.card.finds:
                 self._warn_of_empty_clusters(results["n_clusters_"])
         return self
@@ -332,7 +347,24 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         """``n_init``, or 1 when all starts would be the same."""
         order = getattr(self, "order", "index")
         drawn = isinstance(self.init, str) or callable(self.init) or (isinstance(order, str) and order == "random")
-        return self.n_init if drawn else 1
+        if drawn:
+            return self._wanted_starts
+        default = signature(type(self)).parameters.get("n_init")
+        if default is not None and self.n_init not in ("auto", 1, default.default):  # somebody asked for several
+            warnings.warn(
+                f"init holds centers, so {type(self).__name__} makes one start instead of n_init={self.n_init}.",
+                RuntimeWarning,
+                stacklevel=depth_of_user(),
+            )
+        return 1
+
+    @property
+    def _wanted_starts(self) -> int:
+        """``n_init``; as in scikit-learn, "auto" means many starts if they are drawn at random."""
+        if not isinstance(self.n_init, str):
+            return self.n_init
+        init = getattr(self, "init", self._drawn_start)
+        return 10 if callable(init) or (isinstance(init, str) and init in ("random", "perturbed")) else 1
 
     def _solve(self, problem: Problem) -> loop.Result[Any]:
         """Run one start."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from cluewise._dask import is_dask, is_frame
 from cluewise._elsewhere import is_elsewhere, is_tensor
+from cluewise._masked import refuse_masked
 from cluewise._sklearn import check_sample_weight
 from cluewise._squares import largest, require_squares
 from cluewise._typing import UNASSIGNED, Floats, Ints
@@ -29,6 +30,7 @@ __all__ = [
     "checked_weight",
     "class_clusters",
     "count_rows",
+    "depth_of_user",
     "generator",
     "map_new_chunks",
     "seed_steps",
@@ -46,6 +48,7 @@ def checked_data(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) ->
         raise TypeError(_describe_refusal(estimator, "dask arrays", "X.compute()"))
     if is_tensor(X):  # which scikit-learn would bring into memory, and results would not be on its device
         raise TypeError(_describe_refusal(estimator, "tensors", "X as a NumPy array"))
+    refuse_masked(X, "X")
     try:
         X = validate_data(
             estimator,
@@ -187,6 +190,7 @@ def _weigh_chunks(chunks: Chunks, sample_weight: Any) -> None:
 
 def checked_weight(sample_weight: Any, X: Any) -> Floats:
     """One non-negative weight per row of X, finite like its products with squares of X."""
+    refuse_masked(sample_weight, "sample_weight")
     weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     size = largest(weight)
     if size == 0:
@@ -285,14 +289,13 @@ def as_clues(clues: Any, n: int) -> Clues:
 
 
 def warn_of_ignored(y: Any, name: str, *, labels: bool = True) -> None:
-    """Warn if ``y``, which is ignored, holds clues or looks like a partial labeling: new users mean it as clues.
+    """Warn if ``y``, which is ignored, holds clues or looks like a labeling: new users mean it as clues.
 
-    Complete labels, as passed by cross-validation, cause no warning. In labels of -1 and 1 only, -1 is a class.
-    ``labels``: whether the method takes labels.
+    In labels of -1 and 1 only, -1 is a class. ``labels``: whether the method takes labels.
     """
     if isinstance(y, Clues):
         why = "which holds clues; pass them as clues=..."
-        warnings.warn(f"{name} ignores y, {why}", UnusedClueWarning, stacklevel=_depth())
+        warnings.warn(f"{name} ignores y, {why}", UnusedClueWarning, stacklevel=depth_of_user())
     if y is None or not labels:
         return
     try:
@@ -300,16 +303,21 @@ def warn_of_ignored(y: Any, name: str, *, labels: bool = True) -> None:
     except (ClueError, TypeError, ValueError):
         return
     missing = np.flatnonzero(known.labels < 0)
-    if len(missing) and not (list(known.classes_) == [1] and all(value in (-1, 1) for value in y)):
-        warnings.warn(
-            f"{name} ignores y, which looks like partial labels (row {missing[0]} has none); "
-            "pass them as clues=Clues.from_labels(y).",
-            UnusedClueWarning,
-            stacklevel=_depth(),
-        )
+    partial = len(missing) and not (list(known.classes_) == [1] and all(value in (-1, 1) for value in y))
+    if partial:
+        what = f"partial labels (row {missing[0]} has none); pass them"
+    elif len(known.classes_) < len(known):  # numbers that all differ are measurements
+        what = "labels of all rows; if the clusterer should know them, pass them"
+    else:
+        return
+    warnings.warn(
+        f"{name} ignores y, which looks like {what} as clues=Clues.from_labels(y).",
+        UnusedClueWarning,
+        stacklevel=depth_of_user(),
+    )
 
 
-def _depth() -> int:
+def depth_of_user() -> int:
     """Stack level of the code that called the library, as counted by `warnings.warn` in the function above."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("cluewise", "sklearn"):

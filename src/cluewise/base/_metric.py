@@ -137,6 +137,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClueEstim
                     self._write(self._from_state(*progress.last, dtype))
                 raise
             progress.end_start()
+            self._warn_unless_converged(result, progress)
         return result
 
     def _from_state(self, state: Any, trace: list[float], dtype: Any) -> Attributes:

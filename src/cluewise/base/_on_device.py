@@ -35,3 +35,11 @@ def measure_chunk(chunk: Any, at: Floats) -> Any:
     for block in rows.blocks(2 * len(at)):
         found[block] = rows.square(rows.take(block), near).sqrt_()
     return found
+
+
+def square_chunk(chunk: Any, at: Floats) -> Any:
+    rows, near = DeviceRows.near(chunk, at)
+    found = chunk.new_empty(rows.n, dtype=rows.dtype)
+    for block in rows.blocks(2 * len(at)):
+        found[block] = rows.square(rows.take(block), near).min(dim=1).values
+    return found

@@ -121,6 +121,7 @@ class ClosurePCKMeans(CentroidClusterer):
     Attributes
     ----------
     {clusters_}
+    {inertia_}
     objective_ : float
         Half the weighted squared distances of closures to their centers, plus the cost of broken cannot-links.
     {iterations_}
@@ -215,7 +216,7 @@ class ClosurePCKMeans(CentroidClusterer):
         violations: str = "clusters",
         order: Any = "extended-degree",
         init: Any = "neighborhoods",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -295,5 +296,6 @@ class ClosurePCKMeans(CentroidClusterer):
         rows, nodes = problem.rows, contract(problem.rows, problem.clues)
         found = _exclusions.ledger_of(nodes, _exclusions.exclusions_of(problem.clues, nodes), state.nodes)
         cost = 0.5 * self.penalty * found.total(self.violations == "one")
-        spread = centers.distortion(rows, state.centers, state.labels) - inside(rows, nodes)
-        return {"objective_": 0.5 * max(spread, 0.0) + cost, "broken_cost_": cost}
+        inertia = centers.distortion(rows, state.centers, state.labels)
+        spread = max(inertia - inside(rows, nodes), 0.0)
+        return {"objective_": 0.5 * spread + cost, "inertia_": inertia, "broken_cost_": cost}

@@ -34,6 +34,7 @@ class ConstrainedKMeans(CentroidClusterer):
     ----------
     {clusters_}
     {objective_squares_}
+    {inertia_}
     {iterations_}
     {margin_}
     {none_broken_}

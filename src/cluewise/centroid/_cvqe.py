@@ -112,6 +112,7 @@ class CVQE(CentroidClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Means of the clusters, drawn towards each other by broken links.
     {n_clusters_}
+    {inertia_}
     objective_ : float
         Half the sum of squared distances plus what the broken links cost.
     {iterations_}
@@ -180,7 +181,7 @@ class CVQE(CentroidClusterer):
         profile: str = "library",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -218,4 +219,4 @@ class CVQE(CentroidClusterer):
         apart = np.where(first == second, state.links.cannot * exits[first], state.links.must * between[first, second])
         cost = float(apart.sum())
         spread = centers.distortion(problem.rows, state.centers, state.labels)
-        return {"objective_": 0.5 * spread + cost, "broken_cost_": cost}
+        return {"objective_": 0.5 * spread + cost, "inertia_": spread, "broken_cost_": cost}

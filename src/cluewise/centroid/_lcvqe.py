@@ -44,9 +44,15 @@ class State(NamedTuple):
     links: PairGraph
 
 
-def charges_of(links: PairGraph, labels: Ints, squared: Floats, near: tuple[Ints, Ints]) -> Floats:
-    """Charge broken links to rows and centers: both rows of a must-link, the cheaper row of a cannot-link."""
-    charges = np.zeros_like(squared)
+def charges_of(
+    links: PairGraph, labels: Ints, squared: Floats, near: tuple[Ints, Ints], room: Floats | None = None
+) -> Floats:
+    """Charge broken links to rows and centers: both rows of a must-link, the cheaper row of a cannot-link.
+
+    ``room`` is an array that is not needed any more.
+    """
+    charges = np.empty_like(squared) if room is None else room
+    charges.fill(0)
     tied = labels[links.rows]
     pairs.charge_rows(links.ends, links.must, links.cannot, squared, *near, tied, charges)
     return charges
@@ -96,7 +102,7 @@ def settle(state: State, frame: Frame, labels: Ints, tally: Tally, kept: Floats 
     squared = squared_distances(frame.rows, at, links.rows)
     near = two_nearest(squared)
     if kept is None:  # the nearest other center may have changed
-        charges = charges_of(links, labels, squared, near)
+        charges = charges_of(links, labels, squared, near, charges)
     value = 0.5 * (spread(frame.total, tally, at) + float(np.vdot(charges, squared)))
     return State(labels, at, squared, near, charges, links), value
 
@@ -139,6 +145,7 @@ class LCVQE(CentroidClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, d)
         Means of the clusters and of the rows that pull at them because of broken links.
     {n_clusters_}
+    {inertia_}
     objective_ : float
         Half the sum of squared distances plus what the broken links cost.
     {iterations_}
@@ -211,7 +218,7 @@ class LCVQE(CentroidClusterer):
         profile: str = "library",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -248,4 +255,4 @@ class LCVQE(CentroidClusterer):
         published = self.profile == "published"
         cost = 0.5 * float((state.charges * state.squared).sum()) if published else broken_cost(state)
         spread = centers.distortion(problem.rows, state.centers, state.labels)
-        return {"objective_": 0.5 * spread + cost, "broken_cost_": cost}
+        return {"objective_": 0.5 * spread + cost, "inertia_": spread, "broken_cost_": cost}

@@ -75,12 +75,11 @@ def step(state: S, *, frame: Frame, relabel: Relabel[S], settle: Settle[S]) -> t
     ``relabel`` returns the labels of the tied rows and a note for ``settle``, which returns the new state and its
     objective. An empty cluster stays empty if refilling it costs more in links than it gains in distances.
     """
-    rows, tied, k = frame.rows, frame.links.rows, len(state.centers)
+    rows, tied = frame.rows, frame.links.rows
     labels = state.labels.copy()
-    found = assign.nearest(rows, state.centers, labels, frame.free)
     labels[tied], note = relabel(state, frame)
-    moved = found.moved + int(np.count_nonzero(labels[tied] != state.labels[tied]))
-    tally = found.tally.plus(centers.tally_of(rows, labels, tied, k))
+    tally, moved = assign.around(rows, state.centers, labels, frame.free)
+    moved += int(np.count_nonzero(labels[tied] != state.labels[tied]))
     new, value = settle(state, frame, labels, tally, note)
     if (tally.mass == 0).any():
         filled = labels.copy()
@@ -135,17 +134,18 @@ def find_torn(links: PairGraph, labels: Ints) -> Bools:
 
 def restrict_links(links: PairGraph, among: Bools, order: Ints) -> tuple[PairGraph, Ints]:
     """Restrict the graph to the pieces of some tied rows; return the order of their links, too."""
-    number = np.cumsum(among, dtype=np.int32) - 1
-    mine = among[links.ends[:, 0]]
+    rows = np.flatnonzero(among)
+    number = np.empty(len(among), dtype=np.int32)
+    number[rows] = np.arange(len(rows), dtype=np.int32)
+    inside = among[links.ends[:, 0]]
+    mine = np.flatnonzero(inside)
     ends = number[links.ends[mine]]
-    indptr, _, incident = graphs.adjacency(
-        int(np.count_nonzero(among)), ends[:, 0], ends[:, 1], np.arange(len(ends), dtype=np.int32)
-    )
-    place = np.cumsum(mine) - 1
-    some = PairGraph(
-        links.rows[among], ends, links.must[mine], links.cannot[mine], indptr, incident, links.piece[among]
-    )
-    return some, place[order[mine[order]]]
+    names = np.arange(len(mine), dtype=np.int32)
+    indptr, _, incident = graphs.adjacency(len(rows), ends[:, 0], ends[:, 1], names)
+    place = np.empty(len(inside), dtype=np.int64)
+    place[mine] = names
+    some = PairGraph(links.rows[rows], ends, links.must[mine], links.cannot[mine], indptr, incident, links.piece[rows])
+    return some, place[order[inside[order]]]
 
 
 def relax_links(
@@ -178,7 +178,7 @@ def sum_pulls(rows: Rows, which: Ints, charges: Floats) -> Tally:
     acting = np.flatnonzero(charges @ np.ones(charges.shape[1]))
     for block in rows.blocks(charges.shape[1], acting):
         sums += (rows.take(which[block]).T @ charges[block]).T
-    return Tally(sums, charges.sum(axis=0))
+    return Tally(sums, charges[acting].sum(axis=0))
 
 
 def spread(total: float, found: Tally, centers: Floats) -> float:

@@ -86,6 +86,7 @@ class PartitionKMeans(CentroidClusterer):
     categories_ : list of ndarrays
         The categories of each categorical column.
     {n_clusters_}
+    {inertia_}
     objective_ : float
         Sum of squared distances to the centers, plus ``side_cost_``.
     side_cost_ : float
@@ -167,7 +168,7 @@ class PartitionKMeans(CentroidClusterer):
         categorical_features: Any = None,
         categorical_weight: float = 1.0,
         init: Any = "k-means++",
-        n_init: int = 10,
+        n_init: int | str = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -252,7 +253,8 @@ class PartitionKMeans(CentroidClusterer):
         rows, sides = problem.rows, self._sides(problem.clues)
         each = [side.weight * label_cost(rows, side, state.labels, share) for side, share in zip(sides, state.shares)]
         cost = float(sum(each))
-        return {"objective_": centers.distortion(rows, state.centers, state.labels) + cost, "side_cost_": cost}
+        spread = centers.distortion(rows, state.centers, state.labels)
+        return {"objective_": spread + cost, "inertia_": spread, "side_cost_": cost}
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         return super()._state_attributes(problem, state, trace) | {

@@ -62,6 +62,7 @@ class PCKMeans(CentroidClusterer):
     Attributes
     ----------
     {clusters_}
+    {inertia_}
     objective_ : float
         Half the sum of squared distances plus the price of the broken links.
     penalty_ : float
@@ -132,7 +133,7 @@ class PCKMeans(CentroidClusterer):
         penalty: float | str = "auto",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -171,7 +172,7 @@ class PCKMeans(CentroidClusterer):
     def _evaluate(self, problem: Problem, state: State) -> Attributes:
         cost = state.penalty * broken_weight(problem.clues, state.labels)
         spread = centers.distortion(problem.rows, state.centers, state.labels)
-        return {"objective_": 0.5 * spread + cost, "broken_cost_": cost}
+        return {"objective_": 0.5 * spread + cost, "inertia_": spread, "broken_cost_": cost}
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         return super()._state_attributes(problem, state, trace) | {"penalty_": state.penalty}

@@ -34,6 +34,7 @@ class SeededKMeans(CentroidClusterer):
     ----------
     {clusters_}
     {objective_squares_}
+    {inertia_}
     {iterations_}
     {margin_}
     broken_ : Clues

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 import tracemalloc
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import process_time
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._typing import Floats
 from cluewise.checks._examples import adapt_rows, blobs, move_clues, sample_clues
@@ -27,6 +29,7 @@ __all__ = [
     "law_slices_keep_their_meaning",
     "law_threads_change_nothing",
     "law_two_fits_at_once",
+    "law_unfinished_fits_warn",
     "law_within_budget",
     "law_y_is_ignored",
 ]
@@ -126,6 +129,29 @@ def law_y_is_ignored(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     known = select_clues(estimator, clues)
     for model in (fix_start(estimator, X, rng), copy_with(estimator, random_state=0)):
         assert_same(fit(model, X, known), fit(clone(model), X, known, y=rng.integers(9, size=len(X))), "y")
+
+
+def law_unfinished_fits_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A `ConvergenceWarning` names ``max_iter`` if that parameter ends the fit, and only then."""
+    if "max_iter" not in estimator.get_params():
+        return
+    known = select_clues(estimator, clues)
+    (short, warned), (long, also_warned) = (_fit_for(estimator, X, known, most) for most in (1, 1000))
+    assert warned or np.array_equal(short.labels_, long.labels_), (
+        "max_iter=1 ended the fit without a ConvergenceWarning that names max_iter; more iterations change the labels."
+    )
+    assert not also_warned or long.n_iter_ >= 1000, (
+        f"a ConvergenceWarning names max_iter=1000, but the fit took {long.n_iter_} iterations."
+    )
+
+
+def _fit_for(estimator: Any, X: Floats, clues: Clues, max_iter: int) -> tuple[Any, bool]:
+    """A model, and whether its fit warned that it has not converged."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = copy_with(estimator, max_iter=max_iter, random_state=0).fit(X, clues=clues)
+    told = [str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning)]
+    return model, any("max_iter" in message for message in told)
 
 
 def law_pickle_and_clone(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:

@@ -202,6 +202,22 @@ def law_objective_never_rises(estimator: Any, X: Floats, clues: Clues, rng: Rng)
         assert model.objective_ == trace[-1], "the objective is not the last of the trace."
 
 
+def law_unfinished_fits_warn(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
+    """A `ConvergenceWarning` names ``max_iter`` if that parameter ends the fit, and only then."""
+    if "max_iter" not in estimator.get_params():
+        return
+    known, told = select_clues(estimator, clues), {}
+    for most in (1, estimator.max_iter):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = copy_with(estimator, max_iter=most, random_state=0).fit(X, clues=known)
+        about = [one for one in caught if issubclass(one.category, ConvergenceWarning)]
+        told[most] = model, any("max_iter" in str(one.message) for one in about)
+    (short, warned), (long, also_warned) = told.values()
+    assert warned or np.array_equal(short.components_, long.components_), "max_iter=1 ended the fit without a warning."
+    assert not also_warned or long.n_iter_ >= estimator.max_iter, f"{long.n_iter_} iterations were called unfinished."
+
+
 def law_poor_input_gives_a_result(estimator: Any, X: Floats, clues: Clues, rng: Rng) -> None:
     """Duplicates, constant columns, more columns than rows, few clues or none: a finite metric or a ClueError."""
     known = select_clues(estimator, clues)
@@ -243,6 +259,7 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (law_threads_change_nothing, always),
     (law_unused_kinds_warn, always),
     (law_objective_never_rises, lambda card: card.descends),
+    (law_unfinished_fits_warn, always),
     (law_poor_input_gives_a_result, always),
 )
 

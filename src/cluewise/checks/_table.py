@@ -62,6 +62,7 @@ _LAWS: tuple[tuple[Law, Callable[[Card], bool]], ...] = (
     (of_conduct.law_any_layout_of_rows, always),
     (of_conduct.law_float32_stays_float32, always),
     (of_conduct.law_y_is_ignored, always),
+    (of_conduct.law_unfinished_fits_warn, always),
     (of_data.law_moved_and_scaled_rows, lambda card: bool(card.invariant & {"shift", "scale"})),
     (of_data.law_rotated_rows, lambda card: "rotation" in card.invariant),
     (of_conduct.law_pickle_and_clone, always),

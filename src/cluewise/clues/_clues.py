@@ -38,13 +38,13 @@ class Clues(Record):
         Partial labels, any hashable values; -1, None, "" and nan mean unknown.
     must, cannot : array-like of shape (m, 2), optional
         Pairs of rows that belong together, or apart. A must-link of a row to itself is left out.
-    together, apart : array-like of shape (n,), a list of such columns, or `Groups`, optional
+    together, apart : array-like of shape (n,) or (n, T), a list of columns, or `Groups`, optional
         Group columns. All rows of a ``together`` group belong together; no two rows of an ``apart`` group do.
-    partitions : array-like of shape (n,) or a list of them, optional
+    partitions : array-like of shape (n,) or (n, T), or a list of columns, optional
         Partial partitions, each with its own classes; -1 = unknown.
     sizes : (lower, upper) or array-like of shape (k, 2), optional
         Bounds on cluster sizes, for all clusters or for each; None or inf leaves a side open.
-    avoid : array-like of shape (n,) or a list of them, optional
+    avoid : array-like of shape (n,) or (n, T), or a list of columns, optional
         Known clusterings that the result should differ from.
     must_weight, cannot_weight, together_weight, apart_weight : float or array-like, optional
         How much a clue counts (default 1; inf = hard), one number or one per link or group.

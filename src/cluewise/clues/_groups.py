@@ -84,7 +84,7 @@ def columns_of(
 ) -> tuple[Groups, ...]:
     """Group columns from what a user gave: one column, a list of columns, or `Groups`."""
     built = []
-    for column in _columns(given):
+    for column in _columns(kind, n, given):
         if isinstance(column, Groups):
             _check_groups(kind, n, column)
             built.append(column)
@@ -134,11 +134,19 @@ def _check_groups(kind: str, n: int, groups: Groups) -> None:
         raise ClueError(f"{kind} puts row {row[0]} into group {groups.codes[row[0]]}, which has no weight.")
 
 
-def _columns(given: Any) -> Sequence[Any]:
-    """What a user gave as a list of columns: None and an empty list are none, anything else but a list is one."""
+def _columns(kind: str, n: int, given: Any) -> Sequence[Any]:
+    """What a user gave as a list of columns: None and an empty list are none, a table has one in each column."""
     if given is None or (isinstance(given, (list, tuple)) and not len(given)):
         return ()
+    if not isinstance(given, (list, tuple, Groups)) and len(getattr(given, "shape", ())) == 2:
+        table = given if isinstance(given, np.ndarray) else np.asarray(given)
+        if len(table) != n:
+            way = "its transpose" if table.shape[1] == n else "a table of shape (n, T), or a list of columns"
+            raise ClueError(f"{kind} needs one row for each of {n} rows; it has shape {table.shape}: pass {way}.")
+        return list(table.T)
     nested = isinstance(given, (list, tuple)) and all(_is_column(c) for c in given)
+    if nested and len(given) == n and not any(isinstance(c, Groups) or len(c) == n for c in given):
+        raise ClueError(f"{kind} lists a value per column for each row; pass a list of columns, or np.asarray({kind}).")
     return given if nested else [given]
 
 
@@ -259,10 +267,8 @@ def expand(stored: Array) -> Ints:
 
 def code_list(kind: str, n: int, given: Any) -> list[Ints]:
     """One or several columns of codes (partitions, clusterings to avoid)."""
-    if isinstance(given, np.ndarray) and given.ndim == 2:
-        given = list(given)
     columns = []
-    for t, column in enumerate(_columns(given)):
+    for t, column in enumerate(_columns(kind, n, given)):
         is_compact = isinstance(column, np.ndarray) and column.dtype.kind == "u"
         codes, _ = codes_of(f"{kind} {t}", n, expand(column) if is_compact else column)
         codes.flags.writeable = False

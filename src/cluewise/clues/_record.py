@@ -171,7 +171,8 @@ class Record:
         """Clues among some rows (mask, slice or row numbers), renumbered in their order.
 
         A clue stays when all rows that it mentions stay. Size bounds become what they entail for the rows
-        that are left.
+        that are left. A row can be picked only once, because no clue says whether a row and its copy belong
+        together: draw bootstrap samples as ``sample_weight``, or ``sklearn.utils.resample(..., replace=False)``.
         """
         if isinstance(rows, tuple):  # scikit-learn asks for clues[rows, ...]
             if len(rows) != 2 or rows[1] is not Ellipsis:

@@ -70,7 +70,9 @@ def row_numbers(rows: Any, n: int) -> Ints:
         return picked
     repeated = np.flatnonzero(np.bincount(picked, minlength=n) > 1)
     if len(repeated):
-        raise ClueError(f"row {repeated[0]} is listed twice; a row can be picked only once.")
+        raise ClueError(
+            f"row {repeated[0]} is listed twice; a row can be picked only once, so resample rows without replacement."
+        )
     return picked
 
 

@@ -231,7 +231,8 @@ def read_pairs(kind: str, n: int, pairs: ArrayLike | None) -> Ints:
     if rows.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise ClueError(f"{kind}-links are pairs of row numbers, shape (m, 2); these have shape {rows.shape}.")
+        way = "; pass the transpose" if rows.ndim == 2 and len(rows) == 2 else ""
+        raise ClueError(f"{kind}-links are pairs of row numbers, shape (m, 2); these have shape {rows.shape}{way}.")
     if rows.dtype.kind not in "iu":
         whole = rows.dtype.kind == "f" and bool(np.all(np.isfinite(rows) & (rows == np.floor(rows))))
         if not whole:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cluewise._typing import UNASSIGNED, Array, Bools, Floats, Ints
-from cluewise.core.centers import Tally, empty_tally
+from cluewise.core.centers import Tally, add_tallies, empty_tally, tally_of
 from cluewise.core.rows import Rows, Table
 from cluewise.core.threads import map_blocks
 from cluewise.core.views import Forces, Nodes
@@ -19,6 +19,7 @@ __all__ = [
     "Assigned",
     "Scored",
     "Swept",
+    "around",
     "clamped",
     "costs",
     "find_margin",
@@ -122,6 +123,28 @@ def clamped(rows: Rows, centers: Floats, labels: Ints, free: Bools, fixed: Tally
     """Put the free rows into their nearest cluster; the others keep their labels and add a constant tally."""
     assigned = nearest(rows, centers, labels, free)
     return Assigned(assigned.tally.plus(fixed), assigned.moved)
+
+
+def around(rows: Rows, centers: Floats, labels: Ints, free: Bools) -> Assigned:
+    """Put the free rows into their nearest cluster, and add up all rows; the others keep the labels that they have."""
+    others = np.flatnonzero(~free)
+    if 2 * len(others) > rows.n:
+        found = nearest(rows, centers, labels, free)
+        return Assigned(found.tally.plus(tally_of(rows, labels, others, len(centers))), found.moved)
+    # One pass that scores some rows in vain is cheaper than two that pick rows.
+    table, k = rows.table(centers), len(centers)
+
+    def work(block: slice) -> Assigned:
+        x, _, near = score_block(rows, table, block)
+        new = np.where(free[block], near, labels[block])
+        moved = int(np.count_nonzero(labels[block] != new))
+        labels[block] = new
+        part = empty_tally(k, rows.d)
+        rows.add(x, block, new, part.sums, part.mass)
+        return Assigned(part, moved)
+
+    parts = list(map_blocks(work, rows.blocks(k)))
+    return Assigned(add_tallies([part.tally for part in parts]), sum(part.moved for part in parts))
 
 
 class Swept(NamedTuple):

@@ -129,6 +129,7 @@ class Progress:
         self.name = type(estimator).__name__
         self.root = Task("fit", None, self.name, 0, n_init)
         self.start: Task | None = None
+        self.stopped = False  # whether a callback has asked to stop
         self.ahead = False  # whether the first start has begun with what comes before its iterations
         self.last: tuple[Any, list[float]] | None = None
         self.earlier: tuple[Any, list[float]] | None = None  # the best of the starts before this one
@@ -194,4 +195,5 @@ class Progress:
         stop = False
         for callback in self.callbacks:
             stop |= bool(getattr(callback, hook)(estimator=self.estimator, context=task))
+        self.stopped |= stop
         return stop

@@ -324,6 +324,10 @@ def squared_distances(rows: Rows, centers: Floats, which: Ints) -> Floats:
     start = 0
     for block in rows.blocks(2 * len(centers), which):
         x = rows.take(block).astype(np.float64, copy=False)
-        out[start : start + len(block)] = double.squared(x, table).T
+        here = out[start : start + len(block)]
+        if isinstance(rows, SparseRows) or rows.d <= DIRECT:
+            here[:] = double.squared(x, table).T
+        else:
+            assignment.square_scores(double.scores(x, table), table.offset, double._norms(x), here)
         start += len(block)
     return out

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._masked import refuse_masked
 from cluewise._squares import largest, require_squares
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
@@ -117,6 +118,7 @@ def given_centers(init: Any, names: tuple[str, ...], rows: Rows, k: int, rng: np
     if callable(init):
         X = rows.X if rows.crowd is None else rows.crowd.X
         init = init(X, k, random_state=np.random.RandomState(rng.integers(2**31)))
+    refuse_masked(init, "init")
     chosen = np.asarray(init, dtype=np.float64)
     if chosen.shape != (k, rows.d):
         raise ValueError(f"init needs shape (n_clusters, n_features) = ({k}, {rows.d}); it has {chosen.shape}.")

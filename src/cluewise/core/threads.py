@@ -37,7 +37,7 @@ def threads(n: int) -> Iterator[None]:
     Parameters
     ----------
     n : int
-        Number of threads, at least 1.
+        Number of threads. As in scikit-learn, -1 means all usable cores, -2 all but one, and so on.
 
     Examples
     --------
@@ -47,9 +47,9 @@ def threads(n: int) -> Iterator[None]:
     >>> len(set(model.labels_))
     2
     """
-    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"threads needs a whole number of at least 1; it was given {n!r}.")
-    token = _chosen.set(n)
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n == 0:
+        raise ValueError(f"threads needs a whole number of at least 1, or -1 for all cores; it was given {n!r}.")
+    token = _chosen.set(int(n) if n > 0 else max(_cores() + 1 + int(n), 1))
     try:
         yield
     finally:

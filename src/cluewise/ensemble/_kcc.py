@@ -138,6 +138,8 @@ class KCC(Clusterer):
     array([1.56, 0.87, 1.  ])
     """
 
+    _drawn_start = "random"
+
     card = Card(
         paper="Wu2015",
         title="Consensus of partitions by k-means",
@@ -177,7 +179,7 @@ class KCC(Clusterer):
         n_partitions: int = 100,
         weights: Any = None,
         trust: Any = 100.0,
-        n_init: int = 10,
+        n_init: int | str = 10,
         max_iter: int = 100,
         tol: float = 1e-5,
         random_state: Any = None,
@@ -211,7 +213,7 @@ class KCC(Clusterer):
         return super().fit(X, y, clues=clues)
 
     def _n_starts(self, problem: Problem) -> int:
-        return self.n_init
+        return self._wanted_starts
 
     def _prepare(self, problem: Problem) -> Basis:
         utility = utility_of(self.utility)

@@ -165,7 +165,7 @@ class ApproxKernelKMeans(Clusterer):
         coef0: float = 1.0,
         landmarks: Any = 500,
         init: Any = "k-means++",
-        n_init: int = 10,
+        n_init: int | str = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,16 +25,20 @@ class CorrelationClusterer(Clusterer):
     r"""Groups that agree best with weighted links, found without a table of rows.
 
     Use it when all that you have are scored pairs, as in record linkage: `Clues.from_scores` makes links of them. It
-    finds the number of clusters. A pair that no clue mentions costs nothing, so rows without must-links stay alone,
-    and two groups that one wrong score connects are kept apart if the other scores between them say so. Links of
-    infinite weight hold, and so do ``apart`` groups of infinite weight: at most one record of each source in a
-    cluster.
+    finds the number of clusters. A pair that no clue mentions costs ``unscored``, so rows without must-links stay
+    alone, chains of pairs do not grow long, and two groups that one wrong score connects are kept apart if the other
+    scores between them say so. Links of infinite weight hold, and so do ``apart`` groups of infinite weight: at most
+    one record of each source in a cluster.
 
     Parameters
     ----------
     max_exact : int, default=10
         Pieces with at most this many nodes are solved exactly, in time that triples with each node; larger ones by a
         search. At most 16.
+    unscored : float, default=0.5
+        What two rows in one cluster cost if no clue mentions the pair, on the scale of the weights: with those of
+        `Clues.from_scores`, pairs that were not worth scoring count as if they had the probability 0.38. With 0 they
+        say nothing, and rows may be joined by a chain of links.
     order : "index" or permutation of the rows, default="index"
         Order of the rows, which decides where clusterings are equally good, and numbers the clusters.
 
@@ -45,7 +49,8 @@ class CorrelationClusterer(Clusterer):
     n_clusters_ : int
         Number of clusters, rows that are alone included.
     objective_ : float
-        Total weight of the broken links; those of labels and groups count pair by pair.
+        Total weight of the broken links, and ``unscored`` for each pair that no clue mentions; links of labels and
+        groups count pair by pair. Rows that hard clues join count as one.
     trace_ : ndarray
         The objective after the first unions, and after each round of the search.
     n_iter_ : int
@@ -64,9 +69,9 @@ class CorrelationClusterer(Clusterer):
 
     Notes
     -----
-    The clusters minimize the weight of the broken links,
+    The clusters minimize the weight of the broken links and u = ``unscored`` for the pairs between which there is none,
 
-    .. math:: J = \sum_{MC} w_{ij} [y_i \ne y_j] + \sum_{CL} w_{ij} [y_i = y_j]
+    .. math:: J = \sum_{MC} w_{ij} [y_i \ne y_j] + \sum_{CL} w_{ij} [y_i = y_j] + u \sum_{\text{no link}} [y_i = y_j]
 
     which, if weights are log-odds of independent scores, is the most probable clustering when each is equally probable
     beforehand. A label counts as a link of weight 1 to each other row with a label, a probability of 0.73 on the scale
@@ -90,10 +95,10 @@ class CorrelationClusterer(Clusterer):
     disagreements                    ``objective_``, ``broken_``
     ================================ ==========================================
 
-    *Deviations.* Graphs are sparse and weighted, and clues may be hard. The unions are the greedy additive edge
-    contraction of [Keuper2015]_, with counts of groups; its search by sequences of Kernighan-Lin moves is replaced by
-    moves of single nodes, unions and exact partitions, as clusters of records are small. The pivot algorithm of
-    [Ailon2008]_, whose guarantee needs a score for every pair, is not used.
+    *Deviations.* Graphs are sparse and weighted, pairs without an edge have a price, and clues may be hard. The unions
+    are the greedy additive edge contraction of [Keuper2015]_, with counts of groups; its search by sequences of
+    Kernighan-Lin moves is replaced by moves of single nodes, unions and exact partitions, as clusters of records are
+    small. The pivot algorithm of [Ailon2008]_, whose guarantee needs a score for every pair, is not used.
 
     References
     ----------
@@ -141,12 +146,14 @@ class CorrelationClusterer(Clusterer):
         aliases=("correlation clustering", "multicut", "GAEC"),
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "unscored": [Interval(Real, 0, None, closed="left")],
         "max_exact": [Interval(Integral, 0, 16, closed="both")],
         "order": [StrOptions({"index"}), "array-like"],
     }
 
-    def __init__(self, max_exact: int = 10, *, order: Any = "index") -> None:
+    def __init__(self, max_exact: int = 10, *, unscored: float = 0.5, order: Any = "index") -> None:
         self.max_exact = max_exact
+        self.unscored = unscored
         self.order = order
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -187,13 +194,11 @@ class CorrelationClusterer(Clusterer):
         if order is not None:
             known, hard = known[order], hard[order]
         node = hard.components
-        base: list[float] = []
+        alone = broken_weight(known, node)  # the objective if each node is a cluster
 
         def publish(of_node: Ints, gains: list[float]) -> Attributes:
             labels = _number(of_node[node])
-            if not base:
-                base.append(broken_weight(known, labels) + gains[-1])
-            trace = base[0] - np.array(gains)
+            trace = alone - np.array(gains)
             if order is not None:
                 labels[order] = labels.copy()
             return {
@@ -208,7 +213,7 @@ class CorrelationClusterer(Clusterer):
             found = publish(of_node, gains)
             return progress(found, list(found["trace_"]))
 
-        return publish(*cluster(build_signed(known, node), int(self.max_exact), watch))
+        return publish(*cluster(build_signed(known, node, float(self.unscored)), int(self.max_exact), watch))
 
 
 def _number(labels: Ints) -> Ints:

@@ -50,39 +50,69 @@ def hard_part(clues: Clues) -> Clues:
     )
 
 
-def build_signed(clues: Clues, node: Ints) -> Signed:
+def build_signed(clues: Clues, node: Ints, unscored: float = 0.0) -> Signed:
     """The graph of all clues between nodes, given by the node of each row.
 
-    Labels and together groups are written out as pairs; apart groups, which may be large, are not.
+    Labels and together groups are written out as pairs; apart groups, which may be large, are not. Two rows that no
+    clue mentions cost ``unscored`` in one cluster: all rows are a group, and edges and groups make up for it.
     """
     some = clues.subset(
         labels=clues.labels >= 0, together=[np.isfinite(group.weights) for group in clues.together]
     ).pairs(expand=True)
     lists = (clues.must, clues.cannot, some.must, some.cannot)
     weights = (clues.must_weight, -clues.cannot_weight, some.must_weight, -some.cannot_weight)
-    first, second = (np.concatenate([node[pairs[:, side]] for pairs in lists]) for side in (0, 1))
-    n = int(node.max(initial=-1)) + 1
-    shares = _sum_shares(n, *_list_shares(clues, node))
-    graph = Signed(n, *_sum_edges(n, first, second, np.concatenate(weights), None), *shares)
+    first, second = (np.concatenate([pairs[:, side] for pairs in lists]) for side in (0, 1))
+    weight, n = np.concatenate(weights), int(node.max(initial=-1)) + 1
+    charges = _list_charges(clues, unscored)
+    if charges:  # each pair of rows once, however often it is mentioned
+        first, second, weight, _ = _sum_edges(clues.n, first, second, weight, None)
+        weight += unscored
+        for codes, cost in charges[1:]:  # of rows in apart groups
+            weight[(codes[first] == codes[second]) & (codes[first] >= 0)] += cost
+    if not charges or n < clues.n:
+        first, second, weight, _ = _sum_edges(n, node[first], node[second], weight, None)
+    shares = _sum_shares(n, *_list_shares(clues, node, charges))
+    graph = Signed(n, first, second, weight, np.full(len(first), NEVER), *shares)
     net = graph.weight - correlation.count_overlap(graph.first, graph.second, *graph.shares)
     # Independent of how a negative pair was said, by a link or by a group, and so are the ties.
     tie = np.where(net > 0, graph.first.astype(np.int64) * n + graph.second, NEVER)
     return graph._replace(tie=tie)
 
 
-def _list_shares(clues: Clues, node: Ints) -> tuple[Ints, Ints, Floats, Floats]:
-    """Node, group and count of each row in an apart group, and the weights of the groups."""
+def _list_charges(clues: Clues, unscored: float) -> list[tuple[Ints, float]]:
+    """Columns of groups, and what two rows of a group cost, that sum to ``unscored`` for rows in no soft apart group.
+
+    All rows are a group; the apart groups are subtracted, and rows in several of them are not subtracted twice
+    (inclusion and exclusion).
+    """
+    if not unscored:
+        return []
+    charges: list[tuple[Ints, float]] = [(np.zeros(clues.n, dtype=np.int32), unscored)]
+    for column in clues.apart:
+        soft = np.append((column.sizes > 1) & np.isfinite(column.weights), False)
+        codes = np.where(soft[column.codes], column.codes, -1)
+        for others, cost in charges.copy():
+            both = np.where((codes >= 0) & (others >= 0), codes.astype(np.int64) * clues.n + others, -1)
+            _, found, size = np.unique(both, return_inverse=True, return_counts=True)
+            if (size[found][both >= 0] > 1).any():
+                charges.append((np.where(both >= 0, found, -1).astype(np.int32), -cost))
+    return charges
+
+
+def _list_shares(clues: Clues, node: Ints, charges: list[tuple[Ints, float]]) -> tuple[Ints, Ints, Floats, Floats]:
+    """Node, group and count of each row in a group that costs or makes up for a cost, and the weights of the groups."""
     nodes: list[Ints] = [np.empty(0, np.int32)]
     groups: list[Ints] = [np.empty(0, np.int32)]
     start = 0
     weights: list[Floats] = [np.empty(0)]
-    for column in clues.apart:
-        counts = (column.sizes > 1) & (column.weights > 0)
-        rows = np.flatnonzero(np.append(counts, False)[column.codes])
+    columns = [(np.where(np.append(c.sizes > 1, False)[c.codes], c.codes, -1), c.weights) for c in clues.apart]
+    columns += [(codes, np.full(int(codes.max(initial=-1)) + 1, cost)) for codes, cost in charges]
+    for codes, weight in columns:
+        rows = np.flatnonzero(np.append(weight != 0, False)[codes])
         nodes.append(node[rows])
-        groups.append(start + column.codes[rows])
-        weights.append(column.weights)
-        start += len(column.weights)
+        groups.append(start + codes[rows])
+        weights.append(weight)
+        start += len(weight)
     row, group = np.concatenate(nodes), np.concatenate(groups).astype(np.int32)
     return row, group, np.ones(len(row)), np.concatenate(weights)
 

@@ -19,6 +19,7 @@ __all__ = [
     "half_distances",
     "margins",
     "read_ahead",
+    "square_scores",
     "squared_to_own",
 ]
 
@@ -33,6 +34,18 @@ def half_distances(x: Floats, centers: Floats, out: Floats) -> None:
                 difference = x[i, j] - centers[h, j]
                 total += difference * difference
             out[h, i] = total / 2
+
+
+@kernel
+def square_scores(scores: Floats, offset: Floats, norms: Floats, out: Floats) -> None:
+    """Squared distances, rows first, from the scores of a block and the squared norms of its rows."""
+    tile = 128  # rows that are turned around while they are in the cache
+    for start in range(0, out.shape[0], tile):
+        stop = min(start + tile, out.shape[0])
+        for h in range(out.shape[1]):
+            for i in range(start, stop):
+                # Rounding may leave a little less than nothing.
+                out[i, h] = max(2 * (scores[h, i] + offset[h]) + norms[i], 0.0)
 
 
 @kernel

@@ -150,12 +150,14 @@ def exchange(
     keys: Floats,
     items: Ints,
     tops: Floats,
+    limit: Floats,
     state: Ints,
     budget: int,
 ) -> int:
     """Move the row that gains most while sizes allow it, else along a cycle that gains; until nothing gains ``least``.
 
     Returns what ``flow.augment`` returns; ``state[0]`` is the cluster without room, ``state[1]`` counts the rounds.
+    Lanes hold all rows: their limits are infinite.
     """
     k = costs.shape[1]
     after = np.empty(k, np.int64)
@@ -183,7 +185,7 @@ def exchange(
                 labels[moving[a]] = b
                 count[a] -= 1
                 count[b] += 1
-                _enter(costs, moving[a], b, start, capacity, sizes, keys, items, tops)
+                _enter(costs, moving[a], b, start, capacity, sizes, keys, items, tops, limit)
                 work += 16 * k
         # Rows that have left are taken off only where they are on top; deeper ones wait until they get there.
         for a in range(k):

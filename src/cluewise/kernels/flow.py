@@ -2,7 +2,8 @@
 
 Cluster a has one *lane* for every other cluster b: a binary heap of its rows by ``costs[i, b] − costs[i, a]``, then
 by row number, at ``start[a] + b · capacity[a]`` of ``keys`` and ``items``. Rows that have left a stay in its lanes
-until they come to the top; the top of a lane is always a row of a, and its key is ``tops[a, b]``.
+until they come to the top; the top of a lane is always a row of a, and its key is ``tops[a, b]``. Few rows ever come to
+the top, so a lane holds only those with keys up to ``limit[a, b]``; when none is left, `augment` asks for the others.
 
 Both loops stop after ``budget`` steps (10⁶ take some 10 ms) and carry on from where they were when called again.
 """
@@ -14,10 +15,35 @@ import numpy as np
 from cluewise._typing import Floats, Ints
 from cluewise.kernels._jit import kernel
 
-__all__ = ["augment", "fill"]
+__all__ = ["augment", "choose", "fill", "sum_regret"]
 
-DONE, MORE, FULL, STUCK = 0, 1, 2, 3
-"""Results of `augment`: nothing left to do, call again, make room in the lanes of ``state[0]``, no path."""
+DONE, MORE, FULL, STUCK, THIN = 0, 1, 2, 3, 4
+"""Results of `augment`: nothing left to do, call again, make room in the lanes of ``state[0]``, no path, fill those
+lanes with the rows that were left out."""
+
+
+@kernel
+def choose(costs: Floats, price: Floats, labels: Ints) -> None:
+    """Put every row into the cluster where its cost minus the price is lowest, the lowest number on ties."""
+    for i in range(costs.shape[0]):
+        best, own = costs[i, 0] - price[0], 0
+        for h in range(1, costs.shape[1]):
+            value = costs[i, h] - price[h]
+            if value < best:
+                best, own = value, h
+        labels[i] = own
+
+
+@kernel
+def sum_regret(costs: Floats, price: Floats, labels: Ints) -> float:
+    """By how much cost minus price is higher in the clusters of the rows than in the best ones, in all."""
+    total = 0.0
+    for i in range(costs.shape[0]):
+        best = costs[i, 0] - price[0]
+        for h in range(1, costs.shape[1]):
+            best = min(best, costs[i, h] - price[h])
+        total += costs[i, labels[i]] - price[labels[i]] - best
+    return total
 
 
 @kernel
@@ -64,35 +90,35 @@ def fill(
     keys: Floats,
     items: Ints,
     tops: Floats,
+    limit: Floats,
     state: Ints,
     budget: int,
 ) -> bool:
-    """Fill the lanes of some clusters; ``state`` is the next lane and how far it is filled. True when all are full.
+    """Fill the lanes of some clusters; ``state`` is the next cluster and its next row. True when all are full.
 
     The rows of ``clusters[q]`` are ``members[indptr[q]:indptr[q + 1]]``.
     """
     k = costs.shape[1]
     work = 0
-    while state[0] < len(clusters) * k:
-        q, b = state[0] // k, state[0] % k
+    while state[0] < len(clusters):
+        q = state[0]
         a = clusters[q]
-        base = start[a] + b * capacity[a]
-        size = 0 if a == b else indptr[q + 1] - indptr[q]
-        while state[1] < size + size // 2:  # first every row, then the upper half sinks, last one first
+        if state[1] == 0:
+            sizes[a] = 0
+        while state[1] < indptr[q + 1] - indptr[q]:
             if work >= budget:
                 return False
-            if state[1] < size:
-                item = members[indptr[q] + state[1]]
-                keys[base + state[1]] = costs[item, b] - costs[item, a]
-                items[base + state[1]] = item
-                work += 3
-            else:
-                place = size // 2 - 1 - (state[1] - size)
-                _sink(keys, items, base, size, place, keys[base + place], items[base + place])
-                work += 12
+            item = members[indptr[q] + state[1]]
+            for b in range(k):
+                key = costs[item, b] - costs[item, a]
+                if b != a and key <= limit[a, b]:
+                    _rise(keys, items, start[a] + b * capacity[a], sizes[a, b], key, item)
+                    sizes[a, b] += 1
+                    work += 12
+            work += k
             state[1] += 1
-        sizes[a, b] = size
-        tops[a, b] = keys[base] if size > 0 else np.inf
+        for b in range(k):
+            tops[a, b] = keys[start[a] + b * capacity[a]] if sizes[a, b] > 0 else np.inf
         state[0] += 1
         state[1] = 0
     return True
@@ -159,12 +185,14 @@ def _enter(
     keys: Floats,
     items: Ints,
     tops: Floats,
+    limit: Floats,
 ) -> None:
     """Put a row into the lanes of its new cluster."""
     for c in range(costs.shape[1]):
-        if c != b:
+        key = costs[item, c] - costs[item, b]
+        if c != b and key <= limit[b, c]:
             base = start[b] + c * capacity[b]
-            _rise(keys, items, base, sizes[b, c], costs[item, c] - costs[item, b], item)
+            _rise(keys, items, base, sizes[b, c], key, item)
             sizes[b, c] += 1
             tops[b, c] = keys[base]
 
@@ -199,6 +227,7 @@ def augment(
     keys: Floats,
     items: Ints,
     tops: Floats,
+    limit: Floats,
     state: Ints,
     budget: int,
 ) -> int:
@@ -219,6 +248,11 @@ def augment(
             return DONE
         if work >= budget:
             return MORE
+        for a in range(k):
+            for b in range(k):
+                if sizes[a, b] == 0 and a != b and limit[a, b] < np.inf:
+                    state[0] = a
+                    return THIN
         target = _shortest(tops, flow, lower, upper, excess, price, parent)
         if target < 0:
             return STUCK
@@ -246,7 +280,7 @@ def augment(
                 flow[v] -= 1
             else:
                 labels[moving[v]] = v
-                _enter(costs, moving[v], v, start, capacity, sizes, keys, items, tops)
+                _enter(costs, moving[v], v, start, capacity, sizes, keys, items, tops, limit)
                 work += 16 * k
             v = u
         v = target

@@ -25,6 +25,10 @@ __all__ = [
 ]
 
 
+TILE = 128
+"""Rows that a loop turns around at once, so that they stay in the cache."""
+
+
 @kernel
 def _price(
     e: int,
@@ -63,9 +67,12 @@ def link_costs(
             costs[a, q] += cannot[e] * min(exits[a, q], exits[b, q])
             costs[b, p] += cannot[e] * min(exits[a, p], exits[b, p])
             continue
+        at_a = costs[a, q] + cannot[e] * min(exits[a, q], exits[b, q])
+        at_b = costs[b, p] + cannot[e] * min(exits[a, p], exits[b, p])
         for h in range(costs.shape[1]):
-            costs[a, h] += _price(e, a, h, b, q, must, cannot, between, reach, exits)
-            costs[b, h] += _price(e, b, h, a, p, must, cannot, between, reach, exits)
+            costs[a, h] += must[e] * (between[h, q] + reach[a, q] + reach[b, h])
+            costs[b, h] += must[e] * (between[h, p] + reach[b, p] + reach[a, h])
+        costs[a, q], costs[b, p] = at_a, at_b
 
 
 @kernel
@@ -104,13 +111,25 @@ def _move(
 
 
 @kernel
-def _lead(own: int, costs: Floats) -> float:
-    """How much more than in its own cluster a row would cost in the best other one."""
+def _lead(t: int, own: int, costs: Floats) -> float:
+    """How much more than in its own cluster row t would cost in the best other one."""
     other = np.inf
-    for h in range(costs.shape[0]):
-        if h != own:
-            other = min(other, costs[h])
-    return other - float(costs[own])
+    for h in range(costs.shape[1]):
+        if costs[t, h] < other and h != own:
+            other = costs[t, h]
+    return other - float(costs[t, own])
+
+
+@kernel
+def _gain_together(a: int, b: int, p: int, w: float, between: Floats, reach: Floats, costs: Floats) -> float:
+    """The most that two rows of cluster p gain by a common move, if a must-link of weight w ties them."""
+    most = -np.inf
+    for h in range(costs.shape[1]):
+        saved = w * (2 * between[h, p] + reach[a, p] + reach[b, h] + reach[b, p] + reach[a, h])
+        gain = saved - (costs[a, h] + costs[b, h])
+        if gain > most and h != p:
+            most = gain
+    return most + costs[a, p] + costs[b, p]
 
 
 @kernel
@@ -139,6 +158,47 @@ def _without(
 
 
 @kernel
+def _largest(t: int, values: Floats) -> float:
+    most = 0.0
+    for h in range(values.shape[1]):
+        if values[t, h] > most:
+            most = values[t, h]
+    return most
+
+
+@kernel
+def _stay(
+    a: int,
+    b: int,
+    p: int,
+    q: int,
+    w: float,
+    v: float,
+    lead: Floats,
+    widest: float,
+    between: Floats,
+    reach: Floats,
+    exits: Floats,
+    costs: Floats,
+) -> bool:
+    """Whether it is certain that two linked rows gain nothing by moving both, when neither gains by moving alone."""
+    if w == 0 and p != q:
+        # A cannot-link that holds matters only to an end that goes where the other one is.
+        there = costs[a, q] - costs[a, p] - v * min(exits[a, q], exits[b, q])
+        back = costs[b, p] - costs[b, q] - v * min(exits[a, p], exits[b, p])
+        if there + lead[b] >= 0 and back + lead[a] >= 0 and there + back >= 0:
+            return True
+    # A must-link that holds: ends that go to two other clusters break it once, and each lead has that in it.
+    kept = w > 0 and v == 0 and p == q and lead[a] + lead[b] >= w * (2 * widest + reach[a, p] + reach[b, p])
+    if kept and _gain_together(a, b, p, w, between, reach, costs) <= 0:
+        return True
+    # Otherwise both together gain at most what the link costs with one moved, twice.
+    loose = w * (widest + _largest(a, reach) + _largest(b, reach)) if w > 0 else 0.0
+    tight = v * min(_largest(a, exits), _largest(b, exits)) if v > 0 else 0.0
+    return lead[a] + lead[b] >= 2 * max(loose, tight)
+
+
+@kernel
 def relax_links(
     order: Ints,
     ends: Ints,
@@ -161,31 +221,17 @@ def relax_links(
     lead = np.full(labels.shape[0], np.nan)  # nan: not known
     first, second = np.empty(k), np.empty(k)  # cost of each end in every cluster, this link left out
     widest = between.max()
-    farthest, costliest = np.zeros(labels.shape[0]), np.zeros(labels.shape[0])  # largest of reach and of exits
-    for t in range(labels.shape[0]):
-        for h in range(k):
-            farthest[t] = max(farthest[t], reach[t, h])
-            costliest[t] = max(costliest[t], exits[t, h])
     for o in range(order.shape[0]):
         e = order[o]
         a, b = ends[e, 0], ends[e, 1]
         w, v = must[e], cannot[e]
         if np.isnan(lead[a]):
-            lead[a] = _lead(labels[a], costs[a])
+            lead[a] = _lead(a, labels[a], costs)
         if np.isnan(lead[b]):
-            lead[b] = _lead(labels[b], costs[b])
-        # When neither end gains by moving alone, both together gain at most what the link costs with one moved, twice.
-        most = 2 * max(v * min(costliest[a], costliest[b]), w * (widest + farthest[a] + farthest[b]))
-        settled = lead[a] >= 0 and lead[b] >= 0
-        if settled and lead[a] + lead[b] >= most:
-            continue
+            lead[b] = _lead(b, labels[b], costs)
         p, q = labels[a], labels[b]
-        if settled and w == 0 and p != q:
-            # A cannot-link that holds matters only to an end that goes where the other one is.
-            there = costs[a, q] - costs[a, p] - v * min(exits[a, q], exits[b, q])
-            back = costs[b, p] - costs[b, q] - v * min(exits[a, p], exits[b, p])
-            if there + lead[b] >= 0 and back + lead[a] >= 0 and there + back >= 0:
-                continue
+        if min(lead[a], lead[b]) >= 0 and _stay(a, b, p, q, w, v, lead, widest, between, reach, exits, costs):
+            continue
         _without(e, a, b, q, must, cannot, between, reach, exits, costs, first)
         _without(e, b, a, p, must, cannot, between, reach, exits, costs, second)
         lowest = first[p] + second[q] + _price(e, a, p, b, q, must, cannot, between, reach, exits)
@@ -351,14 +397,29 @@ def count_broken(ends: Ints, must: Floats, cannot: Floats, labels: Ints, split: 
 @kernel
 def two_nearest(squared: Floats, nearest: Ints, runner_up: Ints) -> None:
     """The nearest and the second nearest center of each row; the lower number on ties, 0 when there is only one."""
-    for t in range(squared.shape[0]):
-        first, second = 0, -1
-        for h in range(1, squared.shape[1]):
-            if squared[t, h] < squared[t, first]:
-                first, second = h, first
-            elif second < 0 or squared[t, h] < squared[t, second]:
-                second = h
-        nearest[t], runner_up[t] = first, max(second, 0)
+    k = squared.shape[1]
+    column = np.empty((k, TILE))
+    least, next_least = np.empty(TILE), np.empty(TILE)
+    first, second = np.empty(TILE, np.int32), np.empty(TILE, np.int32)
+    for start in range(0, squared.shape[0], TILE):
+        m = min(TILE, squared.shape[0] - start)
+        for i in range(m):
+            for h in range(k):
+                column[h, i] = squared[start + i, h]
+        # Clusters come first in the tile, so that the loop over rows vectorizes.
+        for i in range(m):
+            least[i], next_least[i] = column[0, i], np.inf
+            first[i] = second[i] = 0
+        for h in range(1, k):
+            for i in range(m):
+                value = column[h, i]
+                better, good = value < least[i], value < next_least[i]
+                next_least[i] = least[i] if better else (value if good else next_least[i])
+                second[i] = first[i] if better else (h if good else second[i])
+                least[i] = value if better else least[i]
+                first[i] = h if better else first[i]
+        nearest[start : start + m] = first[:m]
+        runner_up[start : start + m] = second[:m]
 
 
 @kernel

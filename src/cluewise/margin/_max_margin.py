@@ -175,7 +175,7 @@ class MaxMarginClusterer(Clusterer):
         regularization: float = 0.01,
         balance: float = 0.7,
         init: Any = "k-means",
-        n_init: int = 3,
+        n_init: int | str = 3,
         max_iter: int = 50,
         tol: float = 1e-3,
         random_state: Any = None,
@@ -199,7 +199,8 @@ class MaxMarginClusterer(Clusterer):
         if problem.k == 1:  # no other cluster to compare with
             zeros = np.zeros(rows.n, dtype=np.int32)
             state = State(zeros, np.zeros((1, rows.d + 1)), Choice(zeros, []), 0.0, table)
-            return loop.run(lambda same: (same, loop.Info(0.0, 0)), state, problem.limits._replace(max_iter=1))
+            problem.limits.watch(state, [0.0])
+            return loop.Result(state, [0.0], True)
         # Scores that are highest for the nearest center.
         nearest = np.column_stack([first, -0.5 * np.einsum("hj,hj->h", first, first)])
         prices = Prices(self.regularization, self.trust, self.balance)

@@ -1,6 +1,6 @@
 """How good a clustering is (agreement with true classes, satisfaction of clues), and how useful clues are."""
 
-from cluewise.metrics._agreement import accuracy, ari, nmi, pairwise_f, rand, variation_of_information
+from cluewise.metrics._agreement import accuracy, ari, b_cubed, nmi, pairwise_f, rand, variation_of_information
 from cluewise.metrics._redundancy import redundancy
 from cluewise.metrics._satisfaction import broken, informativeness, satisfaction
 from cluewise.metrics._scoring import clue_score
@@ -9,6 +9,7 @@ from cluewise.metrics.segments import coherence, metric_agreement, overlap, pred
 __all__ = [
     "accuracy",
     "ari",
+    "b_cubed",
     "broken",
     "clue_score",
     "coherence",

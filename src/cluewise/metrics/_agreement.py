@@ -14,7 +14,7 @@ from cluewise._docs import documented
 from cluewise._typing import ArrayLike, Ints
 from cluewise.metrics._contingency import best_matching, contingency, paired_codes
 
-__all__ = ["accuracy", "ari", "nmi", "pairwise_f", "rand", "variation_of_information"]
+__all__ = ["accuracy", "ari", "b_cubed", "nmi", "pairwise_f", "rand", "variation_of_information"]
 
 _NORMALIZATIONS = ("geometric", "arithmetic", "min", "max")
 
@@ -131,6 +131,41 @@ def pairwise_f(y_true: ArrayLike, y_pred: ArrayLike, exclude_pairs: ArrayLike | 
     pairs = _count_pairs(y_true, y_pred, exclude_pairs)
     together = 2 * pairs.both + pairs.only_true + pairs.only_pred
     return 2 * pairs.both / together if together else 1.0
+
+
+@documented
+def b_cubed(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Harmonic mean of B³ precision and recall [Bagga1998]_, which are means over rows instead of pairs.
+
+    The precision of a row is the share of its cluster that is of its class, its recall the share of its class that is
+    in its cluster. So large clusters do not count more than their rows, as they do in `pairwise_f`.
+
+    Parameters
+    ----------
+    {two_labelings}
+
+    Returns
+    -------
+    float
+        Above 0, because each row is in its own cluster; at most 1.
+
+    References
+    ----------
+    .. [Bagga1998] A. Bagga and B. Baldwin, "Entity-based cross-document coreferencing using the vector space model",
+       ACL 1998.
+
+    Examples
+    --------
+    >>> from cluewise.metrics import b_cubed
+    >>> round(b_cubed([0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 1, 1, 1, 1, 2, 0]), 6)
+    0.675641
+    """
+    truth, found = paired_codes(y_true, y_pred)
+    table = contingency(truth, found)
+    squares = table.counts.astype(np.float64) ** 2
+    precision = float((squares / np.bincount(found)[table.columns]).sum()) / len(truth)
+    recall = float((squares / np.bincount(truth)[table.rows]).sum()) / len(truth)
+    return 2 * precision * recall / (precision + recall)
 
 
 def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:

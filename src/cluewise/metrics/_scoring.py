@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from cluewise._typing import Array, ArrayLike
@@ -36,6 +37,14 @@ def clue_score(estimator: Any, X: Array, y: Any = None, *, clues: Clues | ArrayL
         Share that is kept, between 0 and 1, averaged over the kinds of clues: many cannot-links do not drown a few
         must-links. Bounds on sizes concern all rows and do not count.
 
+    Raises
+    ------
+    TypeError
+        When there are no clues, for example because metadata routing is not enabled, or no ``predict``.
+    ClueError
+        When no clue relates the held-out rows. In a search of scikit-learn, it is a ``RuntimeError``, which ends the
+        search whatever ``error_score`` says.
+
     Examples
     --------
     >>> import numpy as np
@@ -47,20 +56,48 @@ def clue_score(estimator: Any, X: Array, y: Any = None, *, clues: Clues | ArrayL
     >>> clue_score(model, X, clues=Clues(4, must=[(0, 1), (1, 2)], cannot=[(0, 3)]))
     0.75
     """
+    error: Exception
     if clues is None:
-        raise TypeError(
+        error = TypeError(
             "clue_score was called without clues; with sklearn.set_config(enable_metadata_routing=True) "
             "cross-validation and grid search pass them."
         )
-    if not hasattr(estimator, "predict"):
-        raise TypeError(f"clue_score needs clusters of held-out rows, but {type(estimator).__name__} has no predict.")
-    if not isinstance(clues, Clues):  # partial labels, as `fit` takes them
-        clues = Clues.from_labels(clues)
-    shares = satisfaction(estimator.predict(X), clues)
-    shares.pop("sizes", None)
-    if not shares:
-        raise ClueError("no clue relates the held-out rows, so there is nothing to score.")
-    return sum(shares.values()) / len(shares)
+    elif not hasattr(estimator, "predict"):
+        error = TypeError(
+            f"clue_score needs clusters of held-out rows, but {type(estimator).__name__} has no predict; "
+            "cluewise.ClueSearchCV holds out clues instead of rows, so it takes any clusterer."
+        )
+    else:
+        if not isinstance(clues, Clues):  # partial labels, as `fit` takes them
+            clues = Clues.from_labels(clues)
+        shares = satisfaction(estimator.predict(X), clues)
+        shares.pop("sizes", None)
+        if shares:
+            return sum(shares.values()) / len(shares)
+        error = ClueError(
+            "no clue relates the held-out rows, so there is nothing to score; "
+            "use fewer folds, more clues or cluewise.ClueSearchCV."
+        )
+    if sys._getframe(1).f_globals.get("__name__") in _SCORE_OR_NAN:
+        return _Refusal(error)  # type: ignore[return-value]
+    raise error
+
+
+_SCORE_OR_NAN = {"sklearn.model_selection._validation", "sklearn.metrics._scorer"}
+"""Where scikit-learn calls a scorer, records an exception as nan, and then takes the first candidate for the best."""
+
+
+class _Refusal:
+    """What scikit-learn gets instead of a score: it asks for the number outside the block that makes nan of errors."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def item(self) -> float:
+        """Raise the error, as one that scikit-learn does not catch here either."""
+        if isinstance(self.error, ValueError):
+            raise RuntimeError(str(self.error)) from self.error
+        raise self.error
 
 
 def _request_clues() -> Any:

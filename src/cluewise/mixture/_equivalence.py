@@ -138,7 +138,7 @@ class EquivalenceGMM(MixtureClusterer):
         exact_size: int = 100_000,
         init: Any = "k-means",
         reg_covar: float = 1e-6,
-        n_init: int = 1,
+        n_init: int | str = 1,
         max_iter: int = 100,
         tol: float = 1e-3,
         random_state: Any = None,

@@ -70,7 +70,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         Largest change of a word weight in one round. Weights start at 1, and their mean stays 1.
     init : {"random"}, array of shape (n_clusters, d) or callable, default="random"
         Initial counts of words in each cluster, mixed with those of all documents; "random" draws documents.
-    n_init : int, default=5
+    n_init : int or "auto", default=5
         Number of starts; the one with the fewest broken clues is kept, and among equals the one with the lowest
         objective.
     profile : {"library", "published"}, default="library"
@@ -182,7 +182,7 @@ class FeedbackNaiveBayes(MixtureClusterer):
         rounds: int = 30,
         step: float = 3.0,
         init: Any = "random",
-        n_init: int = 5,
+        n_init: int | str = 5,
         profile: str = "library",
         max_iter: int = 300,
         tol: float = 1e-5,

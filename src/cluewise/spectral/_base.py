@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -10,12 +11,12 @@ import numpy as np
 
 from cluewise._sklearn import Interval, StrOptions, fit_context
 from cluewise._typing import Floats
-from cluewise.base import Attributes, Clusterer, Problem, checked_data, generator
+from cluewise.base import Attributes, Clusterer, Problem, checked_data, depth_of_user, generator
 from cluewise.clues import Clues
 from cluewise.core import centers, lloyd, loop, seeding
 from cluewise.core.assign import no_labels
 from cluewise.core.graphs.affinity import dense_affinity, given_affinity, neighbor_affinity
-from cluewise.core.graphs.laplacian import leading
+from cluewise.core.graphs.laplacian import find_pieces, leading
 from cluewise.core.lloyd import State
 from cluewise.core.loop import Progress
 from cluewise.core.rows import Rows, rows_of
@@ -69,7 +70,7 @@ class SpectralClusterer(Clusterer):
         known = self._check_clues(clues, X.shape[0])
         rng = generator(self.random_state)
         callbacks = getattr(self, "_skl_callbacks", ())
-        with one_blas_thread(), Progress(self, callbacks, self.n_init, self.max_iter) as progress:
+        with one_blas_thread(), Progress(self, callbacks, self._wanted_starts, self.max_iter) as progress:
             embedding = self._embed(self._affinity_of(X), known)
             rows = rows_of(embedding.points)
             limits = loop.Limits(self.max_iter, self.tol, progress)
@@ -82,6 +83,7 @@ class SpectralClusterer(Clusterer):
                 raise
             results = self._attributes(problem, best)
             self._write(results)
+            self._warn_unless_converged(best, progress)
             self._warn_of_empty_clusters(results["n_clusters_"])
         return self
 
@@ -91,13 +93,20 @@ class SpectralClusterer(Clusterer):
 
     def _affinity_of(self, X: Any) -> Any:
         if self.affinity == "precomputed":
-            return given_affinity(X)
+            given = given_affinity(X)
+            count, _ = find_pieces(given)
+            if count > 1:  # as scikit-learn warns; graphs that are made here are connected
+                warnings.warn(
+                    f"the graph is not fully connected but in {count} pieces, so the clusters may be pieces.",
+                    stacklevel=depth_of_user(),
+                )
+            return given
         if self.affinity == "rbf":
             return dense_affinity(X, self.gamma)
         return neighbor_affinity(X, self.n_neighbors, "local" if self.affinity == "local" else "equal")
 
     def _n_starts(self, problem: Problem) -> int:
-        return self.n_init
+        return self._wanted_starts
 
     def _solve(self, problem: Problem) -> loop.Result[State]:
         rows, k = problem.rows, problem.k

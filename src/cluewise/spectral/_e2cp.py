@@ -138,7 +138,7 @@ class E2CP(SpectralClusterer):
         gamma: float | None = None,
         spread: float | None = None,
         profile: str = "library",
-        n_init: int = 10,
+        n_init: int | str = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

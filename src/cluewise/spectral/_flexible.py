@@ -131,7 +131,7 @@ class FlexibleSpectral(SpectralClusterer):
         gamma: float | None = None,
         level: float = 0.5,
         n_components: int | None = 50,
-        n_init: int = 10,
+        n_init: int | str = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -176,7 +176,7 @@ class SpectralKernelKMeans(SpectralClusterer):
         n_neighbors: int = 10,
         gamma: float | None = None,
         profile: str = "library",
-        n_init: int = 10,
+        n_init: int | str = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

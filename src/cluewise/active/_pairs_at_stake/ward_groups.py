@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from cluewise._typing import Bools, Floats, Ints
 from cluewise.centroid import PCKMeans
@@ -90,5 +93,7 @@ class WardGroups:
 
 
 def _gather(X: Floats, small: int, seed: int) -> Ints:
-    model = PCKMeans(small, init="random", n_init=1, max_iter=SWEEPS, random_state=seed).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a few sweeps are enough for groups
+        model = PCKMeans(small, init="random", n_init=1, max_iter=SWEEPS, random_state=seed).fit(X)
     return np.unique(model.labels_, return_inverse=True)[1].reshape(-1)

@@ -40,6 +40,8 @@ class Bottleneck(Clusterer):
         "cooling": [Interval(Real, 0, 1, closed="neither")],
     }
 
+    _drawn_start = "random"
+
     memberships_: Floats
     profiles_: Floats
     weights_: Floats
@@ -57,7 +59,7 @@ class Bottleneck(Clusterer):
         prior: str = "uniform",
         temperature: float = 1e-3,
         cooling: float = 0.8,
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 100,
         tol: float = 1e-3,
         random_state: Any = None,
@@ -76,7 +78,7 @@ class Bottleneck(Clusterer):
         raise TypeError(f"{type(self).__name__} does not implement _pull.")
 
     def _n_starts(self, problem: Problem) -> int:
-        return self.n_init
+        return self._wanted_starts
 
     def _prepare(self, problem: Problem) -> Setup:
         rows = problem.rows

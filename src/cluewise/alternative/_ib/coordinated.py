@@ -127,7 +127,7 @@ class CoordinatedConditionalIB(Bottleneck):
         prior: str = "uniform",
         temperature: float = 1e-3,
         cooling: float = 0.8,
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 100,
         tol: float = 1e-3,
         random_state: Any = None,

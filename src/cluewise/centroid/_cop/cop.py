@@ -85,6 +85,7 @@ class COPKMeans(CentroidClusterer):
     ----------
     {clusters_}
     {objective_squares_}
+    {inertia_}
     gap_ : float
         Relative optimality gap of the assignment found by the last search; 0 if it is optimal or if no search was
         needed.
@@ -156,7 +157,7 @@ class COPKMeans(CentroidClusterer):
         init: Any = "neighborhoods",
         order: Any = "degeneracy",
         time_limit: float = 30.0,
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

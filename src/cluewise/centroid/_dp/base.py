@@ -49,6 +49,7 @@ class OpeningClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     divergence: Any
     smoothing: float | None
     cluster_centers_: Floats
+    inertia_: float
     margin_: Floats
     cluster_cost_: float
 
@@ -106,8 +107,10 @@ class OpeningClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
 
     def _attributes(self, problem: Problem, result: loop.Result[Any]) -> Attributes:
         rows, state = problem.rows, result.state
-        lead = _lead(self._points(rows), state.centers, state.labels)
-        return super()._attributes(problem, result) | {"margin_": lead.astype(rows.dtype)}
+        points = self._points(rows)
+        lead = _lead(points, state.centers, state.labels)
+        inertia = opening.distortion(points, state.centers, state.labels)
+        return super()._attributes(problem, result) | {"inertia_": inertia, "margin_": lead.astype(rows.dtype)}
 
     def predict(self, X: Any) -> Ints:
         """Assign new rows to the center of smallest divergence; clues play no part.

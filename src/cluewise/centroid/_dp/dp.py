@@ -62,6 +62,7 @@ class DPMeans(OpeningClusterer):
         Number of clusters found.
     cluster_cost_ : float
         Price of a cluster.
+    {inertia_metric_}
     objective_ : float
         Sum of divergences from the centers plus the price of the clusters.
     trace_ : ndarray

@@ -123,6 +123,7 @@ class RDPMeans(OpeningClusterer):
         Price of a cluster.
     link_gain_ : float
         Value of a link of weight 1 in the last sweep.
+    {inertia_metric_}
     objective_ : float
         The objective at that gain.
     trace_ : ndarray

@@ -34,6 +34,7 @@ class PKMeans(HMRFKMeans):
     {cluster_centers_}
     {n_clusters_}
     {objective_notes_}
+    {inertia_metric_}
     {link_factors_}
     {iterations_}
     {margin_cost_}
@@ -96,7 +97,7 @@ class PKMeans(HMRFKMeans):
         penalty: float | str = "auto",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -137,6 +138,7 @@ class MKMeans(HMRFKMeans):
     {metric_}
     {n_clusters_}
     {objective_notes_}
+    {inertia_metric_}
     {link_factors_}
     {iterations_}
     {margin_cost_}
@@ -205,7 +207,7 @@ class MKMeans(HMRFKMeans):
         penalty: float | str = "auto",
         prior_rows: float = 1.0,
         init: Any = "k-means++",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 100,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -225,6 +225,17 @@ def total_cost(distortion: Distortion, centers: Floats, metric: Metric, labels: 
     return sum(map_blocks(work, rows.blocks(len(centers))))
 
 
+def inertia(distortion: Distortion, centers: Floats, metric: Metric, labels: Ints) -> float:
+    """Σ w·D over all rows: distances in the metric, without the normalizer that keeps it from shrinking."""
+    rows = distortion.rows
+
+    def work(block: slice) -> float:
+        own = distortion.to_own(rows.take(block), centers, metric, labels[block])
+        return float(own.sum() if rows.weight is None else own @ rows.weights(block).astype(np.float64))
+
+    return sum(map_blocks(work, rows.blocks(len(centers))))
+
+
 def choose_price(distortion: Distortion, centers: Floats, labels: Ints) -> float:
     """Cost of a broken link: log-odds times twice the distortion within clusters per effective dimension.
 

@@ -124,6 +124,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         Only if a metric is learned.
     {n_clusters_}
     {objective_notes_}
+    {inertia_metric_}
     {link_factors_}
     {iterations_}
     {margin_cost_}
@@ -211,6 +212,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
     metric_: Floats
     penalty_: Floats
     broken_cost_: float
+    inertia_: float
     _metric: Metric
 
     def __init__(
@@ -227,7 +229,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         profile: str = "library",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -335,7 +337,11 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         distortion, metric = state.rules.distortion, state.metric
         cost = state.rules.field.cost(distortion, metric, state.reference, state.labels)
         value = fields.total_cost(distortion, state.centers, metric, state.labels) + cost
-        return {"objective_": value + float(distortion.prior_cost(metric, state.centers)), "broken_cost_": cost}
+        return {
+            "objective_": value + float(distortion.prior_cost(metric, state.centers)),
+            "inertia_": fields.inertia(distortion, state.centers, metric, state.labels),
+            "broken_cost_": cost,
+        }
 
     def _attributes(self, problem: Problem, result: loop.Result[State]) -> Attributes:
         state = result.state

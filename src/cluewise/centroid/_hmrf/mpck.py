@@ -40,6 +40,7 @@ class MPCKMeans(HMRFKMeans):
     {metric_}
     {n_clusters_}
     {objective_notes_}
+    {inertia_metric_}
     {link_factors_}
     {iterations_}
     {margin_cost_}
@@ -115,7 +116,7 @@ class MPCKMeans(HMRFKMeans):
         profile: str = "library",
         init: Any = "neighborhoods",
         order: Any = "index",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

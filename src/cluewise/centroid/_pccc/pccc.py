@@ -101,6 +101,7 @@ class PCCC(CentroidClusterer):
     Attributes
     ----------
     {clusters_}
+    {inertia_}
     objective_ : float
         Sum of squared distances plus the price of the broken links.
     penalty_ : float
@@ -210,7 +211,7 @@ class PCCC(CentroidClusterer):
         penalty: float | str = "auto",
         init: Any = "anchors",
         time_limit: float = 30.0,
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -282,7 +283,7 @@ class PCCC(CentroidClusterer):
         soft = problem.shared.soft
         cost = 0.0 if soft is None else state.penalty * broken_weight(soft, state.labels)
         spread = centers.distortion(problem.rows, state.centers, state.labels)
-        return {"objective_": spread + cost, "broken_cost_": cost}
+        return {"objective_": spread + cost, "inertia_": spread, "broken_cost_": cost}
 
     def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
         return super()._state_attributes(problem, state, trace) | {"penalty_": state.penalty}

@@ -63,6 +63,7 @@ class BalancedKMeans(CentroidClusterer):
     ----------
     {clusters_}
     {objective_squares_}
+    {inertia_}
     {iterations_}
     {margin_}
     {none_broken_}
@@ -126,7 +127,7 @@ class BalancedKMeans(CentroidClusterer):
         balance: float = 0.0,
         sample_size: Any = "auto",
         init: Any = "k-means++",
-        n_init: int = 5,
+        n_init: int | str = 5,
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -14,7 +14,7 @@ price)``. It is computed, not assumed, and is usually 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,9 @@ __all__ = ["BUDGET", "Bounds", "Lanes", "Placement", "cheapest", "costs_of", "di
 
 BUDGET = 1_000_000  # steps of a kernel between two checks for Ctrl-C, some 20 ms
 BLOCK = 8192
+FEW = 50  # one row in so many
+SAMPLE = 256  # rows of a cluster that show which are cheap to move
+DEPTH = 4  # of them are in a lane at first
 
 
 class Bounds(NamedTuple):
@@ -81,11 +84,11 @@ def cheapest(costs: Floats, bounds: Bounds, prices: Floats | None = None) -> Pla
     costs = np.require(costs, np.float64, ["C"])
     n, k = costs.shape
     lower, upper = bounds.lower, np.minimum(bounds.upper, n)
-    begin = _start(costs, np.zeros(k + 1), lower, upper)
-    if prices is not None and begin.excess.any():
-        again = _start(costs, _clean_prices(prices, lower, upper, n, costs), lower, upper)
-        if np.abs(again.excess).sum() < np.abs(begin.excess).sum():
-            begin = again
+    begin = None if prices is None else _start(costs, _clean_prices(prices, lower, upper, n, costs), lower, upper)
+    if begin is None or FEW * np.abs(begin.excess).sum() > n:  # these prices are of little use, if any
+        free = _start(costs, np.zeros(k + 1), lower, upper)
+        if begin is None or np.abs(free.excess).sum() <= np.abs(begin.excess).sum():
+            begin = free
     labels, price, size, excess = begin
     state = np.zeros(2, np.int64)
     if excess.any():
@@ -117,7 +120,7 @@ def _start(costs: Floats, price: Floats, lower: Ints, upper: Ints) -> _Start:
     n, k = costs.shape
     labels = np.empty(n, np.int32)
     for block in _blocks(costs):
-        labels[block] = (costs[block] - price[:k]).argmin(axis=1)
+        kernel.choose(costs[block], price[:k], labels[block])
     count = np.bincount(labels, minlength=k)
     # By complementary slackness, a cluster with a price must meet a bound exactly; others only have to be within.
     size = np.where(price[:k] > price[k], lower, np.where(price[:k] < price[k], upper, np.clip(count, lower, upper)))
@@ -128,7 +131,7 @@ def _shift(
     costs: Floats, labels: Ints, lower: Ints, upper: Ints, size: Ints, excess: Ints, price: Floats, state: Ints
 ) -> None:
     """Shift rows until no cluster has too many or too few; changes labels, size, excess and price in place."""
-    lanes = Lanes(costs, labels, size)
+    lanes = Lanes(costs, labels, size, sparse=True)
     while True:
         status = kernel.augment(
             costs, labels, lower, upper, size, excess, price, *lanes.place, *lanes.heaps, state, BUDGET
@@ -137,15 +140,21 @@ def _shift(
             return
         if status == kernel.FULL:
             lanes.make_room(labels, size, int(state[0]))
+        elif status == kernel.THIN:
+            lanes.complete(labels, size, int(state[0]))
         elif status == kernel.STUCK:
             raise ValueError(f"bounds from {lower.tolist()} to {upper.tolist()} have no room for {len(costs)} rows.")
 
 
 class Lanes:
-    """One heap of rows for each ordered pair of clusters, with room for rows that arrive."""
+    """One heap of rows for each ordered pair of clusters, with room for rows that arrive.
 
-    def __init__(self, costs: Floats, labels: Ints, size: Ints) -> None:
+    ``sparse``: at first it holds only the rows that are cheapest to move, some dozens, as far as a sample can tell.
+    """
+
+    def __init__(self, costs: Floats, labels: Ints, size: Ints, *, sparse: bool = False) -> None:
         self.costs = costs
+        self.sparse = sparse
         self.lay_out(labels, size)
 
     def lay_out(self, labels: Ints, size: Ints) -> None:
@@ -154,10 +163,24 @@ class Lanes:
         count = np.bincount(labels, minlength=k)
         capacity = np.maximum(count, size) * 5 // 4 + 32
         start = np.append(0, np.cumsum(capacity * k))
-        self.place = start[:k], capacity
-        self.heaps = np.zeros((k, k), np.int64), np.empty(start[-1]), np.empty(start[-1], np.int32), np.empty((k, k))
         order = labels.astype(np.int16 if k < 2**15 else np.int32).argsort(kind="stable")  # 16 bits: radix sort
-        self._fill(np.arange(k), np.append(0, np.cumsum(count)), order)
+        indptr = np.append(0, np.cumsum(count))
+        self.place = start[:k], capacity
+        self.limit = self._find_limits(indptr, order)
+        heaps = np.zeros((k, k), np.int64), np.empty(start[-1]), np.empty(start[-1], np.int32), np.empty((k, k))
+        self.heaps: tuple[Any, Any, Any, Any, Any] = (*heaps, self.limit)
+        self._fill(np.arange(k), indptr, order)
+
+    def _find_limits(self, indptr: Ints, members: Ints) -> Floats:
+        """Keys that few rows of a cluster are below, by an even sample of it; infinite for small clusters."""
+        k = self.costs.shape[1]
+        limit = np.full((k, k), np.inf)
+        for a in range(k if self.sparse else 0):
+            rows = members[indptr[a] : indptr[a + 1]]
+            if len(rows) >= 4 * SAMPLE:
+                some = self.costs[rows[:: len(rows) // SAMPLE]]
+                limit[a] = np.partition(some - some[:, a, None], DEPTH, axis=0)[DEPTH]
+        return limit
 
     def make_room(self, labels: Ints, size: Ints, cluster: int) -> None:
         """Remove the rows that have left a cluster from its heaps; allocate anew if that is not enough."""
@@ -166,6 +189,11 @@ class Lanes:
             self.lay_out(labels, size)
         else:
             self._fill(np.array([cluster]), np.array([0, len(members)]), members)
+
+    def complete(self, labels: Ints, size: Ints, cluster: int) -> None:
+        """Fill the heaps of a cluster with all its rows."""
+        self.limit[cluster] = np.inf
+        self.make_room(labels, size, cluster)
 
     def _fill(self, clusters: Ints, indptr: Ints, members: Ints) -> None:
         state = np.zeros(2, np.int64)
@@ -178,9 +206,7 @@ def _gap(costs: Floats, labels: Ints, price: Floats, lower: Ints, upper: Ints) -
     k = len(lower)
     total = 0.0
     for block in _blocks(costs):
-        left = costs[block] - price[:k]
-        own = np.take_along_axis(left, labels[block, None], axis=1)[:, 0]
-        total += float((own - left.min(axis=1)).sum())
+        total += kernel.sum_regret(costs[block], price[:k], labels[block])
     worth = price[:k] - price[k]
     least, rest = lower.copy(), len(costs) - int(lower.sum())
     for h in np.argsort(worth, kind="stable"):

@@ -67,6 +67,7 @@ class SizedKMeans(CentroidClusterer):
     ----------
     {clusters_}
     {objective_squares_}
+    {inertia_}
     gap_ : float
         Relative optimality gap of the last assignment, which is proved: 0 up to rounding, except for bounds on the
         summed weight of rows of unequal weight.

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from cluewise._typing import Floats, Ints
 from cluewise.core.distances.metric import signed
 
-__all__ = ["Spectrum", "degrees", "leading", "normalized"]
+__all__ = ["Spectrum", "degrees", "find_pieces", "leading", "normalized"]
 
 SMALL = 500
 """Maximum number of rows for a dense solver."""
@@ -56,7 +56,7 @@ def leading(affinity: Any, m: int, tol: float = 1e-10) -> Spectrum:
     m = min(m, n)
     degree = degrees(affinity)
     N = normalized(affinity, degree)
-    count, piece = _pieces(affinity)
+    count, piece = find_pieces(affinity)
     if count == 1:
         values, vectors = _connected(N, m, np.sqrt(degree), tol)
         return Spectrum(values, signed(vectors), degree)
@@ -78,7 +78,7 @@ def leading(affinity: Any, m: int, tol: float = 1e-10) -> Spectrum:
     return Spectrum(np.array([value for value, _, _ in found[:m]]), signed(vectors), degree)
 
 
-def _pieces(affinity: Any) -> tuple[int, Ints]:
+def find_pieces(affinity: Any) -> tuple[int, Ints]:
     """Number of connected pieces, and the piece of each row."""
     n = affinity.shape[0]
     # If the first row is connected to all others, there is no need for a sparse copy of a dense matrix.

@@ -70,7 +70,7 @@ class TVClust(MixtureClusterer):
     init : {"auto", "k-means", "random"}, array of shape (n_clusters, d) or callable, default="auto"
         Initialization. "auto": k-means on the rows, on the clues and on both in turn; "k-means": on the rows alone;
         "random": random centers; or given centers.
-    n_init : int, default=8
+    n_init : int or "auto", default=8
         Number of starts of the variational engine; the one with the highest bound is kept.
     max_iter : int, default=300
         Maximum number of iterations of the variational engine.
@@ -234,7 +234,7 @@ class TVClust(MixtureClusterer):
         n_components: int = 16,
         order: Any = "index",
         init: Any = "auto",
-        n_init: int = 8,
+        n_init: int | str = 8,
         max_iter: int = 300,
         tol: float = 1e-5,
         sweeps: int = 200,
@@ -322,8 +322,10 @@ class TVClust(MixtureClusterer):
     def _finish(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
         """Continue the best start, which ended at a rough tolerance."""
         left = self.max_iter - len(best.trace)
-        if self.engine == "gibbs" or self._published or not best.converged or self.tol >= ROUGH or left < 1:
+        if self.engine == "gibbs" or self._published or not best.converged or self.tol >= ROUGH:
             return best
+        if left < 1:
+            return best._replace(converged=False)
         setup, before = best.state.setup, best.trace
         move = partial(step, model=setup.model, tol=self.tol)
         watch = _watch_found(setup, lambda state, trace: problem.limits.watch(state, before + trace))
