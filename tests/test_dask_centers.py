@@ -404,7 +404,7 @@ def test_a_fit_that_ends_early_has_the_labels_of_its_last_iteration(stop):
 
 
 def test_rows_are_read_once_for_each_pass():
-    """One to check them, one for those with clues and one for each iteration; labels cost another."""
+    """One to check them, one for those with clues, one for each iteration and a last one; labels cost another."""
     X, _ = make_blobs(400)
     reads = []
 
@@ -414,9 +414,9 @@ def test_rows_are_read_once_for_each_pass():
 
     chunked = da.from_array(X, (200, 4)).map_blocks(read, dtype=float, meta=np.empty((0, 0)))
     model = cw.SeededKMeans(K, init=X[:K]).fit(chunked, clues=np.where(np.arange(400) < 3, 0, -1))
-    assert len(reads) == 2 + 1 + 2 * model.n_iter_  # rows with clues are in the first chunk
+    assert len(reads) == 2 + 1 + 2 * (model.n_iter_ + 1)  # rows with clues are in the first chunk
     dask.compute(model.labels_, model.margin_)
-    assert len(reads) == 2 + 1 + 2 * model.n_iter_ + 2
+    assert len(reads) == 2 + 1 + 2 * (model.n_iter_ + 1) + 2
 
 
 def test_a_saved_model_has_no_labels(tmp_path):

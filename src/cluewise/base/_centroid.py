@@ -13,6 +13,7 @@ from cluewise._typing import Bools, Floats, Ints
 from cluewise.base._clusterer import Attributes, Clusterer, Problem
 from cluewise.base._input import checked_data, checked_weight, map_new_chunks
 from cluewise.core import assign, centers, loop
+from cluewise.core.crowd import Placed
 from cluewise.core.rows import Rows, rows_of
 from cluewise.core.threads import map_blocks, one_blas_thread
 
@@ -53,16 +54,19 @@ class CentroidClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clust
         free[problem.clues.tied] = False
         return free
 
-    def _settle(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
+    def _settle(self, problem: Problem, best: loop.Result[Any], *, stopping: bool = False) -> loop.Result[Any]:
         rows, state, free = problem.rows, best.state, self._find_free(problem)
         at = self._publish_centers(rows, state).astype(np.float64) - rows.shift  # as `predict` sees them
-        found = np.where(free, assign.find_nearest(rows, at), state.labels)
-        settled = state if np.array_equal(found, state.labels) else state._replace(labels=found)
+        if not assign.relabel(rows, at, state.labels, free) and rows.crowd is None:
+            return best
+        if rows.crowd is not None and stopping:
+            # Labels are worked out when somebody asks for them; the objective is that of the last iteration.
+            return best._replace(state=state._replace(placed=Placed(at, state.placed.tally)))
         if rows.crowd is not None:
             rows.crowd.placed = state.placed
             rows.crowd.place(at)
-            settled = settled._replace(placed=rows.placed)
-        return best if settled is state else best.settle(settled, self._evaluate(problem, settled)["objective_"])
+            state = state._replace(placed=rows.placed)
+        return best.settle(state, self._evaluate(problem, state)["objective_"])
 
     def _publish_centers(self, rows: Rows, state: Any) -> Floats:
         return (state.centers + rows.shift).astype(rows.dtype)

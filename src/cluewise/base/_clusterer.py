@@ -287,9 +287,7 @@ class Clusterer(FitPredictMixin, ClueEstimator):
                 best = self._settle(problem, best)
             except KeyboardInterrupt:
                 if progress.last is not None:
-                    last = loop.Result(*progress.last, False)
-                    if rows.crowd is None:  # otherwise it takes long, and the user wants to stop
-                        last = self._settle(problem, last)
+                    last = self._settle(problem, loop.Result(*progress.last, False), stopping=True)
                     self._write(self._state_attributes(problem, last.state, last.trace))
                 raise
             results = self._attributes(problem, best)
@@ -329,8 +327,11 @@ class Clusterer(FitPredictMixin, ClueEstimator):
         """Improve the best start further, where a method can."""
         return best
 
-    def _settle(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
-        """Assign rows without clues once more, as `predict` does, because centers have moved since the last time."""
+    def _settle(self, problem: Problem, best: loop.Result[Any], *, stopping: bool = False) -> loop.Result[Any]:
+        """Assign rows without clues once more, as `predict` does, because centers have moved since the last time.
+
+        When the user is ``stopping`` the fit, no pass is made over rows that are not in memory.
+        """
         return best
 
     def _find_drift(self, rows: Rows, total: float) -> float | None:

@@ -31,6 +31,7 @@ __all__ = [
     "others",
     "penalized",
     "permutation",
+    "relabel",
     "score_block",
     "sweep",
     "visiting_order",
@@ -117,6 +118,19 @@ def find_nearest(rows: Rows, centers: Floats) -> Ints:
     for _ in map_blocks(work, rows.blocks(len(centers))):
         continue
     return labels
+
+
+def relabel(rows: Rows, centers: Floats, labels: Ints, free: Bools) -> int:
+    """Give the free rows the numbers of their nearest centers, in place, which needs no memory; how many change."""
+    table = rows.table(centers)
+
+    def work(block: slice) -> int:
+        new = np.where(free[block], score_block(rows, table, block).near, labels[block])
+        moved = int(np.count_nonzero(labels[block] != new))
+        labels[block] = new
+        return moved
+
+    return sum(map_blocks(work, rows.blocks(len(centers))))
 
 
 def clamped(rows: Rows, centers: Floats, labels: Ints, free: Bools, fixed: Tally) -> Assigned:

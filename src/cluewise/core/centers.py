@@ -126,10 +126,11 @@ def scatter(rows: Rows) -> float:
 def mean_variance(rows: Rows, total: float) -> float:
     """Variance of a column, averaged over the columns; ``total`` is the scatter of the rows."""
     if rows.crowd is not None:
-        return float(rows.crowd.variance.mean())
-    whole = tally(rows, np.zeros(rows.n, dtype=np.int32), 1)
-    mean = whole.sums[0] / whole.mass[0]
-    return max(total / float(whole.mass[0]) - float(mean @ mean), 0.0) / rows.d
+        mean = rows.crowd.mean
+    else:
+        whole = tally(rows, np.zeros(rows.n, dtype=np.int32), 1)
+        mean = whole.sums[0] / whole.mass[0]
+    return max(total / rows.mass - float(mean @ mean), 0.0) / rows.d
 
 
 def rounding(rows: Rows, total: float) -> float:

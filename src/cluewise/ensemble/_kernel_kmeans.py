@@ -231,7 +231,7 @@ class ApproxKernelKMeans(Clusterer):
         slack = 1e-8 * (1.0 + abs(shared.total))
         return loop.run(move, State(assign.no_labels(shared.rows.n), start), problem.limits, slack)
 
-    def _settle(self, problem: Problem, best: loop.Result[State]) -> loop.Result[State]:
+    def _settle(self, problem: Problem, best: loop.Result[State], *, stopping: bool = False) -> loop.Result[State]:
         (labels, at, _), shared = best.state, problem.shared
         labels = labels.copy()
         (sums, mass), moved = assign.nearest(shared.rows, at, labels)

@@ -82,7 +82,7 @@ class OpeningClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
         """Cost of a cluster if about k are expected."""
         return float(opening.furthest_first(points, center, k)[0][-1])
 
-    def _settle(self, problem: Problem, best: loop.Result[Any]) -> loop.Result[Any]:
+    def _settle(self, problem: Problem, best: loop.Result[Any], *, stopping: bool = False) -> loop.Result[Any]:
         state, points = best.state, self._points(problem.rows)
         at = self._publish_centers(problem.rows, state).astype(np.float64) - points.shift
         found = np.empty(points.n, dtype=np.int32)

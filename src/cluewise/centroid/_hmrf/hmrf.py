@@ -293,7 +293,7 @@ class HMRFKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clusterer):
         slack = self._slack(problem, penalty) if everywhere and not self._published else None
         return loop.run(step, state, problem.limits, slack)
 
-    def _settle(self, problem: Problem, best: loop.Result[State]) -> loop.Result[State]:
+    def _settle(self, problem: Problem, best: loop.Result[State], *, stopping: bool = False) -> loop.Result[State]:
         state, distortion = best.state, best.state.rules.distortion
         at = self._publish_centers(problem.rows, state).astype(np.float64) - distortion.rows.shift
         labels = state.labels.copy()
