@@ -19,6 +19,7 @@ import numpy as np
 
 from cluewise._interrupts import deferred
 from cluewise._typing import Array
+from cluewise.tables._archives import check_members, open_member
 from cluewise.tables._columns import TableError, column_of
 from cluewise.tables._csv import decode
 from cluewise.tables._limits import check_size, limit
@@ -89,6 +90,7 @@ def from_json(value: Any, name: str = "the table") -> Table:
             if not isinstance(record, dict):
                 raise TableError(f"{name} row {i} is not an object with one entry per column.")
         keys = dict.fromkeys(key for record in value for key in record)
+        check_size(_CELL * len(keys) * len(value), name)  # records need not share any key
         value = {key: [record.get(key) for record in value] for key in keys}
     if isinstance(value, dict) and all(isinstance(column, list) for column in value.values()):
         given: dict[str, Any] = {key: _with_infinity(column) for key, column in value.items()}
@@ -142,15 +144,13 @@ def _members(data: bytes, name: str) -> dict[str, Array]:
     """The arrays of an NPZ file, if all of them together are not too large."""
     arrays = {}
     with _reading(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        # No member unpacks to more than it declares: zipfile stops there.
+        check_members(archive, name)
         check_size(sum(info.file_size for info in archive.infolist()), f"{name} unpacked")
         for info in archive.infolist():
-            if info.flag_bits & 1:
-                raise TableError(f"{name} is encrypted; save it without a password.")
             key = info.filename.removesuffix(".npy")
             if key in arrays:
                 raise TableError(f"'{key}' appears twice in {name}.")
-            with archive.open(info) as file:
+            with open_member(archive, info) as file:
                 arrays[key] = _array(file, info.file_size, key, name)
     return arrays
 
@@ -175,7 +175,10 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
             raise TableError(f"{name} holds Python objects; save text as an array of str.")
         if dtype.itemsize == 0 or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - file.tell():
             raise damaged
-        content = file.read()  # zipfile looks at the checksum when the end is reached
+        left = size - file.tell()
+        content = file.read(left + 1)  # zipfile looks at the checksum when the end is reached
+        if len(content) != left:
+            raise damaged
         return np.ndarray(shape, dtype, bytearray(content), order="F" if by_column else "C")
 
 
