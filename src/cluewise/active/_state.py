@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from cluewise._lazy import lazy
+from cluewise._texts import mended
 from cluewise.active._act import Act
 from cluewise.active._dialog import Answer
 from cluewise.active._known import Settled, resolve
@@ -198,7 +199,7 @@ class State:
     def from_json(cls, text: str) -> State:
         """The state that `to_json` wrote."""
         try:
-            value = json.loads(text)
+            value = mended(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"this is not the state of a conversation: {error}.") from None
         found = value.get("format") if isinstance(value, dict) else None

@@ -13,6 +13,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine, Row, delete, insert, update
 from sqlalchemy import select as pick
 
+from cluewise._texts import mended
 from cluewise.store._calls import Calls
 from cluewise.store._engine import WRITES, clearly, connect, last_id, lock, name_of, scrub, use_wal
 from cluewise.store._entries import FORGOTTEN, Entry, Record, Snapshot, add, entry_of, ledger_of, row, rows_of
@@ -329,7 +330,7 @@ class Store:
         with suppress(FileError), self._read() as connection:
             for found in connection.execute(pick(snapshots).order_by(snapshots.c.upto.desc(), snapshots.c.id.desc())):
                 if found.crc32 == checksum(*found[1:-1]) and ledger.same_since(found.upto):
-                    return Snapshot(json.loads(found.state), found.upto)
+                    return Snapshot(mended(found.state), found.upto)
         return None
 
     def _nonces(self, connection: Connection) -> dict[str, int]:

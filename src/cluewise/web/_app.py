@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 
+from cluewise._texts import HALF
 from cluewise._version import __version__
 from cluewise.active import Act, Answer, Question, agreement
 from cluewise.tables import FileError
@@ -497,6 +498,8 @@ async def _body(request: Request) -> dict[str, Any]:
         raise HTTPException(422, "The request is not JSON.") from None
     if not isinstance(body, dict):
         raise HTTPException(422, "The request is not a JSON object.")
+    if HALF.search(json.dumps(body, ensure_ascii=False)):  # no reply could hold it
+        raise HTTPException(422, "The request holds half a character (a lone surrogate).")
     return body
 
 
