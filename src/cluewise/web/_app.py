@@ -42,6 +42,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 }
 _BACKLOG = 1000  # messages that may wait for a page; one that is slower has to connect again
 _LINKS = 10_000
+_NO_LINK = 4401  # code with which a connection is closed
 
 
 def make_app(session: Session, gate: Gate) -> FastAPI:
@@ -66,6 +67,7 @@ def make_app(session: Session, gate: Gate) -> FastAPI:
     'make_app'
     """
     session.people = lambda: [person.name for person in gate.people()]
+    gate.ended = lambda name: session.hub.push({"type": "ended"}, name)  # wakes the pages of this person
     session.questions.overlap = gate.overlap
     app = FastAPI(title="cluewise", docs_url=None, redoc_url=None, openapi_url=None)
     _add_errors(app)
@@ -313,9 +315,10 @@ def _add_live(app: FastAPI, session: Session, gate: Gate) -> None:
         await socket.accept()
         try:
             first = json.loads(await asyncio.wait_for(socket.receive_text(), 10))
-            person = gate.who(str(first["token"]))
+            token = str(first["token"])
+            person = gate.who(token)
         except HTTPException as error:
-            await socket.close(4401, str(error.detail))
+            await socket.close(_NO_LINK, str(error.detail))
             return
         except (WebSocketDisconnect, ValueError, KeyError, TypeError, TimeoutError):
             with suppress(RuntimeError):
@@ -326,7 +329,7 @@ def _add_live(app: FastAPI, session: Session, gate: Gate) -> None:
                 fit = session.fit
                 await socket.send_text(json.dumps({"type": "state", "state": session.state()}, ensure_ascii=False))
                 await socket.send_bytes(_frames.labels_frame(fit.revision, fit.labels))
-                await _until_first(_pass_on(socket, messages), _wait_for_end(socket))
+                await _until_first(_pass_on(socket, messages, gate, token), _wait_for_end(socket))
 
 
 @asynccontextmanager
@@ -351,8 +354,13 @@ async def _listening(session: Session, person: Person) -> AsyncIterator[asyncio.
         session.hub.leave(person.name)
 
 
-async def _pass_on(socket: WebSocket, messages: asyncio.Queue[str | bytes | None]) -> None:
+async def _pass_on(socket: WebSocket, messages: asyncio.Queue[str | bytes | None], gate: Gate, token: str) -> None:
     while (message := await messages.get()) is not None:
+        try:
+            gate.who(token)  # the link may have ended, also by another process
+        except HTTPException as error:
+            await socket.close(_NO_LINK, str(error.detail))
+            return
         await (socket.send_bytes(message) if isinstance(message, bytes) else socket.send_text(message))
     await socket.close(1013, "The page is too slow; it connects again.")
 

@@ -11,6 +11,9 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import closing, suppress
+from html import escape
+from pathlib import Path
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
 from cluewise.web.page import check_page, check_server
@@ -39,6 +42,7 @@ def serve(
     who: str | None = None,
     open_browser: bool = True,
     say: Callable[[str], None] | None = None,
+    keep_links: bool = False,
 ) -> None:
     """Serve the page of a project until Ctrl-C.
 
@@ -59,16 +63,26 @@ def serve(
         Open the page, if this machine has a screen.
     say : callable, optional
         Is told the address; by default it is printed.
+    keep_links : bool, default=False
+        Whether the links in a project that was copied or handed over stay valid, also that of its owner then.
     """
     check_server()
     check_page()
     from cluewise.web._session import session_of
 
     with closing(session_of(project, data)) as session:
-        _run(session, host, port, who or user_name(), open_browser, say or _print)
+        _run(session, host, port, who or user_name(), open_browser, say or _print, keep_links)
 
 
-def _run(session: Session, host: str, port: int, owner: str, open_browser: bool, say: Callable[[str], None]) -> None:
+def _run(
+    session: Session,
+    host: str,
+    port: int,
+    owner: str,
+    open_browser: bool,
+    say: Callable[[str], None],
+    keep_links: bool,
+) -> None:
     import uvicorn
 
     from cluewise.web._app import make_app
@@ -77,21 +91,25 @@ def _run(session: Session, host: str, port: int, owner: str, open_browser: bool,
     store = session.project.store
     listener = _listen(host, port, int(store.settings.get(PORT, 0)))
     number = int(listener.getsockname()[1])
-    gate = Gate(store, hosts=_names_of(host), port=number, owner=owner)
+    gate = Gate(store, hosts=_names_of(host), port=number, owner=owner, keep_links=keep_links)
     store.settings[PORT] = number
     token = gate.token(gate.owner)
     assert token is not None  # the owner has one from the beginning
     address = gate.link(token)
+    beside = None if "://" in store.name else Path(store.name)
+    leader = _lead_to(address, beside) if open_browser and _has_screen() else None
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             say(address)
-            if open_browser and _has_screen():
-                threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+            if leader is not None:
+                threading.Thread(target=webbrowser.open, args=[leader.as_uri()], daemon=True).start()
 
         async def shutdown(self, sockets: Any = None) -> None:
             await super().shutdown(sockets)
+            if leader is not None:
+                leader.unlink(missing_ok=True)
             # Before Ctrl-C is passed on: nobody interrupts this.
             await asyncio.to_thread(session.close)
 
@@ -175,6 +193,26 @@ def user_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # a container without names
         return "me"
+
+
+def _lead_to(address: str, beside: Path | None) -> Path:
+    """Make a file that leads to an address: everybody on the machine can read command lines, and it has a token.
+
+    The file is beside the project, if possible: there are browsers that cannot read the folder of temporary files.
+    """
+    text = f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(address)}">'
+    file = None if beside is None else Path(f"{beside}-open.html").absolute()
+    try:
+        if file is None:
+            raise FileNotFoundError
+        file.unlink(missing_ok=True)
+        handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except OSError:
+        handle, name = mkstemp(suffix=".html")
+        file = Path(name)
+    with open(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    return file
 
 
 def _has_screen() -> bool:
