@@ -109,6 +109,7 @@ class Gate:
         self._file = None if "://" in store.name else Path(f"{store.name}-links").absolute()
         self._place = "" if self._file is None else str(Path(store.name).stat().st_ino)
         self._tokens = _read_tokens(self._file)
+        self._people: dict[str, dict[str, str]] = {}
         self._read()
         self._settle(keep_links)
         mine = self._people.get(self.owner)
@@ -216,7 +217,7 @@ class Gate:
         return token
 
     def _read(self) -> None:
-        self._people: dict[str, dict[str, str]] = dict(self._store.settings.get(PEOPLE, {}))
+        self._people = dict(self._store.settings.get(PEOPLE, {}))
         self._asked = monotonic()
 
     def _write(self) -> None:
@@ -294,6 +295,9 @@ class _Checks:
             except HTTPException as error:
                 await _refuse(scope, send, error.status_code, error.detail)
                 return
+        elif headers.one("content-length") not in ("", "0") or headers.one("transfer-encoding"):
+            await _refuse(scope, send, 401, "Only a request with a token may have a body.")
+            return
         body = await _read_body(headers, receive)
         if body is None:
             await _refuse(scope, send, 413, f"A request is at most {LARGEST // 2**20} MiB.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import logging
 import os
 import socket
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
+from cluewise.web._bounds import Limits, Quiet, bounded
 from cluewise.web.page import check_page, check_server
 
 if TYPE_CHECKING:
@@ -113,8 +115,11 @@ def _run(
             # Before Ctrl-C is passed on: nobody interrupts this.
             await asyncio.to_thread(session.close)
 
+    limits = Limits()
     config = uvicorn.Config(
         make_app(session, gate),
+        http=bounded(limits),
+        timeout_keep_alive=round(limits.seconds),
         ws="websockets",
         ws_per_message_deflate=False,  # a million labels take 0.7 ms instead of 32
         ws_max_size=_LONGEST_MESSAGE,
@@ -126,7 +131,15 @@ def _run(
     )
     # A request gives up the interpreter several times, and would wait for a fit to do so as often.
     sys.setswitchinterval(_SWITCH)
-    Server(config).run(sockets=[listener])
+    quiet = Quiet()
+    loggers = [logging.getLogger(name) for name in ("uvicorn.error", "asyncio")]
+    for logger in loggers:
+        logger.addFilter(quiet)
+    try:
+        Server(config).run(sockets=[listener])
+    finally:
+        for logger in loggers:
+            logger.removeFilter(quiet)
 
 
 def _listen(host: str, port: int, last: int) -> socket.socket:
