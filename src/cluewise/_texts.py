@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-__all__ = ["CONTROL", "HALF", "as_line", "mended", "shown"]
+__all__ = ["CONTROL", "HALF", "as_line", "mended", "short"]
 
 HALF = re.compile("[\ud800-\udfff]")
 """Half a character (a lone surrogate): UTF-8 cannot hold it, and files and pages are UTF-8."""
@@ -29,13 +29,13 @@ def as_line(text: str) -> str:
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.splitlines()))
 
 
-def shown(cell: object) -> str:
+def short(cell: object) -> str:
     """A cell as messages quote it, not too long.
 
     Examples
     --------
-    >>> from cluewise._texts import shown
-    >>> shown("red"), len(shown("red" * 100))
+    >>> from cluewise._texts import short
+    >>> short("red"), len(short("red" * 100))
     ('red', 80)
     """
     text = str(cell)

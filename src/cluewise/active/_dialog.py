@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from typing import Any, ClassVar
 
 from cluewise._notebook import as_html
-from cluewise._texts import HALF
+from cluewise._texts import HALF, short
 
 __all__ = ["KINDS", "Answer", "Question", "row_numbers"]
 
@@ -163,7 +163,7 @@ class Answer:
         if kind == "pair" and not isinstance(value, bool):
             raise ValueError(f"the answer about rows {rows[0]} and {rows[1]} is True, False or None, not {value!r}.")
         if isinstance(value, str) and HALF.search(value):
-            raise ValueError(f"the label of row {rows[0]} holds half a character (a lone surrogate): {value!a}.")
+            raise ValueError(f"the label of row {rows[0]} holds half a character (a lone surrogate): {short(value)!a}.")
         if kind == "label" and not _is_class(value):
             raise ValueError(f"the label of row {rows[0]} is a text or a number, or None, not {value!r}.")
         if kind == "which" and value is not False and (isinstance(value, bool) or value not in rows[1:]):

@@ -144,10 +144,9 @@ def web(
             seed=kept["seed"],
         )
         if host not in (_LOCAL, "localhost", "::1"):
-            typer.echo(
+            _show.warn(
                 f"cluewise: the page is open to every machine that can reach {host}: whoever has a link can answer, "
-                "and what goes over the network is not encrypted.",
-                err=True,
+                "and what goes over the network is not encrypted."
             )
         try:
             serve(
@@ -160,7 +159,7 @@ def web(
                 say=lambda address: _show.say(f"cluewise: {address} (Ctrl-C stops; answers are kept in {place})"),
             )
         except KeyboardInterrupt:
-            typer.echo(f"\ncluewise: stopped; every answer is saved in {place}.", err=True)
+            _show.warn(f"\ncluewise: stopped; every answer is saved in {place}.")
             raise typer.Exit(INTERRUPTED) from None
         finally:
             session.close()

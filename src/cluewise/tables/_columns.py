@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cluewise._texts import HALF, as_line
+from cluewise._texts import HALF, as_line, short
 from cluewise._typing import Array
 
 __all__ = [
@@ -70,13 +70,15 @@ def columns_of(given: Mapping[str, Any], name: str) -> dict[str, Array]:
     """Columns in the types that `Table` promises, or an error when their lengths differ."""
     for key in given:
         if HALF.search(str(key)):
-            raise TableError(f"the name of column {key!a} of {name} holds half a character (a lone surrogate).")
-    columns = {str(key): column_of(values, f"column '{key}' of {name}") for key, values in given.items()}
+            raise TableError(f"the name of column {short(key)!a} of {name} holds half a character (a lone surrogate).")
+    columns = {str(key): column_of(values, f"column '{short(key)}' of {name}") for key, values in given.items()}
     lengths = {key: len(column) for key, column in columns.items()}
     first = next(iter(lengths), "")
     for key, length in lengths.items():
         if length != lengths[first]:
-            raise TableError(f"column '{key}' of {name} has {length} rows, but column '{first}' has {lengths[first]}.")
+            raise TableError(
+                f"column '{short(key)}' of {name} has {length} rows, but column '{short(first)}' has {lengths[first]}."
+            )
     return columns
 
 
@@ -111,7 +113,7 @@ def column_of(values: Any, what: str = "the column") -> Array:
 def _refuse_halves(cells: list[str], what: str) -> None:
     for i, cell in enumerate(cells):
         if HALF.search(cell):
-            raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {cell!a}.")
+            raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {short(cell)!a}.")
 
 
 def _texts(values: Array, what: str) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._texts import short
 from cluewise._typing import Array, Ints
 from cluewise.exceptions import ColumnWarning
 from cluewise.tables._columns import TableError, is_number, number, typed, typed_series
@@ -161,7 +162,9 @@ def _header(first: list[str], name: str, line: int, given: Sequence[str] | None)
         return [f"x{j}" for j in range(len(fields))], 0
     for field in fields:
         if not float(number(field)).is_integer() and is_number(field):
-            raise TableError(f"{name} line {line}: '{field}' is not a column name; the first line names the columns.")
+            raise TableError(
+                f"{name} line {line}: '{short(field)}' is not a column name; the first line names the columns."
+            )
     return name_columns([unguard(field) for field in fields], f"{name} line {line}"), 1
 
 
@@ -179,7 +182,8 @@ def name_columns(fields: Sequence[str], place: str) -> list[str]:
         taken[wanted] = number
         if field and name != field:
             warnings.warn(
-                f"{place}: column name '{field}' appears twice; the second is called '{name}'.", ColumnWarning
+                f"{place}: column name '{short(field)}' appears twice; the second is called '{short(name)}'.",
+                ColumnWarning,
             )
         elif not field and j:
             warnings.warn(f"{place}: column {j + 1} has no name; it is called '{name}'.", ColumnWarning)

@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from cluewise._interrupts import deferred
+from cluewise._texts import short
 from cluewise._typing import Array
 from cluewise.tables._archives import check_members, open_member
 from cluewise.tables._columns import TableError, column_of
@@ -121,7 +122,7 @@ def parse_arrays(data: bytes, name: str) -> Table:
     for key, array in arrays.items():
         if key not in ("X", "feature_names", "class_names") and array.shape == (len(points),):
             if key in columns:
-                raise TableError(f"'{key}' in {name} is both an array and one of the feature_names.")
+                raise TableError(f"'{short(key)}' in {name} is both an array and one of the feature_names.")
             columns[key] = array
     return Table(columns, name, points=tuple(names))
 
@@ -135,7 +136,7 @@ def _feature_names(arrays: Mapping[str, Array], name: str) -> list[str]:
     seen: set[str] = set()
     for feature in map(str, names):
         if feature in seen:
-            raise TableError(f"'{feature}' appears twice in the feature_names of {name}.")
+            raise TableError(f"'{short(feature)}' appears twice in the feature_names of {name}.")
         seen.add(feature)
     return list(map(str, names))
 
@@ -149,7 +150,7 @@ def _members(data: bytes, name: str) -> dict[str, Array]:
         for info in archive.infolist():
             key = info.filename.removesuffix(".npy")
             if key in arrays:
-                raise TableError(f"'{key}' appears twice in {name}.")
+                raise TableError(f"'{short(key)}' appears twice in {name}.")
             with open_member(archive, info) as file:
                 arrays[key] = _array(file, info.file_size, key, name)
     return arrays
@@ -161,7 +162,7 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
     with _reading(name):
         magic = file.read(_MAGIC_LENGTH)
         if not magic.startswith(_MAGIC):
-            raise TableError(f"'{key}' in {name} is not an array.") if size and key != "X" else damaged
+            raise TableError(f"'{short(key)}' in {name} is not an array.") if size and key != "X" else damaged
         read_header = _HEADERS.get((magic[-2], magic[-1]))
         if read_header is None:
             raise damaged

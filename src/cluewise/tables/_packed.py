@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cluewise._texts import short
 from cluewise._typing import Ints
 from cluewise.exceptions import ColumnWarning
 from cluewise.tables._archives import check_book, check_members, read_member
@@ -53,7 +54,8 @@ def _from_zip(data: bytes, path: Path, suffixes: Sequence[str]) -> tuple[Path, b
             raise TableError(f"{path.name} holds no table.")
         if len(found) > 1:
             warnings.warn(
-                f"{path.name} holds {len(found)} tables; '{found[0].filename}' is used. Unpack it to use another.",
+                f"{path.name} holds {len(found)} tables; '{short(found[0].filename)}' is used. "
+                "Unpack it to use another.",
                 ColumnWarning,
             )
         check_size(found[0].file_size, f"{path.name} unpacked")
@@ -78,13 +80,15 @@ def parse_xlsx(data: bytes, name: str, sheet: str | None) -> Table:
         raise TableError(f"{name} cannot be read; is it cut off or damaged?") from error
     filled = [title for title, records in sheets.items() if records]
     if sheet is not None and sheet not in sheets:
-        raise TableError(f"{name} has no sheet '{sheet}'; it has {_quoted(list(sheets))}.")
+        raise TableError(f"{name} has no sheet '{short(sheet)}'; it has {_quoted(list(sheets))}.")
     if not filled or (sheet is not None and sheet not in filled):
         raise TableError(f"{name} is empty.")
     chosen = filled[0] if sheet is None else sheet
     if sheet is None and len(filled) > 1:
         others = _quoted([title for title in filled if title != chosen])
-        warnings.warn(f"{name} has {len(filled)} sheets; '{chosen}' is used (--sheet chooses {others}).", ColumnWarning)
+        warnings.warn(
+            f"{name} has {len(filled)} sheets; '{short(chosen)}' is used (--sheet chooses {others}).", ColumnWarning
+        )
     return _from_records(sheets[chosen], name)
 
 
@@ -138,4 +142,4 @@ def _plain(cell: Any) -> Any:
 
 
 def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names[:10])
+    return ", ".join(f"'{short(name)}'" for name in names[:10])
