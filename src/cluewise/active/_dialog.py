@@ -237,7 +237,7 @@ def row_numbers(rows: Any, what: str = "the rows of a question") -> tuple[int, .
             return tuple(operator.index(row) for row in rows)
     except TypeError:
         pass
-    raise ValueError(f"{what} are row numbers, not {rows!r}.")
+    raise ValueError(f"{what} are row numbers, not {short(repr(rows))}.")
 
 
 def _piles(value: Any, rows: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
@@ -263,4 +263,6 @@ def _is_number(value: Any) -> bool:
 def _is_class(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return False
-    return value != "" if isinstance(value, str) else math.isfinite(value)
+    if isinstance(value, str):
+        return value != ""
+    return isinstance(value, int) or math.isfinite(value)  # of a whole number with 400 digits this cannot be asked

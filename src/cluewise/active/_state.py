@@ -22,6 +22,7 @@ from cluewise.clues.links import GIVEN
 __all__ = ["Link", "State", "arguments_of", "clues_of", "fingerprint", "with_acts"]
 
 FORMAT = 1
+_KINDS = {"strategy": str, "parameters": dict, "n": int, "fingerprint": str, "budget": int, "seed": int}
 
 Key = tuple[str, tuple[int, ...]]
 
@@ -209,6 +210,9 @@ class State:
         if missing:
             raise ValueError(f"this is not the state of a conversation: there is no {', '.join(sorted(missing))}.")
         plain = {name: value[name] for name in ("strategy", "parameters", "n", "fingerprint", "budget", "seed")}
+        for name, kind in _KINDS.items():
+            if type(plain[name]) is not kind:
+                raise TypeError(f"{name} is of another type")
         given = Clues(**files.parse(value["given"], n=value["n"]))
         answers, acts = map(Answer.from_json, value["answers"]), map(Act.from_json, value.get("acts", ()))
         return cls(**plain, given=given, answers=tuple(answers), acts=tuple(acts))

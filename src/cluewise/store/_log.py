@@ -55,7 +55,8 @@ class Log:
     def read(self, connection: Connection, name: str) -> Log:
         """The log with what is new; a new one if somebody was forgotten."""
         small = settings_in(connection, name, SHORT)
-        epoch = int(small.get(EPOCH, 0))
+        given = small.get(EPOCH, 0)
+        epoch = given if isinstance(given, int) else 0
         log = Log(epoch) if epoch > self.epoch else self
         log.settings = small
         for row in rows_of(connection, name, log.last):

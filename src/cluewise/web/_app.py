@@ -42,6 +42,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 }
 _BACKLOG = 1000  # messages that may wait for a page; one that is slower has to connect again
 _LINKS = 10_000
+_LONGEST = 10**9  # seconds
 _NO_LINK = 4401  # code with which a connection is closed
 
 
@@ -320,7 +321,7 @@ def _add_live(app: FastAPI, session: Session, gate: Gate) -> None:
         except HTTPException as error:
             await socket.close(_NO_LINK, str(error.detail))
             return
-        except (WebSocketDisconnect, ValueError, KeyError, TypeError, TimeoutError):
+        except (WebSocketDisconnect, ValueError, KeyError, TypeError, RecursionError, TimeoutError):
             with suppress(RuntimeError):
                 await socket.close(4400, "The first message is the token.")
             return
@@ -366,8 +367,8 @@ async def _pass_on(socket: WebSocket, messages: asyncio.Queue[str | bytes | None
 
 
 async def _wait_for_end(socket: WebSocket) -> None:
-    while True:
-        await socket.receive_text()
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass  # a page says nothing more; what is said all the same has no effect
 
 
 async def _until_first(*works: Awaitable[None]) -> None:
@@ -396,6 +397,8 @@ def _read_answer(body: dict[str, Any], person: Person, n: int) -> Answer:
         raise HTTPException(422, "An answer has kind, rows, why, value, seconds and nonce.")
     if isinstance(seconds, bool) or not (seconds is None or isinstance(seconds, (int, float))):
         raise HTTPException(422, f"seconds is a number, not {seconds!r}.")
+    if seconds is not None and seconds > _LONGEST:
+        raise HTTPException(422, f"An answer takes at most {_LONGEST} seconds.")
     question = Question(str(body.get("kind")), tuple(rows), why[:1000])
     if max(question.rows) >= n:
         raise HTTPException(422, f"There is no row {max(question.rows)}; the last one is {n - 1}.")

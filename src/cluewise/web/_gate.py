@@ -177,7 +177,8 @@ class Gate:
     @property
     def overlap(self) -> float:
         """Share of a person's questions that somebody else was asked, too."""
-        return float(self._store.settings.get(OVERLAP, _USUAL_OVERLAP))
+        with self._store.settings.reading(OVERLAP):
+            return float(self._store.settings.get(OVERLAP, _USUAL_OVERLAP))
 
     @overlap.setter
     def overlap(self, share: Any) -> None:
@@ -217,7 +218,11 @@ class Gate:
         return token
 
     def _read(self) -> None:
-        self._people = dict(self._store.settings.get(PEOPLE, {}))
+        found = self._store.settings.get(PEOPLE, {})
+        with self._store.settings.reading(PEOPLE):
+            self._people = {name: {"role": str(one["role"]), "hash": str(one["hash"])} for name, one in found.items()}
+            if not all(one["role"] in ROLES for one in self._people.values()):
+                raise KeyError("there is no such role")
         self._asked = monotonic()
 
     def _write(self) -> None:

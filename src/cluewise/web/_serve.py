@@ -91,7 +91,8 @@ def _run(
     from cluewise.web._gate import Gate
 
     store = session.project.store
-    listener = _listen(host, port, int(store.settings.get(PORT, 0)))
+    last = store.settings.get(PORT)
+    listener = _listen(host, port, last if isinstance(last, int) and 0 < last < 2**16 else 0)
     number = int(listener.getsockname()[1])
     gate = Gate(store, hosts=_names_of(host), port=number, owner=owner, keep_links=keep_links)
     store.settings[PORT] = number
@@ -144,6 +145,8 @@ def _run(
 
 def _listen(host: str, port: int, last: int) -> socket.socket:
     """A socket at an address, or one sentence that says why there is none."""
+    if not 0 <= port < 2**16:
+        raise ValueError(f"port {port} is not one from 0 to {2**16 - 1}.")
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, OverflowError, UnicodeError):
