@@ -119,8 +119,8 @@ class Answer:
     seconds : float, optional
         How long the person took.
     nonce : str, default=""
-        A text made up by the sender. A `Project` stores answers with the same nonce once, so that sending an answer
-        twice does no harm.
+        A text made up by the sender. A `Project` stores answers of a person with the same nonce once, so that sending
+        an answer twice does no harm.
     entry : int, optional
         Number of the entry in the store; None before the answer is stored.
 
