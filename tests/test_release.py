@@ -106,3 +106,10 @@ def test_the_bill_of_materials_names_what_is_needed_and_what_is_inside(monkeypat
     purls = [one["purl"] for one in bill["components"]]
     assert purls[0] == "pkg:pypi/numpy@2.4"
     assert [purl.rpartition("@")[0] for purl in purls[1:]] == ["pkg:npm/preact"]
+
+
+def test_actions_of_workflows_are_pinned_by_commit():
+    """A tag can be moved to other code, a commit cannot; the comment says which version it is."""
+    found = [line.strip() for path in WORKFLOWS for line in path.read_text("utf-8").splitlines() if "uses:" in line]
+    assert len(found) > 20
+    assert not [line for line in found if not re.fullmatch(r"- uses: [\w/-]+@[0-9a-f]{40} # v[\d.]+", line)]
