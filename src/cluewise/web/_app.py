@@ -404,7 +404,7 @@ def _read_answer(body: dict[str, Any], person: Person, n: int) -> Answer:
         raise HTTPException(422, f"There is no row {max(question.rows)}; the last one is {n - 1}.")
     value = body.get("value")
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    spent = None if seconds is None else max(0.0, float(seconds))
+    spent = None if seconds is None else float(max(0, seconds))
     return Answer(question, value, who=person.name, when=when, seconds=spent, nonce=nonce)
 
 
