@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cluewise._texts import as_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -35,7 +37,7 @@ class ClueError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.splitlines()))  # a name in a file may hold a line break
+        super().__init__(as_line(message))  # a name in a file may hold anything
 
 
 class Contradiction(ClueError):

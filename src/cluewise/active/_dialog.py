@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from typing import Any, ClassVar
 
 from cluewise._notebook import as_html
+from cluewise._texts import HALF, short
 
 __all__ = ["KINDS", "Answer", "Question", "row_numbers"]
 
@@ -118,8 +119,8 @@ class Answer:
     seconds : float, optional
         How long the person took.
     nonce : str, default=""
-        A text made up by the sender. A `Project` stores answers with the same nonce once, so that sending an answer
-        twice does no harm.
+        A text made up by the sender. A `Project` stores answers of a person with the same nonce once, so that sending
+        an answer twice does no harm.
     entry : int, optional
         Number of the entry in the store; None before the answer is stored.
 
@@ -161,6 +162,8 @@ class Answer:
             object.__setattr__(self, "value", _piles(value, rows))
         if kind == "pair" and not isinstance(value, bool):
             raise ValueError(f"the answer about rows {rows[0]} and {rows[1]} is True, False or None, not {value!r}.")
+        if isinstance(value, str) and HALF.search(value):
+            raise ValueError(f"the label of row {rows[0]} holds half a character (a lone surrogate): {short(value)!a}.")
         if kind == "label" and not _is_class(value):
             raise ValueError(f"the label of row {rows[0]} is a text or a number, or None, not {value!r}.")
         if kind == "which" and value is not False and (isinstance(value, bool) or value not in rows[1:]):
@@ -234,7 +237,7 @@ def row_numbers(rows: Any, what: str = "the rows of a question") -> tuple[int, .
             return tuple(operator.index(row) for row in rows)
     except TypeError:
         pass
-    raise ValueError(f"{what} are row numbers, not {rows!r}.")
+    raise ValueError(f"{what} are row numbers, not {short(repr(rows))}.")
 
 
 def _piles(value: Any, rows: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
@@ -260,4 +263,6 @@ def _is_number(value: Any) -> bool:
 def _is_class(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return False
-    return value != "" if isinstance(value, str) else math.isfinite(value)
+    if isinstance(value, str):
+        return value != ""
+    return isinstance(value, int) or math.isfinite(value)  # of a whole number with 400 digits this cannot be asked

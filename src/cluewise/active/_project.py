@@ -222,7 +222,8 @@ class Project:
             fresh: list[Any] = [_said(entries[id]) for id in standing[known:]]
             # Two people may have answered the last question at the same time: both answers count.
             asked = self._state.asked + sum(isinstance(said, Answer) for said in fresh)
-            budget = max(int(settings.get(BUDGET, self._budget)), asked)
+            given = settings.get(BUDGET)
+            budget = max(given if type(given) is int else self._budget, asked)
             if self._state.budget != budget:
                 self._state = self._state.allowed(budget)
             for kind, some in groupby(fresh, type):
@@ -473,9 +474,11 @@ class Project:
 
 def _begun(store: Store) -> State:
     try:
-        return State.from_json(json.dumps(store.settings[BEGINNING]))
+        text = json.dumps(store.settings[BEGINNING])
     except KeyError:
         raise ValueError(f"there is no conversation in '{store.name}'.") from None
+    with store.settings.reading(BEGINNING):
+        return State.from_json(text)
 
 
 def _numbered(state: State, heard: list[int]) -> State:

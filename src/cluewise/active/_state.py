@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from cluewise._lazy import lazy
+from cluewise._texts import mended
 from cluewise.active._act import Act
 from cluewise.active._dialog import Answer
 from cluewise.active._known import Settled, resolve
@@ -21,6 +22,7 @@ from cluewise.clues.links import GIVEN
 __all__ = ["Link", "State", "arguments_of", "clues_of", "fingerprint", "with_acts"]
 
 FORMAT = 1
+_KINDS = {"strategy": str, "parameters": dict, "n": int, "fingerprint": str, "budget": int, "seed": int}
 
 Key = tuple[str, tuple[int, ...]]
 
@@ -198,7 +200,7 @@ class State:
     def from_json(cls, text: str) -> State:
         """The state that `to_json` wrote."""
         try:
-            value = json.loads(text)
+            value = mended(text)
         except json.JSONDecodeError as error:
             raise ValueError(f"this is not the state of a conversation: {error}.") from None
         found = value.get("format") if isinstance(value, dict) else None
@@ -208,6 +210,9 @@ class State:
         if missing:
             raise ValueError(f"this is not the state of a conversation: there is no {', '.join(sorted(missing))}.")
         plain = {name: value[name] for name in ("strategy", "parameters", "n", "fingerprint", "budget", "seed")}
+        for name, kind in _KINDS.items():
+            if type(plain[name]) is not kind:
+                raise TypeError(f"{name} is of another type")
         given = Clues(**files.parse(value["given"], n=value["n"]))
         answers, acts = map(Answer.from_json, value["answers"]), map(Act.from_json, value.get("acts", ()))
         return cls(**plain, given=given, answers=tuple(answers), acts=tuple(acts))

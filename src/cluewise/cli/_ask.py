@@ -142,7 +142,7 @@ def ask(
     Example: cluewise ask wine.csv -k 3 --budget 30
     """
     from cluewise import tables
-    from cluewise.cli import _model
+    from cluewise.cli import _model, _show
     from cluewise.cli._columns import show_plan
     from cluewise.cli._files import check_outputs, check_suffix, check_targets, open_outputs
     from cluewise.cli._offline import check_page, hand_out, take_in
@@ -217,7 +217,7 @@ def ask(
         except KeyboardInterrupt:
             count = talk.state.asked
             saved = "1 answer is" if count == 1 else f"{count} answers are"
-            typer.echo(f"\ncluewise: stopped; {saved} saved in {place}.", err=True)
+            _show.warn(f"\ncluewise: stopped; {saved} saved in {place}.")
             raise typer.Exit(INTERRUPTED) from None
         with open_outputs(targets, read) as asides:
             with tables.writing(target):

@@ -12,7 +12,9 @@ from typing import Any
 
 import typer
 
-__all__ = ["as_json", "is_watched", "say", "standard_output", "table"]
+from cluewise._texts import CONTROL
+
+__all__ = ["as_json", "is_watched", "say", "standard_output", "table", "warn"]
 
 
 @contextmanager
@@ -32,7 +34,17 @@ def standard_output() -> Iterator[None]:
 def say(words: str = "", end: str = "\n") -> None:
     """A line of the answer, or the beginning of one."""
     with standard_output():
-        typer.echo(words + end, nl=False)
+        typer.echo(_safe(words) + end, nl=False)
+
+
+def warn(words: str) -> None:
+    """A line on standard error."""
+    typer.echo(_safe(words), err=True)
+
+
+def _safe(words: str) -> str:
+    """A text without what a terminal would obey; cells of the data may hold anything."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", words)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -41,11 +53,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    cells = [[str(cell) for cell in row] for row in rows]
+    cells = [[_safe(str(cell)) for cell in row] for row in rows]
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, header_style="bold")
     for j, name in enumerate(header):
         numbers = bool(cells) and all(_is_number(row[j]) for row in cells)
-        shown.add_column(name, justify="right" if numbers else "left", overflow="fold")
+        shown.add_column(_safe(name), justify="right" if numbers else "left", overflow="fold")
     for row in cells:
         shown.add_row(*row)
     width: Any = None if sys.stdout.isatty() else 120
@@ -66,8 +78,8 @@ def _is_number(cell: str) -> bool:
 def as_json(value: Any) -> str:
     """JSON that every reader accepts: no NaN, no NumPy types."""
     text = json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-    # File names need not be UTF-8; what is not becomes an escape, which JSON reads back as it was.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # only texts hold any
+    return text
 
 
 def _plain(value: Any) -> Any:

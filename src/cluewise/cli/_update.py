@@ -122,7 +122,7 @@ def update(
             for found in _batches(stream, clues, follow):
                 _report(found, json, quiet)
         except KeyboardInterrupt:
-            typer.echo(f"cluewise: stopped; {stream.n_batches} batches are applied and saved.", err=True)
+            _show.warn(f"cluewise: stopped; {stream.n_batches} batches are applied and saved.")
             raise typer.Exit(INTERRUPTED) from None
         if data is not None and out is None:
             out = data.with_name(f"{stem_of(data)}-clusters.csv")
@@ -218,6 +218,8 @@ def _batches(stream: StreamingClues, clues: str | None, follow: bool) -> Iterato
     elif clues is not None:
         from time import sleep
 
+        from cluewise.cli import _show
+
         waiting = stream.read(clues)
         yield from stream.apply()
         while follow:
@@ -225,7 +227,7 @@ def _batches(stream: StreamingClues, clues: str | None, follow: bool) -> Iterato
             stream.read(clues)
             yield from stream.apply()
         if waiting.strip():
-            typer.echo(f"cluewise: the last line of '{clues}' has no line break and waits for one.", err=True)
+            _show.warn(f"cluewise: the last line of '{clues}' has no line break and waits for one.")
 
 
 def _standard_input(size: int) -> Iterator[list[str]]:
@@ -261,7 +263,7 @@ def _report(batch: Batch, json: bool, quiet: bool) -> None:
     from cluewise.cli import _show
 
     for bad in batch.aside:
-        typer.echo(f"cluewise: {bad} (set aside)", err=True)
+        _show.warn(f"cluewise: {bad} (set aside)")
     if json:
         found: dict[str, Any] = {"batch": batch.number, "lines": batch.counts, "changed": batch.changed}
         found["aside"] = [bad._asdict() for bad in batch.aside]

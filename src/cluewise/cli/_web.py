@@ -46,6 +46,14 @@ Port = Annotated[
 NoBrowser = Annotated[
     bool, typer.Option("--no-browser", help="Print the address, but do not open it.", rich_help_panel=_PAGE)
 ]
+KeepLinks = Annotated[
+    bool,
+    typer.Option(
+        "--keep-links",
+        help="Keep the links in a project that was copied or handed over: who had one, its owner too, comes in.",
+        rich_help_panel=_PAGE,
+    ),
+]
 Who = Annotated[
     str | None,
     typer.Option("--who", metavar="NAME", help="Your name, kept with each of your answers.", rich_help_panel=_PAGE),
@@ -86,6 +94,7 @@ def web(
     who: Who = None,
     layout: Layout = None,
     remote_images: RemoteImages = False,
+    keep_links: KeepLinks = False,
 ) -> None:
     """Answer questions on a page in the browser, and watch the clusters change.
 
@@ -135,10 +144,9 @@ def web(
             seed=kept["seed"],
         )
         if host not in (_LOCAL, "localhost", "::1"):
-            typer.echo(
+            _show.warn(
                 f"cluewise: the page is open to every machine that can reach {host}: whoever has a link can answer, "
-                "and what goes over the network is not encrypted.",
-                err=True,
+                "and what goes over the network is not encrypted."
             )
         try:
             serve(
@@ -147,10 +155,11 @@ def web(
                 port=port,
                 who=who,
                 open_browser=not no_browser,
+                keep_links=keep_links,
                 say=lambda address: _show.say(f"cluewise: {address} (Ctrl-C stops; answers are kept in {place})"),
             )
         except KeyboardInterrupt:
-            typer.echo(f"\ncluewise: stopped; every answer is saved in {place}.", err=True)
+            _show.warn(f"\ncluewise: stopped; every answer is saved in {place}.")
             raise typer.Exit(INTERRUPTED) from None
         finally:
             session.close()

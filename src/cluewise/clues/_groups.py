@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._texts import HALF, short
 from cluewise._typing import Array, ArrayLike, Floats, Ints
 from cluewise.clues.links import GIVEN
 from cluewise.exceptions import ClueError
@@ -177,6 +178,9 @@ def codes_of(kind: str, n: int, column: Any, *, by_appearance: bool = False) -> 
     else:
         names, code = np.unique(present, return_inverse=True)
         names = names.astype(object)
+    for name in names:
+        if isinstance(name, str) and HALF.search(name):
+            raise ClueError(f"{kind} holds half a character (a lone surrogate): {short(name)!a}.")
     if by_appearance and len(names):
         first = np.full(len(names), len(code))
         np.minimum.at(first, code, np.arange(len(code)))

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cluewise._dask import is_dask
+from cluewise._texts import short
 from cluewise._typing import Array, Bools, Floats
 from cluewise.exceptions import ColumnWarning
 from cluewise.rows._cells import Cells, Given, Words, read_columns
@@ -487,7 +488,7 @@ class Rows(TransformerMixin, BaseEstimator):
             for name in getattr(self, option) or ():
                 if name not in given.columns:
                     close = difflib.get_close_matches(str(name), list(given.columns)[:1000], n=1)
-                    hint = f"; did you mean '{close[0]}'?" if close else "."
+                    hint = f"; did you mean '{short(close[0])}'?" if close else "."
                     raise TableError(f"{given.name} has no column '{name}', which {option} names{hint}")
         for name, kind in (self.kinds or {}).items():
             if isinstance(kind, str) and kind not in (*KINDS, AUTO, "ignore"):
@@ -650,7 +651,7 @@ def _trouble(encoder: Encoder, cells: Cells, bad: Bools, given: Given, place: st
     value = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
     count = int(bad.sum())
     cell, verb = ("1 cell", "counts") if count == 1 else (f"{count} cells", "count")
-    return f"{cell}{place} ({given.where(first)}: '{value}') {verb} as missing: {encoder.trouble}."
+    return f"{cell}{place} ({given.where(first)}: '{short(value)}') {verb} as missing: {encoder.trouble}."
 
 
 def _nothing_left(given: Given, plan: Sequence[ColumnPlan]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, insert
 from sqlalchemy import select as pick
 
+from cluewise._texts import HALF, mended
 from cluewise.store._engine import damaged, last_id
 from cluewise.store._json import checksum, moment_text, person, text_of
 from cluewise.store._ledger import Ledger
@@ -78,10 +79,17 @@ def row(some: Record) -> dict[str, Any]:
     return {
         "who": person(some.who),
         "at": moment_text(some.when),
-        "question": text_of(some.question, "question"),
-        "answer": text_of(some.answer, "answer"),
+        "question": _whole(text_of(some.question, "question"), "question"),
+        "answer": _whole(text_of(some.answer, "answer"), "answer"),
         "takes_back": None,
     }
+
+
+def _whole(text: str, what: str) -> str:
+    """A text that every page and file can hold."""
+    if "\\ud" in text and HALF.search(json.dumps(json.loads(text), ensure_ascii=False)):
+        raise ValueError(f"the {what} holds half a character (a lone surrogate).")
+    return text
 
 
 def add(connection: Connection, name: str, rows: list[dict[str, Any]]) -> int:
@@ -100,8 +108,9 @@ def rows_of(connection: Connection, name: str, after: int = 0) -> list[Row[Any]]
             raise damaged(name, f"entry {row.id} is not what was saved")
     ids, last = [row.id for row in rows], last_id(connection, name)
     # PostgreSQL, which has checksums of its own, skips the numbers of transactions that failed.
-    if connection.dialect.name == "sqlite" and ids != list(range(after + 1, last + 1)):
-        raise damaged(name, f"of the entries {after + 1} to {last} only {len(set(ids))} are there")
+    whole = len(ids) == last - after and (not ids or (ids[0], ids[-1]) == (after + 1, last))  # they are in order
+    if connection.dialect.name == "sqlite" and not whole:
+        raise damaged(name, f"of the entries {after + 1} to {last} only {len(ids)} are there")
     return rows
 
 
@@ -115,7 +124,7 @@ def ledger_of(rows: list[Row[Any]]) -> Ledger:
 def entry_of(row: Row[Any], name: str) -> Entry:
     """A row of the table as an entry."""
     try:
-        question, answer = json.loads(row.question), json.loads(row.answer)
+        question, answer = mended(row.question), mended(row.answer)  # as people could once save
         return Entry(row.id, row.who, datetime.fromisoformat(row.at), question, answer, row.takes_back)
     except (TypeError, ValueError):  # damaged before there were checksums
         raise damaged(name, f"entry {row.id} is not what was saved") from None

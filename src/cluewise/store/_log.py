@@ -49,13 +49,14 @@ class Log:
         self.entries: dict[int, Entry] = {}
         self.standing: list[int] = []
         self.settings: dict[str, Any] = {}
-        self.nonces: dict[str, int] = {}
+        self.nonces: dict[tuple[str, str], int] = {}  # by person, too: what one sends is not what another said
         self._ledger = Ledger()
 
     def read(self, connection: Connection, name: str) -> Log:
         """The log with what is new; a new one if somebody was forgotten."""
         small = settings_in(connection, name, SHORT)
-        epoch = int(small.get(EPOCH, 0))
+        given = small.get(EPOCH, 0)
+        epoch = given if isinstance(given, int) else 0
         log = Log(epoch) if epoch > self.epoch else self
         log.settings = small
         for row in rows_of(connection, name, log.last):
@@ -82,4 +83,4 @@ class Log:
             self.entries[row.id] = entry
             self.standing.append(row.id)
             if isinstance(entry.question, dict) and isinstance(entry.question.get("nonce"), str):
-                self.nonces.setdefault(entry.question["nonce"], row.id)
+                self.nonces.setdefault((entry.who, entry.question["nonce"]), row.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import sqlite3
@@ -24,6 +25,7 @@ from cluewise.tables.folders import refuse_existing
 
 __all__ = ["rescue"]
 
+_GAPS = 4
 LEAST = 32  # least bytes of a row: the size of a file bounds how many rows a damaged part can hide
 
 
@@ -140,15 +142,24 @@ def _rows(old: sqlite3.Connection, table: str, gap: int, last: Any) -> Iterator[
     """Every row that can be read, each by a query of its own, because a damaged page ends a query.
 
     Where the table agrees with ``last``, which is stored elsewhere, that is the last row; otherwise rows end with a
-    long gap.
+    long gap. A damaged file may say that its last row has any number: what lies beyond a long gap is looked for in the
+    table as a whole, and after several of them the numbers in between are not tried.
     """
     known = last is not None and last == _fetch(old, f"SELECT max(rowid) FROM {table}")
-    number = missing = 0
-    while number < (last[0] or 0) if known else missing <= gap:
+    end = last[0] or 0 if known else math.inf
+    number = missing = tried = 0
+    while number < end:
+        if missing > gap or tried > _GAPS * gap:
+            next_one = _fetch(old, f"SELECT min(rowid) FROM {table} WHERE rowid > ?", number)
+            if next_one is None or not isinstance(next_one[0], int):
+                return
+            number, missing = next_one[0] - 1, 0
         number += 1
         row = _fetch(old, f"SELECT * FROM {table} WHERE rowid = ?", number)
-        missing = missing + 1 if row is None else 0
-        if row is not None:
+        if row is None:
+            missing, tried = missing + 1, tried + 1
+        else:
+            missing = 0
             yield row
 
 

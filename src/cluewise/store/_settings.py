@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, update
@@ -47,6 +47,26 @@ class Settings(MutableMapping[str, Any]):
                 for key, text in texts.items():
                     _put(connection, key, text)
         return free
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[None]:
+        """Turn into one sentence whatever goes wrong with a value that is not what cluewise saves under a name.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from cluewise.store import Store
+        >>> with Store.open(pathlib.Path(tempfile.mkdtemp()) / "iris.cluewise", create=True) as store:
+        ...     with store.settings.reading("people"):
+        ...         dict(None)
+        Traceback (most recent call last):
+        ...
+        cluewise.tables._columns.FileError: ... the setting 'people' is not what cluewise saves; ...
+        """
+        try:
+            yield
+        except (TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+            raise damaged(self._name, f"the setting '{name}' is not what cluewise saves") from error
 
     def put(self, connection: Connection, name: str, value: Any) -> None:
         """Save a value within a transaction."""

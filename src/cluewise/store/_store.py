@@ -13,6 +13,7 @@ from typing import Any, Self
 from sqlalchemy import Connection, Engine, Row, delete, insert, update
 from sqlalchemy import select as pick
 
+from cluewise._texts import mended
 from cluewise.store._calls import Calls
 from cluewise.store._engine import WRITES, clearly, connect, last_id, lock, name_of, scrub, use_wal
 from cluewise.store._entries import FORGOTTEN, Entry, Record, Snapshot, add, entry_of, ledger_of, row, rows_of
@@ -126,23 +127,23 @@ class Store:
     def extend(self, many: Iterable[Record]) -> list[int]:
         """Save answers in one transaction, all or none, and return their ids.
 
-        A question may be a dict with a ``nonce``, a text made up by the sender. If there is an entry with the same
-        nonce, standing or not, the answer is not saved again, and the id of that entry is returned.
+        A question may be a dict with a ``nonce``, a text made up by the sender. If there is an entry of the same person
+        with the same nonce, standing or not, the answer is not saved again, and the id of that entry is returned.
         """
         rows = [row(Record(*some)) for some in many]
-        nonces = [_nonce(some["question"]) for some in rows]
+        nonces = [(some["who"], _nonce(some["question"])) for some in rows]
         if not rows:
             return []
         with self._write() as connection:
-            stored = self._nonces(connection) if any(nonces) else {}
+            stored = self._nonces(connection) if any(nonce for _, nonce in nonces) else {}
             first = last_id(connection, self.name) + 1
             new: list[dict[str, Any]] = []
-            fresh: dict[str, int] = {}
+            fresh: dict[tuple[str, str], int] = {}
             ids = []
-            for some, nonce in zip(rows, nonces):
-                id = (stored.get(nonce) or fresh.get(nonce)) if nonce else None
+            for some, key in zip(rows, nonces):
+                id = (stored.get(key) or fresh.get(key)) if key[1] else None
                 if id is None:
-                    id = fresh[nonce] = first + len(new)
+                    id = fresh[key] = first + len(new)
                     new.append(some)
                 ids.append(id)
             if new:
@@ -157,8 +158,8 @@ class Store:
         id : int
             The answer to take back; it must stand.
         new : Record
-            What takes its place. Whoever says it also takes back the other. If its nonce is stored already, nothing
-            changes.
+            What takes its place. Whoever says it also takes back the other. If this person's nonce is stored already,
+            nothing changes.
 
         Returns
         -------
@@ -177,7 +178,7 @@ class Store:
         fresh = row(new)
         nonce = _nonce(fresh["question"])
         with self._write() as connection:
-            stored = self._nonces(connection).get(nonce) if nonce else None
+            stored = self._nonces(connection).get((fresh["who"], nonce)) if nonce else None
             if stored is not None:
                 return stored
             standing, ledger = self._standing(connection)
@@ -329,11 +330,11 @@ class Store:
         with suppress(FileError), self._read() as connection:
             for found in connection.execute(pick(snapshots).order_by(snapshots.c.upto.desc(), snapshots.c.id.desc())):
                 if found.crc32 == checksum(*found[1:-1]) and ledger.same_since(found.upto):
-                    return Snapshot(json.loads(found.state), found.upto)
+                    return Snapshot(mended(found.state), found.upto)
         return None
 
-    def _nonces(self, connection: Connection) -> dict[str, int]:
-        """Entries by nonce, all that a transaction sees."""
+    def _nonces(self, connection: Connection) -> dict[tuple[str, str], int]:
+        """Entries by person and nonce, all that a transaction sees."""
         with self._reading:
             self._log = self._log.read(connection, self.name)
             return self._log.nonces

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._texts import HALF, as_line, short
 from cluewise._typing import Array
 
 __all__ = [
@@ -22,8 +23,6 @@ __all__ = [
     "typed_series",
 ]
 
-_LINE_ENDS = re.compile(r"[\r\n]+")
-_HALF = re.compile("[\ud800-\udfff]")  # half a character: UTF-8 cannot hold it, and files are UTF-8
 
 # A number written with a leading zero is a code (a postal code, "007"), which must keep its zeros.
 _CODE = re.compile(r"(?:^|\n)\s*[+-]?0[0-9]")
@@ -43,7 +42,7 @@ class TableError(ValueError):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(_LINE_ENDS.sub(" ", message))  # a cell may hold some
+        super().__init__(as_line(message))  # a cell may hold anything
 
 
 class FileError(TableError, OSError):
@@ -70,14 +69,16 @@ class FileError(TableError, OSError):
 def columns_of(given: Mapping[str, Any], name: str) -> dict[str, Array]:
     """Columns in the types that `Table` promises, or an error when their lengths differ."""
     for key in given:
-        if _HALF.search(str(key)):
-            raise TableError(f"the name of column {key!a} of {name} holds half a character (a lone surrogate).")
-    columns = {str(key): column_of(values, f"column '{key}' of {name}") for key, values in given.items()}
+        if HALF.search(str(key)):
+            raise TableError(f"the name of column {short(key)!a} of {name} holds half a character (a lone surrogate).")
+    columns = {str(key): column_of(values, f"column '{short(key)}' of {name}") for key, values in given.items()}
     lengths = {key: len(column) for key, column in columns.items()}
     first = next(iter(lengths), "")
     for key, length in lengths.items():
         if length != lengths[first]:
-            raise TableError(f"column '{key}' of {name} has {length} rows, but column '{first}' has {lengths[first]}.")
+            raise TableError(
+                f"column '{short(key)}' of {name} has {length} rows, but column '{short(first)}' has {lengths[first]}."
+            )
     return columns
 
 
@@ -111,8 +112,8 @@ def column_of(values: Any, what: str = "the column") -> Array:
 
 def _refuse_halves(cells: list[str], what: str) -> None:
     for i, cell in enumerate(cells):
-        if _HALF.search(cell):
-            raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {cell!a}.")
+        if HALF.search(cell):
+            raise TableError(f"{what} holds half a character (a lone surrogate) in row {i}: {short(cell)!a}.")
 
 
 def _texts(values: Array, what: str) -> list[str]:

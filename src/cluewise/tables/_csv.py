@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._texts import short
 from cluewise._typing import Array, Ints
 from cluewise.exceptions import ColumnWarning
 from cluewise.tables._columns import TableError, is_number, number, typed, typed_series
@@ -103,7 +104,8 @@ def _as_utf8(data: bytes, name: str) -> bytes:
 
 def _text_columns(names: Sequence[str], text: Collection[str]) -> set[str]:
     """Columns that stay text. Names of rows do: as text, 1.10 and 1.1 differ."""
-    return {name for name in names if name in text or name.lower() in ID_NAMES}
+    given = set(text)  # it may hold as many names as there are columns
+    return {name for name in names if name in given or name.lower() in ID_NAMES}
 
 
 def _delimiter(data: bytes, path: Path) -> str:
@@ -160,7 +162,9 @@ def _header(first: list[str], name: str, line: int, given: Sequence[str] | None)
         return [f"x{j}" for j in range(len(fields))], 0
     for field in fields:
         if not float(number(field)).is_integer() and is_number(field):
-            raise TableError(f"{name} line {line}: '{field}' is not a column name; the first line names the columns.")
+            raise TableError(
+                f"{name} line {line}: '{short(field)}' is not a column name; the first line names the columns."
+            )
     return name_columns([unguard(field) for field in fields], f"{name} line {line}"), 1
 
 
@@ -168,14 +172,18 @@ def name_columns(fields: Sequence[str], place: str) -> list[str]:
     """Names for all columns: those that have none or that of another get one, and a warning says so."""
     names: dict[str, None] = {}
     given = set(fields)
+    taken: dict[str, int] = {}  # the last number that a name got
     for j, field in enumerate(fields):
         wanted = field or ("row" if j == 0 else f"column_{j + 1}")  # pandas leaves the name of its index empty
-        name, number = wanted, 2
+        name, number = wanted, taken.get(wanted, 1)
         while name in names or (name != field and name in given):
-            name, number = f"{wanted}_{number}", number + 1
+            number += 1
+            name = f"{wanted}_{number}"
+        taken[wanted] = number
         if field and name != field:
             warnings.warn(
-                f"{place}: column name '{field}' appears twice; the second is called '{name}'.", ColumnWarning
+                f"{place}: column name '{short(field)}' appears twice; the second is called '{short(name)}'.",
+                ColumnWarning,
             )
         elif not field and j:
             warnings.warn(f"{place}: column {j + 1} has no name; it is called '{name}'.", ColumnWarning)

@@ -19,7 +19,9 @@ import numpy as np
 
 from cluewise._extras import install
 from cluewise._interrupts import deferred
+from cluewise._texts import short
 from cluewise._typing import Array
+from cluewise.tables._archives import check_members, open_member
 from cluewise.tables._columns import TableError, column_of
 from cluewise.tables._csv import decode
 from cluewise.tables._limits import check_size, limit
@@ -90,6 +92,7 @@ def from_json(value: Any, name: str = "the table") -> Table:
             if not isinstance(record, dict):
                 raise TableError(f"{name} row {i} is not an object with one entry per column.")
         keys = dict.fromkeys(key for record in value for key in record)
+        check_size(_CELL * len(keys) * len(value), name)  # records need not share any key
         value = {key: [record.get(key) for record in value] for key in keys}
     if isinstance(value, dict) and all(isinstance(column, list) for column in value.values()):
         given: dict[str, Any] = {key: _with_infinity(column) for key, column in value.items()}
@@ -120,7 +123,7 @@ def parse_arrays(data: bytes, name: str) -> Table:
     for key, array in arrays.items():
         if key not in ("X", "feature_names", "class_names") and array.shape == (len(points),):
             if key in columns:
-                raise TableError(f"'{key}' in {name} is both an array and one of the feature_names.")
+                raise TableError(f"'{short(key)}' in {name} is both an array and one of the feature_names.")
             columns[key] = array
     return Table(columns, name, points=tuple(names))
 
@@ -134,7 +137,7 @@ def _feature_names(arrays: Mapping[str, Array], name: str) -> list[str]:
     seen: set[str] = set()
     for feature in map(str, names):
         if feature in seen:
-            raise TableError(f"'{feature}' appears twice in the feature_names of {name}.")
+            raise TableError(f"'{short(feature)}' appears twice in the feature_names of {name}.")
         seen.add(feature)
     return list(map(str, names))
 
@@ -143,15 +146,13 @@ def _members(data: bytes, name: str) -> dict[str, Array]:
     """The arrays of an NPZ file, if all of them together are not too large."""
     arrays = {}
     with _reading(name), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        # No member unpacks to more than it declares: zipfile stops there.
+        check_members(archive, name)
         check_size(sum(info.file_size for info in archive.infolist()), f"{name} unpacked")
         for info in archive.infolist():
-            if info.flag_bits & 1:
-                raise TableError(f"{name} is encrypted; save it without a password.")
             key = info.filename.removesuffix(".npy")
             if key in arrays:
-                raise TableError(f"'{key}' appears twice in {name}.")
-            with archive.open(info) as file:
+                raise TableError(f"'{short(key)}' appears twice in {name}.")
+            with open_member(archive, info) as file:
                 arrays[key] = _array(file, info.file_size, key, name)
     return arrays
 
@@ -162,7 +163,7 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
     with _reading(name):
         magic = file.read(_MAGIC_LENGTH)
         if not magic.startswith(_MAGIC):
-            raise TableError(f"'{key}' in {name} is not an array.") if size and key != "X" else damaged
+            raise TableError(f"'{short(key)}' in {name} is not an array.") if size and key != "X" else damaged
         read_header = _HEADERS.get((magic[-2], magic[-1]))
         if read_header is None:
             raise damaged
@@ -176,7 +177,10 @@ def _array(file: IO[bytes], size: int, key: str, name: str) -> Array:
             raise TableError(f"{name} holds Python objects; save text as an array of str.")
         if dtype.itemsize == 0 or min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - file.tell():
             raise damaged
-        content = file.read()  # zipfile looks at the checksum when the end is reached
+        left = size - file.tell()
+        content = file.read(left + 1)  # zipfile looks at the checksum when the end is reached
+        if len(content) != left:
+            raise damaged
         return np.ndarray(shape, dtype, bytearray(content), order="F" if by_column else "C")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from cluewise._texts import short
 from cluewise._typing import Array, Floats, Ints
 from cluewise.tables._columns import TableError, column_of, columns_of, is_number, number
 
@@ -112,13 +113,13 @@ def from_frame(frame: Any, name: str = "the frame") -> Table:
         series = eager.get_column(key)
         # Lists of numbers are vectors; nothing else that is nested is unfolded.
         if series.dtype.is_nested() and not getattr(getattr(series.dtype, "inner", None), "is_numeric", bool)():
-            raise TableError(f"column '{key}' of {name} holds lists or records; a cell is a number or text.")
+            raise TableError(f"column '{short(key)}' of {name} holds lists or records; a cell is a number or text.")
         # NumPy has neither decimals nor whole numbers of 128 bits.
         numeric = series.dtype.is_numeric() and not series.dtype.is_decimal() and "128" not in str(series.dtype)
         whole = numeric and series.null_count() == 0
         values = series.to_numpy() if whole else series.to_list()
         # pandas numbers its columns when it has no names for them; a number is not a name in a file.
-        columns[key if isinstance(key, str) else f"x{key}"] = column_of(values, f"column '{key}' of {name}")
+        columns[key if isinstance(key, str) else f"x{key}"] = column_of(values, f"column '{short(key)}' of {name}")
     return Table(columns, name)
 
 
@@ -185,7 +186,7 @@ def choose_columns(
             raise unknown_column(table, name)
     if columns is not None and len(set(columns)) < len(columns):
         twice = next(name for name, count in Counter(columns).items() if count > 1)
-        raise TableError(f"column '{twice}' of {table.name} is named more than once; it can count only once.")
+        raise TableError(f"column '{short(twice)}' of {table.name} is named more than once; it can count only once.")
     id_column = find_ids(table) if id_column is None else id_column
     ids = None if id_column is None else names_of(table, id_column)
     if columns is None:
@@ -211,10 +212,12 @@ def names_of(table: Table, column: str) -> Array:
     seen: dict[str, int] = {}
     for i, name in enumerate(names):
         if not name:
-            raise TableError(f"{table.name} {table.where(i)}: the id in column '{column}' is empty.")
+            raise TableError(f"{table.name} {table.where(i)}: the id in column '{short(column)}' is empty.")
         first = seen.setdefault(name, i)
         if first != i:
-            raise TableError(f"{table.name} {table.where(i)}: id '{name}' is already the id of {table.where(first)}.")
+            raise TableError(
+                f"{table.name} {table.where(i)}: id '{short(name)}' is already the id of {table.where(first)}."
+            )
     return np.array(names, dtype=object)
 
 
@@ -239,8 +242,8 @@ def row_names(column: Array) -> list[str]:
 def unknown_column(table: Table, name: str) -> TableError:
     """An error that names the column, and one with a similar name if there is any."""
     close = difflib.get_close_matches(name, list(table.columns)[:1000], n=1)
-    hint = f"; did you mean '{close[0]}'?" if close else "."
-    return TableError(f"{table.name} has no column '{name}'{hint}")
+    hint = f"; did you mean '{short(close[0])}'?" if close else "."
+    return TableError(f"{table.name} has no column '{short(name)}'{hint}")
 
 
 def find_ids(table: Table) -> str | None:
@@ -267,7 +270,7 @@ def find_ids(table: Table) -> str | None:
 def _numbers(table: Table, name: str) -> Floats:
     """A column as finite numbers, or an error that names the line."""
     column = table.columns[name]
-    place = f"column '{name}' of {table.name}"
+    place = f"column '{short(name)}' of {table.name}"
     if column.dtype.kind == "O":
         column = _from_text(table, name, place)
     values = column.astype(np.float64)
@@ -283,7 +286,7 @@ def _from_text(table: Table, name: str, place: str) -> Floats:
     values = np.array([number(cell) for cell in cells], dtype=np.float64)
     words = [i for i in np.flatnonzero(np.isnan(values)).tolist() if cells[i].strip() and not is_number(cells[i])]
     if words:
-        where = f"{table.where(words[0])}: '{cells[words[0]]}'"
+        where = f"{table.where(words[0])}: '{short(cells[words[0]])}'"
         if np.isnan(values).all():
             raise TableError(f"{place} is text ({where}); name it with --id or leave it out with --columns.")
         raise TableError(f"{place} holds something that is not a number ({where}).")

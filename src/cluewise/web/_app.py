@@ -17,6 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 
+from cluewise._texts import HALF
 from cluewise._version import __version__
 from cluewise.active import Act, Answer, Question, agreement
 from cluewise.tables import FileError
@@ -41,6 +42,8 @@ FORMATS: dict[str, tuple[str, ...]] = {
 }
 _BACKLOG = 1000  # messages that may wait for a page; one that is slower has to connect again
 _LINKS = 10_000
+_LONGEST = 10**9  # seconds
+_NO_LINK = 4401  # code with which a connection is closed
 
 
 def make_app(session: Session, gate: Gate) -> FastAPI:
@@ -65,6 +68,7 @@ def make_app(session: Session, gate: Gate) -> FastAPI:
     'make_app'
     """
     session.people = lambda: [person.name for person in gate.people()]
+    gate.ended = lambda name: session.hub.push({"type": "ended"}, name)  # wakes the pages of this person
     session.questions.overlap = gate.overlap
     app = FastAPI(title="cluewise", docs_url=None, redoc_url=None, openapi_url=None)
     _add_errors(app)
@@ -312,11 +316,12 @@ def _add_live(app: FastAPI, session: Session, gate: Gate) -> None:
         await socket.accept()
         try:
             first = json.loads(await asyncio.wait_for(socket.receive_text(), 10))
-            person = gate.who(str(first["token"]))
+            token = str(first["token"])
+            person = gate.who(token)
         except HTTPException as error:
-            await socket.close(4401, str(error.detail))
+            await socket.close(_NO_LINK, str(error.detail))
             return
-        except (WebSocketDisconnect, ValueError, KeyError, TypeError, TimeoutError):
+        except (WebSocketDisconnect, ValueError, KeyError, TypeError, RecursionError, TimeoutError):
             with suppress(RuntimeError):
                 await socket.close(4400, "The first message is the token.")
             return
@@ -325,7 +330,7 @@ def _add_live(app: FastAPI, session: Session, gate: Gate) -> None:
                 fit = session.fit
                 await socket.send_text(json.dumps({"type": "state", "state": session.state()}, ensure_ascii=False))
                 await socket.send_bytes(_frames.labels_frame(fit.revision, fit.labels))
-                await _until_first(_pass_on(socket, messages), _wait_for_end(socket))
+                await _until_first(_pass_on(socket, messages, gate, token), _wait_for_end(socket))
 
 
 @asynccontextmanager
@@ -350,15 +355,20 @@ async def _listening(session: Session, person: Person) -> AsyncIterator[asyncio.
         session.hub.leave(person.name)
 
 
-async def _pass_on(socket: WebSocket, messages: asyncio.Queue[str | bytes | None]) -> None:
+async def _pass_on(socket: WebSocket, messages: asyncio.Queue[str | bytes | None], gate: Gate, token: str) -> None:
     while (message := await messages.get()) is not None:
+        try:
+            gate.who(token)  # the link may have ended, also by another process
+        except HTTPException as error:
+            await socket.close(_NO_LINK, str(error.detail))
+            return
         await (socket.send_bytes(message) if isinstance(message, bytes) else socket.send_text(message))
     await socket.close(1013, "The page is too slow; it connects again.")
 
 
 async def _wait_for_end(socket: WebSocket) -> None:
-    while True:
-        await socket.receive_text()
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass  # a page says nothing more; what is said all the same has no effect
 
 
 async def _until_first(*works: Awaitable[None]) -> None:
@@ -387,12 +397,14 @@ def _read_answer(body: dict[str, Any], person: Person, n: int) -> Answer:
         raise HTTPException(422, "An answer has kind, rows, why, value, seconds and nonce.")
     if isinstance(seconds, bool) or not (seconds is None or isinstance(seconds, (int, float))):
         raise HTTPException(422, f"seconds is a number, not {seconds!r}.")
+    if seconds is not None and seconds > _LONGEST:
+        raise HTTPException(422, f"An answer takes at most {_LONGEST} seconds.")
     question = Question(str(body.get("kind")), tuple(rows), why[:1000])
     if max(question.rows) >= n:
         raise HTTPException(422, f"There is no row {max(question.rows)}; the last one is {n - 1}.")
     value = body.get("value")
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    spent = None if seconds is None else max(0.0, float(seconds))
+    spent = None if seconds is None else float(max(0, seconds))
     return Answer(question, value, who=person.name, when=when, seconds=spent, nonce=nonce)
 
 
@@ -497,6 +509,8 @@ async def _body(request: Request) -> dict[str, Any]:
         raise HTTPException(422, "The request is not JSON.") from None
     if not isinstance(body, dict):
         raise HTTPException(422, "The request is not a JSON object.")
+    if HALF.search(json.dumps(body, ensure_ascii=False)):  # no reply could hold it
+        raise HTTPException(422, "The request holds half a character (a lone surrogate).")
     return body
 
 

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -438,3 +439,14 @@ def _kept(helped: Ints, alone: Ints, clues: Clues, rows: Bools) -> tuple[float, 
         found = kept_shares(labels, clues, rows)
         shares.append(sum(share * touched[kind] for kind, share in found.items()) / max(count, 1))
     return shares[0], shares[1], count
+
+
+def check_kept(kept: Any) -> None:
+    """Raise an error unless ids and anchors are as `Fitter.describe_ids` gives them."""
+    if kept is None:
+        return
+    numbers = [*kept["anchors"], *(row for rows in kept["anchors"].values() for row in rows), kept["next"]]
+    if any(int(number) < 0 or isinstance(number, (bool, float)) for number in numbers):
+        raise TypeError("an id or a row is no number")
+    if not isinstance(kept.get("base"), (int, NoneType)) or not isinstance(kept["next"], int):
+        raise TypeError("there is no number of clusters")

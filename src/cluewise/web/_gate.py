@@ -7,7 +7,9 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fastapi import HTTPException
 
 from cluewise.active import Answer
+from cluewise.exceptions import ClueWarning
 from cluewise.tables import atomic, writing
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ _LONGEST = 60  # letters of a name
 _FRESH = 1.0  # seconds for which people are remembered; another process may end a link
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[0-9a-z._-]+)(:\d{1,5})?")
 _READS = ("GET", "HEAD", "OPTIONS")
+_PLACE = ""  # stands for the project among the names in the file of links
+_PRIVATE = 0o600
 
 
 class Person(NamedTuple):
@@ -57,7 +62,9 @@ class Gate:
     """The people of a project and their links.
 
     The project keeps only hashes of tokens. The tokens themselves, which the owner needs to show a link again, are in
-    a file beside it (``FILE-links``) that nobody else on the machine can read.
+    a file beside it (``FILE-links``) that nobody else on the machine can read, with the number that the file system
+    gave to the project. A project that was copied or handed over has another number: whoever has a link to the original
+    has none to the copy, unless the owner agrees.
 
     Parameters
     ----------
@@ -70,11 +77,15 @@ class Gate:
         Port for links.
     owner : str
         Who may do everything; has a link from the beginning.
+    keep_links : bool, default=False
+        Whether the links in a project that was copied stay valid.
 
     Attributes
     ----------
     owner : str
         The name of the owner.
+    ended : callable
+        Is told the name of a person whose link has ended.
 
     Examples
     --------
@@ -88,15 +99,19 @@ class Gate:
     (Person(name='bob', role='answers'), [Person(name='ann', role='owner'), Person(name='bob', role='answers')])
     """
 
-    def __init__(self, store: Store, *, hosts: Iterable[str], port: int, owner: str) -> None:
+    def __init__(self, store: Store, *, hosts: Iterable[str], port: int, owner: str, keep_links: bool = False) -> None:
         self.owner = _checked(owner)
+        self.ended: Callable[[str], None] = lambda name: None
         self._store = store
         self._hosts = [host.lower() for host in hosts]
         self._port = port
         self._lock = threading.RLock()
         self._file = None if "://" in store.name else Path(f"{store.name}-links").absolute()
+        self._place = "" if self._file is None else str(Path(store.name).stat().st_ino)
         self._tokens = _read_tokens(self._file)
+        self._people: dict[str, dict[str, str]] = {}
         self._read()
+        self._settle(keep_links)
         mine = self._people.get(self.owner)
         if mine is None or mine["role"] != "owner" or self.token(self.owner) is None:
             self._give(self.owner, "owner")
@@ -146,6 +161,7 @@ class Gate:
             del self._people[name]
             self._tokens.pop(name, None)
             self._write()
+        self.ended(name)
 
     def token(self, name: str) -> str | None:
         """The token of a person, for the owner to show again; None if only its hash is known."""
@@ -161,7 +177,8 @@ class Gate:
     @property
     def overlap(self) -> float:
         """Share of a person's questions that somebody else was asked, too."""
-        return float(self._store.settings.get(OVERLAP, _USUAL_OVERLAP))
+        with self._store.settings.reading(OVERLAP):
+            return float(self._store.settings.get(OVERLAP, _USUAL_OVERLAP))
 
     @overlap.setter
     def overlap(self, share: Any) -> None:
@@ -178,6 +195,21 @@ class Gate:
         found = _HOST.fullmatch(host.lower())
         return found is not None and found[1].strip("[]") in self._hosts
 
+    def _settle(self, keep_links: bool) -> None:
+        """End the links of a project that was copied: whoever handed it over knows them."""
+        home = self._tokens.pop(_PLACE, None)
+        if not self._people or home == self._place or self._file is None:
+            return
+        if not keep_links:
+            names, self._people, self._tokens = ", ".join(sorted(self._people)), {}, {}
+            warnings.warn(
+                f"the links in '{self._store.name}' are not valid here ({names}), because it was copied or the file of "
+                "links beside it is lost; make new ones.",
+                ClueWarning,
+                stacklevel=3,
+            )
+        self._write()
+
     def _give(self, name: str, role: str) -> str:
         token = secrets.token_urlsafe(32)
         self._people[name] = {"role": role, "hash": _hash(token)}
@@ -186,25 +218,40 @@ class Gate:
         return token
 
     def _read(self) -> None:
-        self._people: dict[str, dict[str, str]] = dict(self._store.settings.get(PEOPLE, {}))
+        found = self._store.settings.get(PEOPLE, {})
+        with self._store.settings.reading(PEOPLE):
+            self._people = {name: {"role": str(one["role"]), "hash": str(one["hash"])} for name, one in found.items()}
+            if not all(one["role"] in ROLES for one in self._people.values()):
+                raise KeyError("there is no such role")
         self._asked = monotonic()
 
     def _write(self) -> None:
         self._store.settings[PEOPLE] = self._people
         if self._file is not None:
+            _hide(self._file)  # the new file gets the permissions of the old one
             with atomic(self._file) as aside, writing(self._file):
-                aside.chmod(0o600)  # while it is empty
-                aside.write_text(json.dumps(self._tokens), encoding="utf-8")
+                aside.chmod(_PRIVATE)  # while it is empty
+                aside.write_text(json.dumps({**self._tokens, _PLACE: self._place}), encoding="utf-8")
 
 
 def _read_tokens(file: Path | None) -> dict[str, str]:
     """The tokens beside a project; none if they are lost, as links still work without them."""
+    if file is None:
+        return {}
+    _hide(file)
     try:
-        found = json.loads(file.read_text("utf-8")) if file is not None else {}
-    except (OSError, ValueError):
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
         return {}
     good = isinstance(found, dict) and all(isinstance(token, str) for token in found.values())
     return found if good else {}
+
+
+def _hide(file: Path) -> None:
+    """Let nobody else read a file."""
+    with suppress(OSError):  # it is not there yet, or somebody else's
+        if file.stat().st_mode & 0o777 != _PRIVATE:
+            file.chmod(_PRIVATE)
 
 
 def _hash(token: str) -> str:
@@ -253,6 +300,9 @@ class _Checks:
             except HTTPException as error:
                 await _refuse(scope, send, error.status_code, error.detail)
                 return
+        elif headers.one("content-length") not in ("", "0") or headers.one("transfer-encoding"):
+            await _refuse(scope, send, 401, "Only a request with a token may have a body.")
+            return
         body = await _read_body(headers, receive)
         if body is None:
             await _refuse(scope, send, 413, f"A request is at most {LARGEST // 2**20} MiB.")

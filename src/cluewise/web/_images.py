@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from fastapi import HTTPException, Response
 
+from cluewise.workspace.inside import LARGEST, find_inside
+
 if TYPE_CHECKING:
     from cluewise.web._session import Session
 
 __all__ = ["image"]
-
-LARGEST = 2**26
-"""Bytes of a picture."""
 
 _TIFF = "image/tiff"
 
@@ -41,7 +40,7 @@ def image(session: Session, row: int, column: str) -> Response:
     if session.kinds.get(column) != "image":
         raise HTTPException(404, f"'{column}' is not a column of pictures.")
     text = str(data.table.columns[column][row]).strip()
-    path = _inside(Path(data.folder), text)
+    path = find_inside(Path(data.folder), text)
     if path is None:
         raise HTTPException(404, f"Row {data.name(row)} has no picture '{text}' in the folder of the data.")
     try:
@@ -58,19 +57,6 @@ def image(session: Session, row: int, column: str) -> Response:
         raise HTTPException(415, f"'{text}' of row {data.name(row)} is not a picture.")
     # Whoever opens the address of a picture sees a picture, and nothing in it can run.
     return Response(content, media_type=kind, headers={"content-security-policy": "default-src 'none'; sandbox"})
-
-
-def _inside(folder: Path, text: str) -> Path | None:
-    """An ordinary file in a folder; None if there is none, or its path leads out."""
-    try:
-        given = Path(text)
-        if given.is_absolute() or given.drive or ".." in given.parts:
-            return None
-        base = folder.resolve(strict=True)
-        path = (base / given).resolve(strict=True)
-    except (OSError, ValueError, RuntimeError):  # missing, a zero byte, links in a circle
-        return None
-    return path if path.is_relative_to(base) and path.is_file() else None
 
 
 def _type_of(content: bytes) -> str | None:

@@ -51,6 +51,8 @@ class Questions:
         for answer in project.state.answers:
             self._note(answer.question, answer.who)
         read = {who: [Question.from_json(one) for one in some] for who, some in handed.items()}
+        if any(max(question.rows) >= len(X) for some in read.values() for question in some):
+            raise IndexError("there is no such row")
         self._handed = {
             who: {question.key: question for question in some if who not in self._answered.get(question.key, ())}
             for who, some in read.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import logging
 import os
 import socket
 import sys
@@ -11,8 +12,12 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import closing, suppress
+from html import escape
+from pathlib import Path
+from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
+from cluewise.web._bounds import Limits, Quiet, bounded
 from cluewise.web.page import check_page, check_server
 
 if TYPE_CHECKING:
@@ -40,6 +45,7 @@ def serve(
     who: str | None = None,
     open_browser: bool = True,
     say: Callable[[str], None] | None = None,
+    keep_links: bool = False,
 ) -> None:
     """Serve the page of a project until Ctrl-C.
 
@@ -60,44 +66,62 @@ def serve(
         Open the page, if this machine has a screen.
     say : callable, optional
         Is told the address; by default it is printed.
+    keep_links : bool, default=False
+        Whether the links in a project that was copied or handed over stay valid, also that of its owner then.
     """
     check_server()
     check_page()
     from cluewise.web._session import session_of
 
     with closing(session_of(project, data)) as session:
-        _run(session, host, port, who or user_name(), open_browser, say or _print)
+        _run(session, host, port, who or user_name(), open_browser, say or _print, keep_links)
 
 
-def _run(session: Session, host: str, port: int, owner: str, open_browser: bool, say: Callable[[str], None]) -> None:
+def _run(
+    session: Session,
+    host: str,
+    port: int,
+    owner: str,
+    open_browser: bool,
+    say: Callable[[str], None],
+    keep_links: bool,
+) -> None:
     import uvicorn
 
     from cluewise.web._app import make_app
     from cluewise.web._gate import Gate
 
     store = session.project.store
-    listener = _listen(host, port, int(store.settings.get(PORT, 0)))
+    last = store.settings.get(PORT)
+    listener = _listen(host, port, last if isinstance(last, int) and 0 < last < 2**16 else 0)
     number = int(listener.getsockname()[1])
-    gate = Gate(store, hosts=_names_of(host), port=number, owner=owner)
+    gate = Gate(store, hosts=_names_of(host), port=number, owner=owner, keep_links=keep_links)
     store.settings[PORT] = number
     token = gate.token(gate.owner)
     assert token is not None  # the owner has one from the beginning
     address = gate.link(token)
+    beside = None if "://" in store.name else Path(store.name)
+    leader = _lead_to(address, beside) if open_browser and _has_screen() else None
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
             say(address)
-            if open_browser and _has_screen():
-                threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+            if leader is not None:
+                threading.Thread(target=webbrowser.open, args=[leader.as_uri()], daemon=True).start()
 
         async def shutdown(self, sockets: Any = None) -> None:
             await super().shutdown(sockets)
+            if leader is not None:
+                leader.unlink(missing_ok=True)
             # Before Ctrl-C is passed on: nobody interrupts this.
             await asyncio.to_thread(session.close)
 
+    limits = Limits()
     config = uvicorn.Config(
         make_app(session, gate),
+        http=bounded(limits),
+        timeout_keep_alive=round(limits.seconds),
         ws=_PROTOCOL,
         ws_per_message_deflate=False,  # a million labels take 0.7 ms instead of 32
         ws_max_size=_LONGEST_MESSAGE,
@@ -109,11 +133,21 @@ def _run(session: Session, host: str, port: int, owner: str, open_browser: bool,
     )
     # A request gives up the interpreter several times, and would wait for a fit to do so as often.
     sys.setswitchinterval(_SWITCH)
-    Server(config).run(sockets=[listener])
+    quiet = Quiet()
+    loggers = [logging.getLogger(name) for name in ("uvicorn.error", "asyncio")]
+    for logger in loggers:
+        logger.addFilter(quiet)
+    try:
+        Server(config).run(sockets=[listener])
+    finally:
+        for logger in loggers:
+            logger.removeFilter(quiet)
 
 
 def _listen(host: str, port: int, last: int) -> socket.socket:
     """A socket at an address, or one sentence that says why there is none."""
+    if not 0 <= port < 2**16:
+        raise ValueError(f"port {port} is not one from 0 to {2**16 - 1}.")
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, OverflowError, UnicodeError):
@@ -176,6 +210,26 @@ def user_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # a container without names
         return "me"
+
+
+def _lead_to(address: str, beside: Path | None) -> Path:
+    """Make a file that leads to an address: everybody on the machine can read command lines, and it has a token.
+
+    The file is beside the project, if possible: there are browsers that cannot read the folder of temporary files.
+    """
+    text = f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(address)}">'
+    file = None if beside is None else Path(f"{beside}-open.html").absolute()
+    try:
+        if file is None:
+            raise FileNotFoundError
+        file.unlink(missing_ok=True)
+        handle = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except OSError:
+        handle, name = mkstemp(suffix=".html")
+        file = Path(name)
+    with open(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    return file
 
 
 def _has_screen() -> bool:

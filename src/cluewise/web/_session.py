@@ -24,7 +24,7 @@ from cluewise.tables import Table, choose_columns, from_frame
 from cluewise.web import _doubts, _frames
 from cluewise.web._acts import Acts, is_spoken, locked, names_of
 from cluewise.web._cards import Cards, entry_json, find_kinds
-from cluewise.web._fits import Fit, Fitter, anchors_of
+from cluewise.web._fits import Fit, Fitter, anchors_of, check_kept
 from cluewise.web._layouts import Layouts
 from cluewise.web._live import Hub
 from cluewise.web._profiles import cluster_json, describe_fit, profile_json
@@ -131,10 +131,13 @@ class Session:
         self.cards = Cards(data, self.kinds, remote_images)
         self.hub = Hub(lambda: self._stale.set())
         self.layouts = Layouts(X, data, layout, self._announce_layout)
-        self.questions = Questions(project, X, settings.get(HANDED, {}))
+        with settings.reading(HANDED):
+            self.questions = Questions(project, X, settings.get(HANDED, {}))
         self.fit = Fit.nothing(project.state, self.n)
         self._count = self.fit.state.asked  # questions answered; reading the project for each question takes too long
         self.profiles: Description | None = None
+        with settings.reading(CLUSTERS):
+            check_kept(settings.get(CLUSTERS))
         self._fitter = Fitter(X, n_clusters, settings.get(CLUSTERS), seed, self.questions.correct)
         self._anchors: tuple[int, dict[int, list[int]]] = 0, {}
         self._anchoring = threading.Lock()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cluewise import tables
+from cluewise._texts import short
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.exceptions import ClueError, Contradiction, Infeasible
@@ -60,7 +61,7 @@ class Data(NamedTuple):
         """Which ids belong to some row numbers; nothing where rows have no ids."""
         if self.ids is None or not len(rows):
             return ""
-        words = [f"row {row} is '{self.ids[row]}'" for row in sorted(map(int, rows))[:_NAMED]]
+        words = [f"row {row} is '{short(self.ids[row])}'" for row in sorted(map(int, rows))[:_NAMED]]
         return ", ".join(words) + (", …" if len(rows) > _NAMED else "")
 
 
@@ -125,11 +126,11 @@ def _refuse_other_labels(known: Clues, clues: Clues, ids: Any) -> None:
 
     def quote(one: Clues) -> str:
         assert one.label_source is not None  # both were read from files
-        return f"'{one.classes_[one.labels[row]]}' ({one.label_source[row]})"
+        return f"'{short(one.classes_[one.labels[row]])}' ({one.label_source[row]})"
 
     for row in np.flatnonzero((known.labels >= 0) & (clues.labels >= 0)).tolist():
         if known.classes_[known.labels[row]] != clues.classes_[clues.labels[row]]:
-            who = row if ids is None else f"'{ids[row]}'"
+            who = row if ids is None else f"'{short(ids[row])}'"
             raise ClueError(f"row {who} is labeled {quote(known)} and {quote(clues)}.")
 
 

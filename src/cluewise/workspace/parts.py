@@ -21,6 +21,7 @@ import numpy as np
 from cluewise import tables
 from cluewise._dask import compute
 from cluewise._extras import install
+from cluewise._texts import short
 from cluewise._typing import Array, Floats, Ints
 from cluewise.clues import Clues, files
 from cluewise.core.chunks import read_chunks
@@ -308,7 +309,7 @@ def _find_rows(rows: InParts, wanted: set[str]) -> dict[str, int]:
         for name, row in here:
             if name in found:
                 raise tables.TableError(
-                    f"{rows.name} row {start + row}: id '{name}' is already the id of row {found[name]}."
+                    f"{rows.name} row {start + row}: id '{short(name)}' is already the id of row {found[name]}."
                 )
             found[name] = start + row
     return found

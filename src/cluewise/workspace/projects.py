@@ -6,6 +6,7 @@ import csv
 import io
 import shlex
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cluewise.workspace.data import Data, open_data
@@ -26,6 +27,15 @@ DEFAULT, OTHER_KINDS = "CluewiseQuestions", "CompositeQuestions"
 """The first survives wrong answers, and has clusters at any moment; the second asks questions of all kinds."""
 
 
+_TEXT, _COUNT = (str, NoneType), (int, NoneType)
+_OPTIONS: dict[str, Any] = {  # types that they have in a project
+    **dict.fromkeys(("strategy", "data"), str),
+    **dict.fromkeys(("questions", "clues", "id", "columns", "ignore", "as", "sheet", "label_column"), _TEXT),
+    **dict.fromkeys(("data_at", "clues_at"), _TEXT),
+    **dict.fromkeys(("clusters", "seed"), _COUNT),
+    "raw": bool,
+}
+_NEEDED = _OPTIONS.keys() - {"as", "sheet", "data_at", "clues_at"}  # older projects have none of these
 _STILL_THERE = "Its answers are still in it: put the old file back to go on, or use --project for a new one."
 
 
@@ -188,8 +198,13 @@ def _read_again(data: Path, kept: dict[str, Any], beginning: State, project: Pat
 def _kept(project: Path) -> dict[str, Any]:
     from cluewise.store import Store
 
-    with Store.open(project) as store:
+    with Store.open(project) as store, store.settings.reading(OPTIONS):
         kept = dict(store.settings.get(OPTIONS) or {})
+        for name in kept.keys() & _OPTIONS.keys():
+            if not isinstance(kept[name], _OPTIONS[name]):
+                raise TypeError(f"the option {name} is of another type")
+        if kept and _NEEDED - kept.keys():
+            raise KeyError(f"there is no option {min(_NEEDED - kept.keys())}")
     if not kept:
         raise ValueError(f"'{project}' was not begun by cluewise ask; go on with it in Python.")
     return kept

@@ -10,6 +10,7 @@ from reprlib import repr  # a short one: a value may be long or deep
 from typing import Any
 
 from cluewise import tables
+from cluewise._texts import short
 from cluewise.clues.files._lines import Names, spell
 from cluewise.exceptions import ClueError
 
@@ -28,7 +29,7 @@ class _Unfolded(tables.Table):
     places: tuple[str, ...] = ()
 
     def where(self, row: int) -> str:
-        return self.places[row]
+        return short(self.places[row])
 
     def sources(self) -> list[str]:
         return [f"{self.name}:{place}" for place in self.places]
@@ -59,7 +60,7 @@ def unfold(value: Any, names: Names, name: str) -> tuple[tables.Table, int | Non
         if key not in _KEYS:
             close = difflib.get_close_matches(key, _KEYS, n=1)
             hint = f"did you mean '{close[0]}'" if close else f"use {', '.join(_KEYS)}"
-            raise ClueError(f"{name} has an entry '{key}'; {hint}.")
+            raise ClueError(f"{name} has an entry '{short(key)}'; {hint}.")
     n = value.get("n")
     if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 0):
         raise ClueError(f"{name} n: {repr(n)} is not a number of rows.")
@@ -93,24 +94,24 @@ def _links(given: Any, kind: str, name: str) -> Iterator[dict[str, Any]]:
         elif isinstance(link, list) and len(link) in (2, 3):
             yield {**dict(zip(_LINK, link)), "kind": kind, "place": place}
         else:
-            raise ClueError(f"{name} {place}: a link is [row, row] or [row, row, weight].")
+            raise ClueError(f"{name} {short(place)}: a link is [row, row] or [row, row, weight].")
 
 
 def _assigned(given: Any, kind: str, key: str, names: Names, name: str) -> Iterator[dict[str, Any]]:
     """One value per row: an object from row to value, or a list in the order of the rows."""
     if isinstance(given, list):
         if names.n is not None and len(given) != names.n:
-            raise ClueError(f"{name} {key} has {len(given)} entries, but there are {names.n} rows.")
+            raise ClueError(f"{name} {short(key)} has {len(given)} entries, but there are {names.n} rows.")
         called = names.listed() if names.n is not None else list(map(str, range(len(given))))
         pairs = [(row, value, f"{key}[{i}]") for i, (row, value) in enumerate(zip(called, given))]
     elif isinstance(given, dict):
         pairs = [(row, value, f"{key}.{row}") for row, value in given.items()]
     else:
-        raise ClueError(f"{name} {key}: write an object from row to value, or a list with a value for each row.")
+        raise ClueError(f"{name} {short(key)}: write an object from row to value, or a list with a value for each row.")
     known = [pair for pair in pairs if not _unknown(pair[1])]
     for _, value, place in known:
         if not isinstance(value, (str, int, float)):
-            raise ClueError(f"{name} {place}: {repr(value)} is neither text nor a number.")
+            raise ClueError(f"{name} {short(place)}: {repr(value)} is neither text nor a number.")
     for (row, _, place), cell in zip(known, spell(value for _, value, _ in known)):
         yield {"a": row, "b": cell, "kind": kind, "place": place}
 
@@ -126,7 +127,9 @@ def _grouped(given: Any, kind: str, name: str) -> Iterator[dict[str, Any]]:
         if isinstance(column, list):
             column = {str(g): members for g, members in enumerate(column)}
         if not isinstance(column, dict) or not all(isinstance(rows, list) for rows in column.values()):
-            raise ClueError(f"{name} {key}: groups are an object from the name of a group to the list of its rows.")
+            raise ClueError(
+                f"{name} {short(key)}: groups are an object from the name of a group to the list of its rows."
+            )
         for group, rows in column.items():
             for i, row in enumerate(rows):
                 yield {"a": row, "b": group, "kind": suffix, "place": f"{key}.{group}[{i}]"}
@@ -153,7 +156,7 @@ def _sizes(given: Any, unit: Any, name: str) -> Iterator[dict[str, Any]]:
     for c, bounds in enumerate(given if each else [given]):
         place = f"sizes[{c}]" if each else "sizes"
         if not isinstance(bounds, list) or len(bounds) != 2:
-            raise ClueError(f"{name} {place}: sizes are [lower, upper], or one such pair for each cluster.")
+            raise ClueError(f"{name} {short(place)}: sizes are [lower, upper], or one such pair for each cluster.")
         low, high = ("" if bound in (None, math.inf) else _cell(bound) for bound in bounds)
         yield {"a": str(c) if each else "*", "b": f"{low}..{high}", "kind": kind, "place": place}
 

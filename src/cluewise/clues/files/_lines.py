@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cluewise import tables
+from cluewise._texts import short
 from cluewise._typing import Array, Floats, Ints
 from cluewise.exceptions import ClueError
 
@@ -49,7 +50,7 @@ class Lines:
         columns = {name.lower(): column for name, column in table.columns.items()}
         for field in columns:
             if field not in FIELDS:
-                raise ClueError(f"{table.name} has a column '{field}'; clues have {', '.join(FIELDS)}.")
+                raise ClueError(f"{table.name} has a column '{short(field)}'; clues have {', '.join(FIELDS)}.")
         for field in ("a", "b"):
             if field not in columns and columns:
                 raise ClueError(f"{table.name} has a column kind, but no column {field}.")
@@ -100,7 +101,7 @@ class Lines:
                 line, "kind 0 is ambiguous ('cannot' in some files, 'unknown' in others); write cannot (or -1)."
             )
         known = "must, cannot, label, together, apart, partition, avoid or size"
-        return self.error(line, f"'{word}' is not a kind of clue; use {known}.")
+        return self.error(line, f"'{short(word)}' is not a kind of clue; use {known}.")
 
     def _numbers(self, field: str, cells: list[str]) -> Floats:
         """The numbers of a column, nan where the cell is empty."""
@@ -110,7 +111,7 @@ class Lines:
         values = column.astype(np.float64)
         for i in np.flatnonzero(np.isnan(values)).tolist():
             if cells[i]:
-                raise self.error(i, f"{field} '{cells[i]}' is not a number.")
+                raise self.error(i, f"{field} '{short(cells[i])}' is not a number.")
         return values
 
     def _check_weights(self) -> None:
@@ -184,8 +185,8 @@ class Names:
             if not cells[i]:
                 raise ClueError(f"{_place(table, at[i])}: a row is missing.")
             close = difflib.get_close_matches(cells[i][:100], list(self.index)[:_SEARCHED], n=1)
-            hint = f"; did you mean '{close[0]}'?" if close else "."
-            raise ClueError(f"{_place(table, at[i])}: no row is called '{cells[i]}'{hint}")
+            hint = f"; did you mean '{short(close[0])}'?" if close else "."
+            raise ClueError(f"{_place(table, at[i])}: no row is called '{short(cells[i])}'{hint}")
         return found
 
     def _numbered(self, cells: Sequence[str], table: tables.Table, at: Ints) -> Ints:
@@ -194,7 +195,9 @@ class Names:
             i = next(i for i, cell in enumerate(cells) if tables.typed([cell]).dtype != np.int64)
             if not cells[i]:
                 raise ClueError(f"{_place(table, at[i])}: a row is missing.")
-            raise ClueError(f"{_place(table, at[i])}: '{cells[i]}' is not a row number; rows that have names need ids.")
+            raise ClueError(
+                f"{_place(table, at[i])}: '{short(cells[i])}' is not a row number; rows that have names need ids."
+            )
         wrong = np.flatnonzero((found < 0) | (found >= (np.inf if self.n is None else self.n)))
         if len(wrong):
             i = int(wrong[0])
@@ -227,7 +230,7 @@ def _refuse_ids(given: list[str]) -> None:
         if not name:
             raise ClueError(f"the id of row {row} is empty.")
         if seen.setdefault(name, row) != row:
-            raise ClueError(f"id '{name}' is the name of row {seen[name]} and of row {row}; ids must differ.")
+            raise ClueError(f"id '{short(name)}' is the name of row {seen[name]} and of row {row}; ids must differ.")
 
 
 def _place(table: tables.Table, row: int) -> str:

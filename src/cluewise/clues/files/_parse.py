@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cluewise import tables
+from cluewise._texts import short
 from cluewise._typing import Array, Ints
 from cluewise.clues._groups import Groups, codes_of
 from cluewise.clues.files._json import is_table, unfold
@@ -165,7 +166,7 @@ def parse_clues(table: tables.Table, names: Names) -> dict[str, Any]:
 def _state_rows(lines: Lines, names: Names) -> None:
     for i in lines.of("rows"):
         if tables.typed([lines.b[i]]).dtype != np.int64 or int(lines.b[i]) < 0:
-            raise lines.error(i, f"'{lines.b[i]}' is not a number of rows.")
+            raise lines.error(i, f"'{short(lines.b[i])}' is not a number of rows.")
         names.state(int(lines.b[i]), f"{lines.table.name} {lines.table.where(int(i))}", numbered=True)
 
 
@@ -176,7 +177,7 @@ def _pairs(lines: Lines, names: Names, kind: str) -> tuple[Ints, Ints]:
         rows[:, end] = names.rows(cells[at].tolist(), lines.table, at)
     same = np.flatnonzero(rows[:, 0] == rows[:, 1])
     if kind == "cannot" and len(same):
-        raise lines.error(at[same[0]], f"row '{lines.a[at[same[0]]]}' is linked to itself.")
+        raise lines.error(at[same[0]], f"row '{short(lines.a[at[same[0]]])}' is linked to itself.")
     return rows, at
 
 
@@ -196,14 +197,16 @@ def _placed(lines: Lines, names: Names, at: Ints, verb: str) -> tuple[Ints, Ints
         i, first = int(other[0]), int(held[other[0]])
         raise lines.error(
             at[i],
-            f"row '{lines.a[at[i]]}' is {verb} '{lines.b[at[i]]}', "
-            f"but {verb} '{lines.b[at[first]]}' in {lines.table.where(int(at[first]))}.",
+            f"row '{short(lines.a[at[i]])}' is {verb} '{short(lines.b[at[i]])}', "
+            f"but {verb} '{short(lines.b[at[first]])}' in {lines.table.where(int(at[first]))}.",
         )
     values = values_of(cells)
     infinite = [value in (math.inf, -math.inf) for value in values]
     if any(infinite):
         i = int(np.flatnonzero(np.array(infinite)[codes])[0])
-        raise lines.error(at[i], f"row '{lines.a[at[i]]}' is {verb} '{lines.b[at[i]]}', which is infinite.")
+        raise lines.error(
+            at[i], f"row '{short(lines.a[at[i]])}' is {verb} '{short(lines.b[at[i]])}', which is infinite."
+        )
     return at, rows, values[codes]
 
 
@@ -239,7 +242,7 @@ def _groups(lines: Lines, n: int, kind: str, at: Ints, rows: Ints, values: Array
         i = int(other[0])
         raise lines.error(
             at[i],
-            f"group '{lines.b[at[i]]}' has weight {given[i]:g} here and {weights[mine[i]]:g} before.",
+            f"group '{short(lines.b[at[i]])}' has weight {given[i]:g} here and {weights[mine[i]]:g} before.",
         )
     return Groups(codes, weights, found, _group_source(lines, at))
 
@@ -262,9 +265,9 @@ def _sizes(lines: Lines) -> dict[str, Any]:
     for i in at:
         cluster, match = lines.a[i], _BOUNDS.fullmatch(lines.b[i])
         if match is None:
-            raise lines.error(i, f"'{lines.b[i]}' is not a pair of bounds; write 3..20, 3.. or ..20.")
+            raise lines.error(i, f"'{short(lines.b[i])}' is not a pair of bounds; write 3..20, 3.. or ..20.")
         if cluster in bounds:
-            raise lines.error(i, f"cluster '{cluster}' already has bounds.")
+            raise lines.error(i, f"cluster '{short(cluster)}' already has bounds.")
         low, high = float(match[1] or 0), float(match[2] or np.inf)
         if low > high:
             raise lines.error(i, f"the lower bound {low:g} is above the upper bound {high:g}.")
@@ -277,7 +280,9 @@ def _sizes(lines: Lines) -> dict[str, Any]:
     if set(wanted) != set(bounds):
         strange = next(c for c in bounds if c not in wanted)
         i = int(at[np.flatnonzero(lines.a[at] == strange)[0]])
-        raise lines.error(i, f"sizes need a line for every cluster from 0 on (or one for *); '{strange}' does not fit.")
+        raise lines.error(
+            i, f"sizes need a line for every cluster from 0 on (or one for *); '{short(strange)}' does not fit."
+        )
     return unit | {"sizes": np.array([bounds[c] for c in wanted])}
 
 

@@ -75,7 +75,9 @@ def take_in(answers: Sequence[Answer], talk: Project) -> Returned:
     """
     from cluewise.active import Answer
 
-    said = [(id, one.nonce, stands) for id, one, stands in talk.history() if isinstance(one, Answer) and one.nonce]
+    who = answers[0].who if answers else ""
+    every = [(id, one, stands) for id, one, stands in talk.history() if isinstance(one, Answer) and one.who == who]
+    said = [(id, one.nonce, stands) for id, one, stands in every if one.nonce]  # nobody takes back what others said
     newest: dict[str, int] = {}
     for _, nonce, _ in said:
         place, attempt = _split(nonce)
@@ -89,7 +91,7 @@ def take_in(answers: Sequence[Answer], talk: Project) -> Returned:
         if stands and attempt < max(now.get(place, 0), newest[place]):
             talk.undo(id)
     changed = sum(_split(answer.nonce)[0] in newest for answer in new)
-    return Returned(answers[0].who if answers else "", len(new), changed, len(answers) - len(new))
+    return Returned(who, len(new), changed, len(answers) - len(new))
 
 
 def _split(nonce: str) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from cluewise.rows import Rows
 from cluewise.workspace.data import Data
+from cluewise.workspace.inside import LARGEST, find_inside
 
 __all__ = ["Pictures"]
 
@@ -19,6 +20,7 @@ SIDE = 480
 MOST = 12_000_000
 """Bytes of all pictures of a page together."""
 
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")  # for some others Pillow starts another program
 _LARGE = 50_000  # bytes of a PNG from which on it is a photo, which JPEG packs better
 
 
@@ -26,7 +28,8 @@ class Pictures:
     """The pictures of a page, each of them once.
 
     ``uris`` are in the order in which they were first wanted; ``unread`` and ``too_many`` count those left out.
-    Pictures are drawn anew, so that nothing but pixels gets into the page.
+    Pictures come from the folder of the data only, as on the page of the server. They are drawn anew, so that nothing
+    but pixels gets into the page.
     """
 
     def __init__(self, data: Data, rows: Rows) -> None:
@@ -56,7 +59,8 @@ class Pictures:
         return self._place[cell]
 
     def _add(self, path: str) -> int:
-        drawn = _draw(Path(self._data.folder) / path)
+        file = find_inside(Path(self._data.folder), path.strip())
+        drawn = None if file is None else _draw(file)
         if drawn is None:
             self.unread += 1
             return -1
@@ -75,7 +79,9 @@ def _draw(path: Path) -> bytes | None:
 
     drawn = io.BytesIO()
     try:
-        with Image.open(path) as image:
+        if path.stat().st_size > LARGEST:
+            return None
+        with Image.open(path, formats=_FORMATS) as image:
             image.draft("RGB", (SIDE, SIDE))  # decodes a JPEG no larger than needed
             small = ImageOps.exif_transpose(image).convert("RGB")
         small.thumbnail((SIDE, SIDE))
