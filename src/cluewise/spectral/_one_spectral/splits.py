@@ -1,0 +1,174 @@
+"""k clusters by splits: one part is cut in two, k − 1 times, where the whole partition gets cheapest.
+
+A split need not part all cannot-links as long as more splits follow. What was found for a part is kept until the part
+is split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from cluewise._typing import Floats, Ints
+from cluewise.core.graphs.laplacian import leading
+from cluewise.spectral._one_spectral.cuts import Bisection, bisect, count_broken
+from cluewise.spectral._one_spectral.prices import Found, raise_price
+
+__all__ = ["Graph", "Partition", "Starts", "split"]
+
+PIECES = 100
+"""Maximum number of connected pieces of a part that are tried as splits."""
+
+ROUGH = 1e-4
+"""Tolerance of the eigenvector that a descent starts from."""
+
+
+class Graph(NamedTuple):
+    """Vertices, which are must-link components of rows, with edges and links between them."""
+
+    affinity: csr_array  # (n, n) symmetric, without diagonal
+    volume: Floats  # (n,)
+    size: Ints  # (n,) rows of each vertex
+    cannot: Ints  # (c, 2) and their weights
+    cannot_weight: Floats
+    must: Ints  # (s, 2) must-links that may break, and their weights
+    must_weight: Floats
+
+
+class Partition(NamedTuple):
+    """Clusters of the vertices, and the ratio of every step that led to them (two clusters only)."""
+
+    labels: Ints
+    trace: list[float]
+
+
+class Split(NamedTuple):
+    """A way to cut a part in two."""
+
+    side: Floats  # for the vertices of the part
+    broken: float
+    cost: float  # what the two sides cut, each by its volume, less the same of the part
+    trace: list[float]
+
+
+class Part(NamedTuple):
+    """Some vertices, which may become one cluster or several."""
+
+    vertices: Ints
+    problem: Bisection
+    affinity: csr_array  # among them
+    outside: Floats  # weight of the edges to all others
+
+    @property
+    def links(self) -> float:
+        """Weight of all links in the part."""
+        return float(self.problem.link.sum() + self.problem.bond.sum())
+
+
+class Starts(NamedTuple):
+    """What the descents of every split start from."""
+
+    eigenvector: bool  # the second of the normalized Laplacian
+    random: bool  # a vector at random
+    rng: np.random.Generator
+    memory: dict[tuple[bytes, float], list[Split]]  # what came of eigenvectors; all runs share it
+
+
+def split(graph: Graph, k: int, starts: Starts, max_iter: int) -> Partition:
+    """Split the graph into k parts, or as many as there are vertices."""
+    labels = np.zeros(len(graph.volume), dtype=np.int32)
+    parts = [_part(graph, labels, 0)]
+    kept: list[tuple[bool, list[Split]] | None] = [None]
+    trace: list[float] = []
+    for round_ in range(1, k):
+        last = round_ == k - 1
+        found = []
+        for h, part in enumerate(parts):
+            allowed = 0.0 if last else _allowed(part, graph, k)
+            known = kept[h]
+            if known is None or (last and not known[0] and min((s.broken for s in known[1]), default=0.0) > 0):
+                # In the last round as many links as possible are to be parted, so that the search goes on.
+                known = kept[h] = (last, list(_splits(part, allowed, starts, max_iter)))
+            for one in known[1]:
+                short = one.broken - part.links if last else max(one.broken - allowed, 0.0)
+                found.append((short, one.cost, h, one))
+        if not found:
+            break
+        _, _, h, best = min(found, key=lambda one: one[:3])
+        labels[parts[h].vertices[best.side > 0]] = round_
+        trace = best.trace
+        parts[h : h + 1] = [_part(graph, labels, h)]
+        parts.append(_part(graph, labels, round_))
+        kept[h : h + 1] = [None]
+        kept.append(None)
+    return Partition(labels, trace)
+
+
+def _part(graph: Graph, labels: Ints, h: int) -> Part:
+    inside = labels == h
+    vertices = np.flatnonzero(inside)
+    affinity = csr_array(graph.affinity[vertices][:, vertices])
+    outside = _degrees(csr_array(graph.affinity[vertices])) - _degrees(affinity)
+    number = np.cumsum(inside) - 1
+    cannot, must = inside[graph.cannot].all(axis=1), inside[graph.must].all(axis=1)
+    problem = bisect(
+        affinity, graph.volume[vertices],
+        number[graph.cannot[cannot]], graph.cannot_weight[cannot],
+        number[graph.must[must]], graph.must_weight[must],
+    )  # fmt: skip
+    return Part(vertices, problem, affinity, np.maximum(outside, 0))
+
+
+def _degrees(affinity: csr_array) -> Floats:
+    degrees: Floats = np.asarray(affinity.sum(axis=1)).ravel()
+    return degrees
+
+
+def _allowed(part: Part, graph: Graph, k: int) -> float:
+    """Weight of the links that a split of this part may leave to later ones."""
+    to_hold = max(2, int(k * graph.size[part.vertices].sum() / graph.size.sum()))
+    return (to_hold - 2) / to_hold * part.links
+
+
+def _splits(part: Part, allowed: float, starts: Starts, max_iter: int) -> Iterator[Split]:
+    n = len(part.vertices)
+    if n < 2:
+        return
+    if starts.eigenvector:
+        key = part.vertices.tobytes(), allowed
+        if key not in starts.memory:
+            starts.memory[key] = [*_pieces(part), *_descents(part, _eigenvector(part), allowed, max_iter)]
+        yield from starts.memory[key]
+    if starts.random:
+        yield from _descents(part, starts.rng.normal(size=n), allowed, max_iter)
+
+
+def _pieces(part: Part) -> Iterator[Split]:
+    count, piece = connected_components(part.affinity, directed=False)
+    if count > 1:
+        for one in np.argsort(-np.bincount(piece), kind="stable")[:PIECES]:
+            side = (piece == one).astype(np.float64)
+            yield _priced(part, Found(side, count_broken(part.problem, side), []))
+
+
+def _descents(part: Part, f: Floats, allowed: float, max_iter: int) -> Iterator[Split]:
+    return (_priced(part, found) for found in raise_price(part.problem, f, allowed, max_iter))
+
+
+def _eigenvector(part: Part) -> Floats:
+    found = leading(part.affinity, 2, tol=ROUGH)
+    vector: Floats = found.vectors[:, 1] / np.sqrt(found.degrees)
+    return vector
+
+
+def _priced(part: Part, found: Found) -> Split:
+    problem, side = part.problem, found.side
+    across = float(problem.weight[side[problem.heads] != side[problem.tails]].sum())
+    away, volume = float(part.outside @ side), float(problem.volume @ side)
+    total, whole = float(part.outside.sum()), float(problem.volume.sum())
+    cost = (across + away) / volume + (across + total - away) / (whole - volume) - total / whole
+    return Split(side, found.broken, cost, found.trace)
