@@ -83,8 +83,9 @@ def descend(problem: Bisection, f: Floats, max_iter: int) -> Descent:
     for _ in range(2):
         side = _descend_once(problem, f, max_iter, trace).best()
         ratio = rank(problem, side).ratio
-        if ratio < trace[-1] or len(trace) == 1:
-            trace.append(min(ratio, trace[-1]))
+        if (side == f).all():  # it has begun at this set, and nothing is better
+            break
+        trace.append(min(ratio, trace[-1]))
         f = side
     return Descent(side, ratio, trace)
 

@@ -48,7 +48,7 @@ class OneSpectral(SpectralClusterer):
         Number of starts; the one with the lowest objective is kept. The first one descends from an eigenvector of the
         graph, the others from vectors at random. With more than two clusters a start is a sequence of splits, and all
         but the first start use both.
-    max_iter : int, default=1600
+    max_iter : int, default=400
         Maximum number of iterations for an inner problem, one step of a descent.
     {random_state}
 
@@ -164,7 +164,7 @@ class OneSpectral(SpectralClusterer):
         balance: str = "normalized",
         hard: bool = True,
         n_init: int = 10,
-        max_iter: int = 1600,
+        max_iter: int = 400,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -200,7 +200,9 @@ class OneSpectral(SpectralClusterer):
         k, two = problem.k, problem.k == 2
         first = problem.start == 0
         starts = Starts(first or not two, not first, problem.rng, memory)
-        found = split(graph, k, starts, self.max_iter)
+        # Where splits have to part links, clusters may be torn apart; so every other start leaves links to the moves.
+        late = not two and problem.start % 2 == 0
+        found = split(graph.without_links() if late else graph, k, starts, self.max_iter)
         labels, trace = found.labels, found.trace if two else []
         price = moves.link_price(graph, k)
         broken = moves.links_broken(graph, labels) > 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,27 +27,33 @@ class Found(NamedTuple):
     trace: list[float]  # the ratio at the last price, after every step
 
 
-def raise_price(problem: Bisection, f: Floats, allowed: float, max_iter: int) -> Iterable[Found]:
+def raise_price(problem: Bisection, f: Floats, allowed: float, max_iter: int) -> Iterator[Found]:
     """Cuts at rising prices, each from the last one, until one breaks links of at most the allowed weight.
 
-    The first price is 0. At the last one, a cut that breaks a link costs more than any cut that breaks none; if the
-    links can all hold, the last cut is the nearest one where they do, made better: it holds them.
+    The first price is 0, where most starts lead to the same cut. So two more descents follow: from the start itself at
+    the last price; and, if the links can all hold, from the nearest cut where they do at the highest price. There a cut
+    that breaks a link costs more than any cut that breaks none, so this descent holds all links.
     """
-    found = descend(problem.at(0.0), f, max_iter)
-    broken = count_broken(problem, found.side)
-    yield Found(found.side, broken, found.trace)
-    least, most = _prices(problem, found.ratio)
-    price = least
-    while broken > allowed and price < 2 * most:
-        found = descend(problem.at(price), found.side, max_iter)
-        broken = count_broken(problem, found.side)
-        yield Found(found.side, broken, found.trace)
-        price *= 2
-    if broken > allowed:
-        side = sides_that_hold(problem, found.side)
-        if side is not None:
-            found = descend(problem.at(price), side, max_iter)
-            yield Found(found.side, count_broken(problem, found.side), found.trace)
+    found = plain = _descend(problem, 0.0, f, max_iter)
+    yield found
+    if found.broken <= allowed:
+        return
+    least, most = _prices(problem, found.trace[-1])
+    price, factor = 0.0, 2.0
+    while found.broken > allowed and price <= most:
+        price = max(factor * price, least)
+        before, found = found.side, _descend(problem, price, found.side, max_iter)
+        yield found
+        factor = 4.0 if (found.side == before).all() else 2.0
+    yield _descend(problem, price, f, max_iter)
+    side = sides_that_hold(problem, plain.side)
+    if side is not None:
+        yield _descend(problem, 2 * most, side, max_iter)
+
+
+def _descend(problem: Bisection, price: float, f: Floats, max_iter: int) -> Found:
+    found = descend(problem.at(price), f, max_iter)
+    return Found(found.side, count_broken(problem, found.side), found.trace)
 
 
 def _prices(problem: Bisection, ratio: float) -> tuple[float, float]:

@@ -38,6 +38,13 @@ class Graph(NamedTuple):
     must: Ints  # (s, 2) must-links that may break, and their weights
     must_weight: Floats
 
+    def without_links(self) -> Graph:
+        """The same graph, as if there were no links."""
+        return self._replace(
+            cannot=self.cannot[:0], cannot_weight=self.cannot_weight[:0],
+            must=self.must[:0], must_weight=self.must_weight[:0],
+        )  # fmt: skip
+
 
 class Partition(NamedTuple):
     """Clusters of the vertices, and the ratio of every step that led to them (two clusters only)."""
@@ -75,7 +82,7 @@ class Starts(NamedTuple):
     eigenvector: bool  # the second of the normalized Laplacian
     random: bool  # a vector at random
     rng: np.random.Generator
-    memory: dict[tuple[bytes, float], list[Split]]  # what came of eigenvectors; all runs share it
+    memory: dict[tuple[bytes, float, float], list[Split]]  # what came of eigenvectors; all starts share it
 
 
 def split(graph: Graph, k: int, starts: Starts, max_iter: int) -> Partition:
@@ -139,7 +146,7 @@ def _splits(part: Part, allowed: float, starts: Starts, max_iter: int) -> Iterat
     if n < 2:
         return
     if starts.eigenvector:
-        key = part.vertices.tobytes(), allowed
+        key = part.vertices.tobytes(), part.links, allowed
         if key not in starts.memory:
             starts.memory[key] = [*_pieces(part), *_descents(part, _eigenvector(part), allowed, max_iter)]
         yield from starts.memory[key]
