@@ -109,7 +109,7 @@ def rank(problem: Bisection, f: Floats) -> Ranked:
     if problem.price and len(problem.link):
         a, b = place[problem.first], place[problem.second]
         pay = problem.price * problem.link
-        change = change + np.bincount(np.maximum(a, b), pay, n) - np.bincount(np.minimum(a, b), pay, n)
+        change = change + (np.bincount(np.maximum(a, b), pay, n) - np.bincount(np.minimum(a, b), pay, n))
     cost = np.maximum(problem.bound + np.cumsum(change)[:-1], 0)
     return Ranked(order, np.diff(f[order]), cost, balance)
 
@@ -130,5 +130,4 @@ def slope_of_links(problem: Bisection, f: Floats) -> Floats:
     """A subgradient of the price of the cannot-links that a vector parts."""
     pull = problem.price * problem.link * np.sign(f[problem.first] - f[problem.second])
     n = len(f)
-    slope: Floats = np.bincount(problem.first, pull, n) - np.bincount(problem.second, pull, n)
-    return slope
+    return np.asarray(np.bincount(problem.first, pull, n) - np.bincount(problem.second, pull, n), dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cluewise._sklearn import StrOptions
-from cluewise._typing import Ints
+from cluewise._typing import Floats, Ints
 from cluewise.base import Attributes, Card, Clusterer, Problem
 from cluewise.clues import Clues
 from cluewise.clues.diagnosis import infeasible
@@ -195,7 +195,7 @@ class OneSpectral(SpectralClusterer):
     def _n_starts(self, problem: Problem) -> int:
         return self.n_init
 
-    def _solve(self, problem: Problem) -> loop.Result[State]:
+    def _solve(self, problem: Problem) -> loop.Result[Any]:
         graph, _, memory = problem.shared.operator
         k, two = problem.k, problem.k == 2
         first = problem.start == 0
@@ -224,7 +224,7 @@ class OneSpectral(SpectralClusterer):
         except Infeasible as error:
             raise infeasible(problem.clues, problem.k, *error.witness) from None
 
-    def _state_attributes(self, problem: Problem, state: State, trace: list[float]) -> Attributes:
+    def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
         graph, of_row, _ = problem.shared.operator
         labels = sort_by_size(graph, state.labels, problem.k)
         found = Clusterer._state_attributes(self, problem, State(labels[of_row]), trace)
@@ -260,9 +260,10 @@ def contract(affinity: csr_array, clues: Clues, ratio: bool, hard: bool) -> tupl
     rows = np.repeat(np.arange(net.size), np.diff(indptr))
     once = rows < indices
     cannot = tied[np.column_stack([rows[once], indices[once]])]
-    volume = np.bincount(of_row, volume, count)
     size = np.bincount(of_row, minlength=count)
-    return Graph(affinity, volume, size, cannot, np.ones(len(cannot)), none, np.empty(0)), of_row
+    whole: Floats = np.bincount(of_row, volume, count).astype(np.float64)
+    graph = Graph(affinity, whole, size, cannot, np.ones(len(cannot)), none, np.empty(0))
+    return graph, of_row
 
 
 def sort_by_size(graph: Graph, labels: Ints, k: int) -> Ints:
