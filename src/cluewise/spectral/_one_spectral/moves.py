@@ -20,7 +20,7 @@ from cluewise.spectral._one_spectral.splits import Graph
 __all__ = ["State", "hold", "link_price", "links_broken", "move", "objective"]
 
 LESS = 1e-12
-"""Decrease of the objective, relative to the largest cut, that counts."""
+"""Decrease of the objective, relative to it, that counts."""
 
 
 class State(NamedTuple):
@@ -68,7 +68,7 @@ def move(state: State, *, graph: Graph, k: int, price: float) -> tuple[State, In
     value = objective(graph, old, k, price)
     gain, where = _gains(graph, old, k, price)
     order = np.argsort(-gain, kind="stable")
-    some = order[: int(np.count_nonzero(gain > LESS * k))]
+    some = order[: int(np.count_nonzero(gain > LESS * value))]
     while len(some):
         labels = old.copy()
         labels[some] = where[some]
@@ -88,7 +88,7 @@ def _gains(graph: Graph, labels: Ints, k: int, price: float) -> tuple[Floats, In
     toward = (graph.affinity @ inside).toarray()
     degree = toward.sum(axis=1)
     volume = np.bincount(labels, graph.volume, k)
-    cuts = volume * 0 + np.bincount(labels, degree - toward[every, labels], k)
+    cuts = np.bincount(labels, degree - toward[every, labels], k)
     own_volume, own_cut = volume[labels], cuts[labels]
     rest = own_volume - graph.volume
     alone = np.bincount(labels, minlength=k)[labels] == 1

@@ -19,6 +19,10 @@ from cluewise.spectral._one_spectral.descent import descend
 __all__ = ["Found", "highest_price", "raise_price", "sides_that_hold"]
 
 
+SMALL = 1e-6
+"""The first price above 0, relative to the highest one, where it would be 0 or less than this."""
+
+
 class Found(NamedTuple):
     """A cut in two, and how it was found."""
 
@@ -30,6 +34,7 @@ class Found(NamedTuple):
 def raise_price(problem: Bisection, f: Floats, allowed: float, max_iter: int) -> Iterator[Found]:
     """Cuts at rising prices, each from the last one, until one breaks links of at most the allowed weight.
 
+    The price is doubled each time; where one has changed nothing, the next is four times as high.
     The first price is 0, where most starts lead to the same cut. So two more descents follow: from the start itself at
     the last price; and, if the links can all hold, from the nearest cut where they do at the highest price. There a cut
     that breaks a link costs more than any cut that breaks none, so this descent holds all links.
@@ -38,7 +43,9 @@ def raise_price(problem: Bisection, f: Floats, allowed: float, max_iter: int) ->
     yield found
     if found.broken <= allowed:
         return
-    least, most = _prices(problem, found.trace[-1])
+    most = highest_price(problem)
+    total = problem.link.sum() + problem.bond.sum()
+    least = max(found.trace[-1] * problem.volume.sum() / (16 * total), SMALL * most)
     price, factor = 0.0, 2.0
     while found.broken > allowed and price <= most:
         price = max(factor * price, least)
@@ -54,15 +61,6 @@ def raise_price(problem: Bisection, f: Floats, allowed: float, max_iter: int) ->
 def _descend(problem: Bisection, price: float, f: Floats, max_iter: int) -> Found:
     found = descend(problem.at(price), f, max_iter)
     return Found(found.side, count_broken(problem, found.side), found.trace)
-
-
-def _prices(problem: Bisection, ratio: float) -> tuple[float, float]:
-    """The first price above 0, and one that is high enough."""
-    links = np.concatenate([problem.link, problem.bond[problem.bond > 0]])
-    if not len(links):
-        return 1.0, 0.0
-    most = highest_price(problem)
-    return min(max(ratio, 1e-6 * most) * problem.volume.sum() / (16 * links.sum()), most), most
 
 
 def highest_price(problem: Bisection) -> float:
