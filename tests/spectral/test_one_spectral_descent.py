@@ -174,6 +174,53 @@ def test_how_many_links_a_split_may_leave():
     assert sorted(found.labels) == [0, 1, 2, 3, 4]
 
 
+def test_regrouping_mends_an_early_split():
+    """One group in two halves, which were cut apart, and two groups left together: no single vertex would gain."""
+    weight = np.full((12, 12), 0.001)
+    for a in (0, 4, 8):
+        weight[a : a + 4, a : a + 4] = 1.0
+    np.fill_diagonal(weight, 0)
+    graph = Graph(csr_array(weight), weight.sum(axis=1), np.ones(12), NONE, np.ones(0), NONE, np.ones(0))
+    wrong = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2], dtype=np.int32)
+    assert moves.move(moves.State(wrong), graph=graph, k=3, price=1.0)[1].moved == 0
+    starts = Starts(True, False, np.random.default_rng(0), {})
+    found = splits.regroup(graph, wrong, 3, 1.0, starts, 400)
+    assert len(set(found)) == 3
+    assert all(len(set(found[a : a + 4])) == 1 for a in (0, 4, 8))
+    assert splits.regroup(graph, found, 3, 1.0, starts, 400) is None
+    shifted = np.array([0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 2, 2], dtype=np.int32)  # half of a group goes to its other half
+    found = splits.regroup(graph, shifted, 3, 1.0, starts, 400)
+    assert all(len(set(found[a : a + 4])) == 1 for a in (0, 4, 8))
+
+
+@given(st.integers(0, 2**16), st.integers(4, 10), st.integers(3, 4))
+def test_regrouping_lowers_the_objective(seed, n, k):
+    rng = np.random.default_rng(seed)
+    graph = draw_graph(rng, n, int(rng.integers(6)))
+    labels = rng.permutation(np.arange(n) % k).astype(np.int32)
+    starts = Starts(True, False, rng, {})
+    found = splits.regroup(graph, labels, k, 0.7, starts, 100)
+    if found is not None:
+        assert moves.objective(graph, found, k, 0.7) < moves.objective(graph, labels, k, 0.7)
+        assert len(set(found)) == k
+
+
+@given(st.integers(0, 2**16), st.integers(3, 9), st.integers(2, 4))
+def test_costs_of_joining_are_differences_of_the_objective(seed, n, k):
+    rng = np.random.default_rng(seed)
+    graph = draw_graph(rng, n, int(rng.integers(6)))
+    labels = rng.integers(k, size=n).astype(np.int32)
+    costs = splits._costs_of_joining(graph, labels, k, 0.7)
+    now = moves.objective(graph, labels, k, 0.7)
+    used = set(labels.tolist())
+    for a, b in product(range(k), repeat=2):
+        if a == b or a not in used or b not in used:
+            assert costs[a, b] == np.inf
+        else:
+            joined = np.where(labels == b, a, labels)
+            assert now + costs[a, b] == pytest.approx(moves.objective(graph, joined, k, 0.7))
+
+
 @given(st.integers(0, 2**16), st.integers(3, 9), st.integers(2, 4))
 def test_gains_are_differences_of_the_objective(seed, n, k):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from cluewise.exceptions import ClueError, Infeasible
 from cluewise.spectral._base import Embedding, SpectralClusterer
 from cluewise.spectral._one_spectral import moves
 from cluewise.spectral._one_spectral.moves import State
-from cluewise.spectral._one_spectral.splits import Graph, Starts, split
+from cluewise.spectral._one_spectral.splits import Graph, Starts, regroup, split
 
 __all__ = ["OneSpectral"]
 
@@ -64,7 +63,7 @@ class OneSpectral(SpectralClusterer):
         ``cut_`` and the price of the links in ``broken_``.
     trace_ : ndarray
         The objective after each iteration: of two clusters the ratio after each step of the descent, then in every case
-        the objective after each round of moves.
+        the objective after each round of moves or regrouping.
     {n_iter_}
     {broken_}
 
@@ -106,8 +105,10 @@ class OneSpectral(SpectralClusterer):
     - If the highest price does not suffice, the descent starts once more, at this price, from the nearest cut that
       holds all links. So they hold if they can.
     - Cannot-links of two clusters that form an odd cycle raise `Infeasible`, as in other methods, not `Contradiction`.
-    - After the splits, vertices move one by one to where the objective is lower, also with two clusters. Then the exact
-      solver mends what is broken with the fewest edges left behind (``hard=True``), and vertices move again.
+    - Of more than two clusters, every other start splits as if there were no links, and leaves these to what follows.
+    - After the splits, single vertices move, also with two clusters, and clusters are regrouped (one is split, and a
+      side of it or another cluster joins a third), as long as the objective falls. Then the exact solver mends what is
+      still broken with the fewest edges left behind (``hard=True``), and moves begin anew.
     - With ``hard=True`` all links weigh the same. With ``hard=False`` must-links are edges of weight :math:`\gamma q`.
     - Pieces of a graph of neighbors are connected by an edge each. Rows without neighbors have volume 1.
 
@@ -208,14 +209,38 @@ class OneSpectral(SpectralClusterer):
         broken = moves.links_broken(graph, labels) > 0
         if broken:
             trace = []  # at a price of its own
-        result = self._move(problem, graph, labels, price)
+        result = self._improve(problem, graph, labels, price, starts)
         if self.hard and moves.links_broken(graph, result.state.labels) > 0:
             trace = trace + result.trace
-            result = self._move(problem, graph, self._hold(problem, graph, result.state.labels), price)
+            labels = self._hold(problem, graph, result.state.labels)
+            result = self._improve(problem, graph, labels, price, starts)
         return result._replace(trace=trace + result.trace)
 
-    def _move(self, problem: Problem, graph: Graph, labels: Ints, price: float) -> loop.Result[State]:
-        step = partial(moves.move, graph=graph, k=problem.k, price=price)
+    def _improve(
+        self, problem: Problem, graph: Graph, labels: Ints, price: float, starts: Starts
+    ) -> loop.Result[State]:
+        """Move vertices and regroup clusters, until neither lowers the objective.
+
+        Two of four starts regroup as long as they can before they move anything, since each order ends in other places.
+        """
+        k = problem.k
+
+        def move(state: State) -> tuple[State, loop.Info]:
+            return moves.move(state, graph=graph, k=k, price=price)
+
+        def change(state: State) -> tuple[State, loop.Info]:
+            value = moves.objective(graph, state.labels, k, price)
+            found = regroup(graph, state.labels, k, price, starts, self.max_iter) if k > 2 else None
+            if found is not None and (less := moves.objective(graph, found, k, price)) < value:
+                return State(found), loop.Info(less, int(np.count_nonzero(found != state.labels)))
+            return state, loop.Info(value, 0)
+
+        first, second = (change, move) if problem.start % 4 < 2 else (move, change)
+
+        def step(state: State) -> tuple[State, loop.Info]:
+            new, info = first(state)
+            return (new, info) if info.moved else second(state)
+
         return loop.run(step, State(labels), problem.limits, 1e-9 * price)
 
     def _hold(self, problem: Problem, graph: Graph, labels: Ints) -> Ints:

@@ -18,10 +18,13 @@ from cluewise.core.graphs.laplacian import leading
 from cluewise.spectral._one_spectral.cuts import Bisection, bisect, count_broken
 from cluewise.spectral._one_spectral.prices import Found, raise_price
 
-__all__ = ["Graph", "Partition", "Starts", "split"]
+__all__ = ["Graph", "Partition", "Starts", "regroup", "split"]
 
 PIECES = 100
 """Maximum number of connected pieces of a part that are tried as splits."""
+
+LESS = 1e-9
+"""Decrease of the objective that is worth a regrouping."""
 
 ROUGH = 1e-4
 """Tolerance of the eigenvector that a descent starts from."""
@@ -72,8 +75,8 @@ class Part(NamedTuple):
 
     @property
     def links(self) -> float:
-        """Weight of all links in the part."""
-        return float(self.problem.link.sum() + self.problem.bond.sum())
+        """Weight of the cannot-links in the part."""
+        return float(self.problem.link.sum())
 
 
 class Starts(NamedTuple):
@@ -82,7 +85,7 @@ class Starts(NamedTuple):
     eigenvector: bool  # the second of the normalized Laplacian
     random: bool  # a vector at random
     rng: np.random.Generator
-    memory: dict[tuple[bytes, float, float], list[Split]]  # what came of eigenvectors; all starts share it
+    memory: dict[tuple[bytes, float, float, float], list[Split]]  # what came of eigenvectors; all starts share it
 
 
 def split(graph: Graph, k: int, starts: Starts, max_iter: int) -> Partition:
@@ -113,6 +116,49 @@ def split(graph: Graph, k: int, starts: Starts, max_iter: int) -> Partition:
         kept[h : h + 1] = [None]
         kept.append(None)
     return Partition(labels, trace)
+
+
+def regroup(graph: Graph, labels: Ints, k: int, price: float, starts: Starts, max_iter: int) -> Ints | None:
+    """Split a cluster and join two others, where this lowers the objective most; None where it does not.
+
+    One of the two may be a side of the split. An early split may have cut through a cluster or left two together, which
+    no move of a single vertex mends.
+    """
+    starts = starts._replace(eigenvector=True, random=False)
+    least, best = -LESS, None
+    for h in range(k):
+        part = _part(graph, labels, h)
+        for one in _splits(part, np.inf, starts, max_iter):
+            apart = labels.copy()
+            apart[part.vertices[one.side > 0]] = k
+            costs = _costs_of_joining(graph, apart, k + 1, price)
+            costs[[h, k], [k, h]] = np.inf
+            a, b = np.unravel_index(np.argmin(costs), costs.shape)
+            gain = one.cost + costs[a, b] - price * (part.links - one.broken)
+            if gain < least:
+                least, best = gain, np.where(apart == b, a, apart)
+                best[best == k] = b
+    return None if best is None else best.astype(np.int32)
+
+
+def _costs_of_joining(graph: Graph, labels: Ints, k: int, price: float) -> Floats:
+    """By how much the objective rises if two clusters become one; infinite where one has no vertices."""
+    n = len(labels)
+    inside = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
+    between = (inside.T @ graph.affinity @ inside).toarray()
+    volume = np.bincount(labels, graph.volume, k)
+    cuts = between.sum(axis=1) - between.diagonal()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = cuts / volume
+        costs = (cuts[:, None] + cuts - 2 * between) / (volume[:, None] + volume) - own[:, None] - own
+    for pairs, weight in ((graph.cannot, price * graph.cannot_weight), (graph.must, -price * graph.must_weight)):
+        first, second = labels[pairs].T
+        np.add.at(costs, (first, second), weight)
+        np.add.at(costs, (second, first), weight)
+    empty = volume == 0
+    costs[empty], costs[:, empty] = np.inf, np.inf
+    np.fill_diagonal(costs, np.inf)
+    return np.asarray(costs, dtype=np.float64)
 
 
 def _part(graph: Graph, labels: Ints, h: int) -> Part:
@@ -146,7 +192,7 @@ def _splits(part: Part, allowed: float, starts: Starts, max_iter: int) -> Iterat
     if n < 2:
         return
     if starts.eigenvector:
-        key = part.vertices.tobytes(), part.links, allowed
+        key = part.vertices.tobytes(), part.links, float(part.problem.bond.sum()), allowed
         if key not in starts.memory:
             starts.memory[key] = [*_pieces(part), *_descents(part, _eigenvector(part), allowed, max_iter)]
         yield from starts.memory[key]
