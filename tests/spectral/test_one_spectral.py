@@ -231,6 +231,16 @@ def test_clues_that_may_break():
         model.fit(worked(), clues=Clues(8, must=[(0, 1)], must_weight=np.inf))
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_must_links_that_may_break_between_rows_without_neighbors():
+    weight = np.zeros((8, 8))
+    weight[:6, :6] = worked()[:6, :6]
+    model = OneSpectral(2, affinity="precomputed", hard=False, random_state=0)
+    model.fit(weight, clues=Clues(8, must=[(6, 7)], cannot=[(0, 6)]))
+    assert not model.broken_.kinds
+    assert np.isfinite(model.trace_).all()
+
+
 def test_weights_are_ignored_where_all_links_hold():
     clues = Clues(8, must=[(0, 7), (1, 2)], cannot=[(1, 3)], must_weight=[1.0, 7.0])
     with pytest.warns(SoftClueWarning, match="the weights, which differ, are ignored"):

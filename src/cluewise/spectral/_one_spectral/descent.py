@@ -69,7 +69,9 @@ def start_inner(problem: Bisection, f: Floats) -> Inner:
     """The inner problem, with a dual value that is optimal at f."""
     n, force, bound = len(f), problem.force, problem.bound
     degree = np.bincount(problem.heads, force, n) + np.bincount(problem.tails, force, n)
-    step = (0.5 if bound else 1.0) / (degree[problem.heads] + degree[problem.tails])
+    both = degree[problem.heads] + degree[problem.tails]
+    # At price 0 must-links that may break weigh nothing; where there is no other edge, any step will do.
+    step = (0.5 if bound else 1.0) / np.where(both > 0, both, 1.0)
     alpha = np.tile(np.sign(f[problem.heads] - f[problem.tails]), (2, 1))
     ends = np.zeros((2, 2, n))
     for side, extreme in enumerate((f == f.max(), f == f.min())):
