@@ -1,6 +1,6 @@
 """RatioDCA, prices, splits and moves: each against what it promises, on graphs small enough to enumerate."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -153,7 +153,7 @@ def test_splits_follow_the_plain_structure():
     np.fill_diagonal(weight, 0)
     for table in (weight, np.where(weight > 0.1, weight, 0)):
         graph = Graph(csr_array(table), table.sum(axis=1), np.ones(6), NONE, np.ones(0), NONE, np.ones(0))
-        starts = Starts(True, False, np.random.default_rng(0), {})
+        starts = Starts(True, False, np.random.default_rng(0), {}, {})
         labels = split(graph, 3, starts, 400).labels
         assert [labels[a] == labels[a + 1] for a in (0, 2, 4)] == [True] * 3
         assert len(set(labels)) == 3
@@ -170,7 +170,7 @@ def test_how_many_links_a_split_may_leave():
     half = splits._part(graph, np.array([0, 0, 1, 1, 1]), 1)
     assert half.links == 3
     assert splits._allowed(half, graph, 5) == pytest.approx(1)
-    found = split(graph, 5, Starts(True, True, np.random.default_rng(0), {}), 400)
+    found = split(graph, 5, Starts(True, True, np.random.default_rng(0), {}, {}), 400)
     assert sorted(found.labels) == [0, 1, 2, 3, 4]
 
 
@@ -183,7 +183,7 @@ def test_regrouping_mends_an_early_split():
     graph = Graph(csr_array(weight), weight.sum(axis=1), np.ones(12), NONE, np.ones(0), NONE, np.ones(0))
     wrong = np.array([0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2], dtype=np.int32)
     assert moves.move(moves.State(wrong), graph=graph, k=3, price=1.0)[1].moved == 0
-    starts = Starts(True, False, np.random.default_rng(0), {})
+    starts = Starts(True, False, np.random.default_rng(0), {}, {})
     found = splits.regroup(graph, wrong, 3, 1.0, starts, 400)
     assert len(set(found)) == 3
     assert all(len(set(found[a : a + 4])) == 1 for a in (0, 4, 8))
@@ -198,11 +198,20 @@ def test_regrouping_lowers_the_objective(seed, n, k):
     rng = np.random.default_rng(seed)
     graph = draw_graph(rng, n, int(rng.integers(6)))
     labels = rng.permutation(np.arange(n) % k).astype(np.int32)
-    starts = Starts(True, False, rng, {})
+    starts = Starts(True, False, rng, {}, {})
     found = splits.regroup(graph, labels, k, 0.7, starts, 100)
-    if found is not None:
-        assert moves.objective(graph, found, k, 0.7) < moves.objective(graph, labels, k, 0.7)
-        assert len(set(found)) == k
+    assert found is None or len(set(found)) == k
+    now = moves.objective(graph, labels, k, 0.7)
+    every = [now]  # all that a regrouping can be, one after the other
+    for h in range(k):
+        for one in starts.parts[np.flatnonzero(labels == h).tobytes()][1]:
+            apart = labels.copy()
+            apart[np.flatnonzero(labels == h)[one.side > 0]] = k
+            for a, b in combinations(range(k + 1), 2):
+                if (a, b) != (h, k):
+                    every.append(moves.objective(graph, np.where(apart == b, a, apart), k + 1, 0.7))
+    best = now if found is None else moves.objective(graph, found, k, 0.7)
+    assert best == pytest.approx(min(every), abs=1e-8)
 
 
 @given(st.integers(0, 2**16), st.integers(3, 9), st.integers(2, 4))
@@ -210,7 +219,9 @@ def test_costs_of_joining_are_differences_of_the_objective(seed, n, k):
     rng = np.random.default_rng(seed)
     graph = draw_graph(rng, n, int(rng.integers(6)))
     labels = rng.integers(k, size=n).astype(np.int32)
-    costs = splits._costs_of_joining(graph, labels, k, 0.7)
+    tables = [splits._toward(table, labels, k) for table in (graph.affinity, splits._pulls(graph, 0.7))]
+    edges, pulls = (splits._between(table, labels, k) for table in tables)
+    costs = splits._costs_of_joining(edges, np.bincount(labels, graph.volume, k), pulls)
     now = moves.objective(graph, labels, k, 0.7)
     used = set(labels.tolist())
     for a, b in product(range(k), repeat=2):

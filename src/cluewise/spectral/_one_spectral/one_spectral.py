@@ -191,16 +191,16 @@ class OneSpectral(SpectralClusterer):
     def _embed(self, affinity: Any, clues: Clues) -> Embedding:
         """The graph instead of points."""
         graph, of_row = contract(csr_array(affinity), clues, self.balance == "ratio", self.hard)
-        return Embedding(np.empty((clues.n, 0)), {}, (graph, of_row, {}))
+        return Embedding(np.empty((clues.n, 0)), {}, (graph, of_row, {}, {}))
 
     def _n_starts(self, problem: Problem) -> int:
         return self.n_init
 
     def _solve(self, problem: Problem) -> loop.Result[Any]:
-        graph, _, memory = problem.shared.operator
+        graph, _, memory, parts = problem.shared.operator
         k, two = problem.k, problem.k == 2
         first = problem.start == 0
-        starts = Starts(first or not two, not first, problem.rng, memory)
+        starts = Starts(first or not two, not first, problem.rng, memory, parts)
         # Where splits have to part links, clusters may be torn apart; so every other start leaves links to the moves.
         late = not two and problem.start % 2 == 0
         found = split(graph.without_links() if late else graph, k, starts, self.max_iter)
@@ -250,7 +250,7 @@ class OneSpectral(SpectralClusterer):
             raise infeasible(problem.clues, problem.k, *error.witness) from None
 
     def _state_attributes(self, problem: Problem, state: Any, trace: list[float]) -> Attributes:
-        graph, of_row, _ = problem.shared.operator
+        graph, of_row, *_ = problem.shared.operator
         labels = sort_by_size(graph, state.labels, problem.k)
         found = Clusterer._state_attributes(self, problem, State(labels[of_row]), trace)
         return found | {

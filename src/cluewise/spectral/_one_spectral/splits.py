@@ -24,7 +24,7 @@ PIECES = 100
 """Maximum number of connected pieces of a part that are tried as splits."""
 
 LESS = 1e-9
-"""Decrease of the objective that is worth a regrouping."""
+"""Decrease of the objective, relative to the cut, that is worth a regrouping."""
 
 ROUGH = 1e-4
 """Tolerance of the eigenvector that a descent starts from."""
@@ -62,6 +62,7 @@ class Split(NamedTuple):
     side: Floats  # for the vertices of the part
     broken: float
     cost: float  # what the two sides cut, each by its volume, less the same of the part
+    across: float  # weight of the edges between the two sides
     trace: list[float]
 
 
@@ -86,6 +87,7 @@ class Starts(NamedTuple):
     random: bool  # a vector at random
     rng: np.random.Generator
     memory: dict[tuple[bytes, float, float, float], list[Split]]  # what came of eigenvectors; all starts share it
+    parts: dict[bytes, tuple[float, list[Split]]]  # clusters that were to be regrouped: their links and splits
 
 
 def split(graph: Graph, k: int, starts: Starts, max_iter: int) -> Partition:
@@ -124,37 +126,89 @@ def regroup(graph: Graph, labels: Ints, k: int, price: float, starts: Starts, ma
     One of the two may be a side of the split. An early split may have cut through a cluster or left two together, which
     no move of a single vertex mends.
     """
-    starts = starts._replace(eigenvector=True, random=False)
-    least, best = -LESS, None
+    volume = np.bincount(labels, graph.volume, k)
+    tables = [_toward(table, labels, k) for table in (graph.affinity, _pulls(graph, price))]
+    edges, links = (_between(table, labels, k) for table in tables)
+    used = volume > 0
+    least, best = -LESS * float((edges.sum(axis=1)[used] / volume[used]).sum()), None
     for h in range(k):
-        part = _part(graph, labels, h)
-        for one in _splits(part, np.inf, starts, max_iter):
-            apart = labels.copy()
-            apart[part.vertices[one.side > 0]] = k
-            costs = _costs_of_joining(graph, apart, k + 1, price)
+        vertices = np.flatnonzero(labels == h)
+        inside, every = _known_splits(graph, labels, h, vertices, starts, max_iter)
+        for one in every:
+            side = vertices[one.side > 0]
+            moved = graph.volume[side].sum()
+            new_volume = np.append(volume, moved)
+            new_volume[h] -= moved
+            toward_edges, toward_links = (table[side].sum(axis=0) for table in tables)
+            costs = _costs_of_joining(
+                _divide(edges, toward_edges, h, one.across), new_volume, _divide(links, toward_links, h, 0.0)
+            )
             costs[[h, k], [k, h]] = np.inf
             a, b = np.unravel_index(np.argmin(costs), costs.shape)
-            gain = one.cost + costs[a, b] - price * (part.links - one.broken)
+            gain = one.cost + costs[a, b] - price * (inside - one.broken)
             if gain < least:
-                least, best = gain, np.where(apart == b, a, apart)
+                least = gain
+                best = labels.copy()
+                best[side] = k
+                best[best == b] = a
                 best[best == k] = b
-    return None if best is None else best.astype(np.int32)
+    return best
 
 
-def _costs_of_joining(graph: Graph, labels: Ints, k: int, price: float) -> Floats:
-    """By how much the objective rises if two clusters become one; infinite where one has no vertices."""
+def _known_splits(
+    graph: Graph, labels: Ints, h: int, vertices: Ints, starts: Starts, max_iter: int
+) -> tuple[float, list[Split]]:
+    """Weight of the cannot-links in a cluster, and its splits at price 0; most are known from an earlier call."""
+    key = vertices.tobytes()
+    if key not in starts.parts:
+        part = _part(graph, labels, h)
+        plain = starts._replace(eigenvector=True, random=False)
+        starts.parts[key] = part.links, list(_splits(part, np.inf, plain, max_iter))
+    return starts.parts[key]
+
+
+def _toward(table: csr_array, labels: Ints, k: int) -> Floats:
+    """(n, k) summed weight from each vertex to each cluster."""
     n = len(labels)
     inside = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-    between = (inside.T @ graph.affinity @ inside).toarray()
-    volume = np.bincount(labels, graph.volume, k)
-    cuts = between.sum(axis=1) - between.diagonal()
+    return np.asarray((table @ inside).toarray(), dtype=np.float64)
+
+
+def _between(toward: Floats, labels: Ints, k: int) -> Floats:
+    """(k, k) summed weight between clusters; 0 within them."""
+    between = np.array([np.bincount(labels, column, k) for column in toward.T], dtype=np.float64).T
+    np.fill_diagonal(between, 0)
+    return between
+
+
+def _pulls(graph: Graph, price: float) -> csr_array:
+    """What it costs that two vertices share a cluster: the price of their cannot-link, less that of their must-link."""
+    n = len(graph.volume)
+    first, second = np.concatenate([graph.cannot, graph.must]).T
+    pull = price * np.concatenate([graph.cannot_weight, -graph.must_weight])
+    half = csr_array((pull, (first, second)), shape=(n, n))
+    return csr_array(half + half.T)
+
+
+def _divide(between: Floats, toward: Floats, h: int, across: float) -> Floats:
+    """What is between clusters if a side of cluster h, with these weights toward all, is one more cluster."""
+    k = len(between)
+    others = np.where(np.arange(k) == h, 0.0, toward)
+    divided = np.zeros((k + 1, k + 1))
+    divided[:k, :k] = between
+    divided[h, :k] -= others
+    divided[:k, h] -= others
+    divided[k, :k] = divided[:k, k] = others
+    divided[h, k] = divided[k, h] = across
+    return divided
+
+
+def _costs_of_joining(between: Floats, volume: Floats, pulls: Floats) -> Floats:
+    """By how much the objective rises if two clusters become one; infinite where one has no vertices."""
+    cuts = between.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         own = cuts / volume
-        costs = (cuts[:, None] + cuts - 2 * between) / (volume[:, None] + volume) - own[:, None] - own
-    for pairs, weight in ((graph.cannot, price * graph.cannot_weight), (graph.must, -price * graph.must_weight)):
-        first, second = labels[pairs].T
-        np.add.at(costs, (first, second), weight)
-        np.add.at(costs, (second, first), weight)
+        costs = (cuts[:, None] + cuts - 2 * between) / (volume[:, None] + volume) - own[:, None] - own + pulls
     empty = volume == 0
     costs[empty], costs[:, empty] = np.inf, np.inf
     np.fill_diagonal(costs, np.inf)
@@ -224,4 +278,4 @@ def _priced(part: Part, found: Found) -> Split:
     away, volume = float(part.outside @ side), float(problem.volume @ side)
     total, whole = float(part.outside.sum()), float(problem.volume.sum())
     cost = (across + away) / volume + (across + total - away) / (whole - volume) - total / whole
-    return Split(side, found.broken, cost, found.trace)
+    return Split(side, found.broken, cost, across, found.trace)
