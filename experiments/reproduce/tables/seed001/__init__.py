@@ -138,7 +138,8 @@ SECTION = Section(
         Table(
             "The same grid with the library's defaults",
             "F / AdjRnd / NMI: squared distances, furthest-first costs, several starts, glass without its row number; "
-            "raw columns, the true k, and nothing else is given. Not to be compared with Table 1.",
+            "raw columns, the true k, and nothing else is given. Not to be compared with Table 1. C1-SC, which the "
+            "paper names, holds all pairs if they can hold (with p = 1 always), and else breaks as few as it can.",
             claims.usual,
         ),
         Pictures(

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from sklearn.cluster import KMeans
 
-from cluewise import LCVQE, Clues, DPMeans, MPCKMeans, RDPMeans, TVClust
+from cluewise import LCVQE, Clues, DPMeans, MPCKMeans, OneSpectral, RDPMeans, TVClust
 
 from ...cells import Experiment, Problem
 from ...sets import paper_set, raw, stored
@@ -137,9 +137,16 @@ def default_tv(p: Problem) -> Any:
     return TVClust(random_state=p.seed).fit(p.X, clues=p.clues).labels_
 
 
+def default_c1sc(p: Problem) -> Any:
+    """All pairs hold where they can; where wrong ones contradict others, as few as possible are broken."""
+    hard = p.clues is None or p.clues.feasible(p.k) is True
+    return OneSpectral(p.k, hard=hard, random_state=p.seed).fit(p.X, clues=p.clues).labels_
+
+
 USUAL: dict[str, Callable[[Problem], Any]] = {
     "K-means": default_plain, "DP-means": default_dp, "TVClust(variational)": default_tv,
     "RDP-means": partial(default, RDPMeans), "MPCKMeans": partial(default, MPCKMeans), "LCVQE": partial(default, LCVQE),
+    "C1-SC": default_c1sc,
 }  # fmt: skip
 
 UCI = Experiment(
