@@ -15,8 +15,8 @@ from cluewise.active._strategy import StrategyCard
 
 __all__ = ["CluewiseQuestions"]
 
-FEW = 40
-"""Answers, all of them right, up to which `Cluewise` finds better clusters than the answers alone."""
+FEW = 15
+"""Answers, all of them right, up to which `Cluewise` finds better clusters than the answers alone (decision 0018)."""
 
 
 class CluewiseQuestions(PairsAtStake):
@@ -41,7 +41,7 @@ class CluewiseQuestions(PairsAtStake):
     -----
     There are two clusterings: that of `Cluewise`, fitted to all answers, and that of the super-instances, where small
     clusters join the closest large one if there are more than n_clusters. `clustering` is that of `Cluewise` while
-    there are fewer than 40 answers, and later if it contradicts no more answers than the other; else `Cluewise` starts
+    there are fewer than 15 answers, and later if it contradicts no more answers than the other; else `Cluewise` starts
     from the super-instances. An answer that is wrong with probability e counts as (1 − 2e)² answers.
 
     Examples

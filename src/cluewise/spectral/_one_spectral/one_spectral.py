@@ -194,7 +194,7 @@ class OneSpectral(SpectralClusterer):
         return Embedding(np.empty((clues.n, 0)), {}, (graph, of_row, {}, {}))
 
     def _n_starts(self, problem: Problem) -> int:
-        return self.n_init
+        return self._wanted_starts
 
     def _solve(self, problem: Problem) -> loop.Result[Any]:
         graph, _, memory, parts = problem.shared.operator
