@@ -141,8 +141,9 @@ def test_clusters_that_many_answers_contradict_are_corrected():
     assert strategy.correct(state, X, Y) is None  # nothing to correct
     wrong = np.roll(Y, 7)
     assert ari(Y, strategy.correct(state, X, wrong, 3)) > 0.9
-    few = dataclasses.replace(state, answers=state.answers[:30])
+    few, more = (dataclasses.replace(state, answers=state.answers[:count]) for count in (12, 25))
     assert strategy.correct(few, X, wrong) is None
+    assert strategy.correct(more, X, wrong) is not None
 
 
 def _told(state, k):
