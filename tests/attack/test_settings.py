@@ -98,6 +98,8 @@ def attempt(work, *given):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             work(*given)
+    except UnicodeError as error:  # also a ValueError, but no sentence
+        return f"{type(error).__name__}: {error}"
     except ValueError as error:  # FileError and ClueError are, too
         said = str(error)
         return "refused" if "\n" not in said and 10 < len(said) < 1000 else f"unclear: {said[:300]!r}"

@@ -170,6 +170,8 @@ def clearly(name: str) -> Iterator[None]:
     """Turn errors of the database into one sentence."""
     try:
         yield
+    except UnicodeDecodeError as error:  # Python cannot read what SQLite says about a schema that is not UTF-8
+        raise damaged(name, "a text in it is not UTF-8") from error
     except (DBAPIError, sqlite3.Error) as error:
         original = getattr(error, "orig", None) or error
         code = getattr(original, "sqlite_errorname", None) or getattr(original, "sqlstate", None) or ""

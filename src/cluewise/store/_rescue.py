@@ -77,6 +77,7 @@ def rescue(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tuple[i
         if not entries:
             _mend(copy)
             entries, every, given = _read(copy, gap)
+            calls = calls or _calls(copy, gap)
     settings = {row[0]: row[1] for row in every if _is_setting(row)}
     last = entries[-1][0] if entries else 0
     top = given[0] if given and isinstance(given[0], int) and last <= given[0] <= last + gap else last
@@ -166,7 +167,7 @@ def _rows(old: sqlite3.Connection, table: str, gap: int, last: Any) -> Iterator[
 def _fetch(old: sqlite3.Connection, query: str, *values: int) -> Any:
     try:
         return old.execute(query, values).fetchone()
-    except (sqlite3.Error, MemoryError, OverflowError):
+    except (sqlite3.Error, MemoryError, OverflowError, UnicodeDecodeError):  # the last of a message about the schema
         return None
 
 
