@@ -124,12 +124,14 @@ class Press(Diary):
             raise KeyboardInterrupt
 
 
-# In the family of alternatives max_iter counts something else, steps at one temperature for example; these methods
-# have tests of their own.
+# In the family of alternatives max_iter counts something else, steps at one temperature for example, and in OneSpectral
+# also steps of the splits before the first iteration; these methods have tests of their own.
 ITERATING = [
     name
     for name, cls in cw.clusterers().items()
-    if "max_iter" in cls().get_params() and not cls.__module__.startswith("cluewise.alternative.")
+    if "max_iter" in cls().get_params()
+    and not cls.__module__.startswith("cluewise.alternative.")
+    and name != "OneSpectral"
 ]
 
 

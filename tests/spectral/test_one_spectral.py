@@ -278,6 +278,29 @@ def test_memory_grows_with_the_edges(sweep):
     assert peak < 2_800 * n, f"{peak / n:.0f} bytes for each row"
 
 
+def test_an_interrupted_fit_leaves_whole_clusters():
+    class Press:
+        def setup(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+
+        def on_fit_task_end(self, estimator, context):
+            if context.task_name == "iteration" and context.task_id == 1:
+                raise KeyboardInterrupt
+
+    rows = np.random.default_rng(3).exponential(size=(400, 3))
+    clues = Clues(400, must=[(0, 9), (5, 80)], cannot=[(0, 5), (9, 200)])
+    model = OneSpectral(6, n_init=1, random_state=0).fit(rows[:50])
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Press()).fit(rows, clues=clues)
+    assert model.n_iter_ == 2
+    assert np.bincount(model.labels_).shape == (6,)
+    assert len(model.labels_) == 400
+    whole = OneSpectral(6, n_init=1, random_state=0).fit(rows, clues=clues)
+    assert whole.n_iter_ > 2
+    assert whole.cut_ <= model.cut_
+
+
 def test_pinned():
     X, y = make_moons(200, noise=0.15, random_state=0)
     model = OneSpectral(2, random_state=0).fit(X, clues=Clues.sample(y, pairs=40, random_state=0))

@@ -39,7 +39,7 @@ FOLDS = 3
 STEPS = 40
 """Steps of a fit that judges clues."""
 
-SHARP = 0.05
+SHARP = 0.01
 """Share of a start that is spread over all clusters when it judges clues; with more, trust would be too high."""
 
 DOUBTFUL = 0.1
