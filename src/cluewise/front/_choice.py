@@ -93,7 +93,7 @@ class Choice(Report):
     plan : Plan
         What was taken.
     scores : dict of Plan to float
-        Mean log-likelihood of held-out clues.
+        Mean log-likelihood of held-out clues, less that of pairs and rows that might have been looked at instead.
     errors : dict of Plan to float
         Standard error of the difference to the best score.
     plain : str
@@ -229,7 +229,7 @@ class Search:
         # Where rows are held out, a clue may be held out twice; it still is one clue.
         self._held = len(np.unique(np.concatenate([fold.held[fold.fair] for fold in folds])))
         self._frequency = np.concatenate([_count_frequency(evidence, fold, regression.k) for fold in folds])
-        self.scores: dict[Plan, Floats] = {}  # log-likelihood of each held-out clue
+        self.scores: dict[Plan, Floats] = {}  # of each held-out clue, over the background
         self._begin: dict[tuple[str, str, int], Floats] = {}
         self._made: dict[tuple[str, int], Ints] = {}
         self._slowest_start = self._slowest_fit = 0.0  # seconds for one fold
@@ -349,7 +349,7 @@ class Search:
 
 
 def _count_frequency(evidence: Evidence, fold: Fold, k: int) -> Floats:
-    """Probability of each held-out clue by how often must-links and labels of each class occur among the others."""
+    """What each held-out clue counts if it says nothing: a link 1, a label how often its class occurs among others."""
     named = np.bincount(evidence.classes, minlength=k) > 0
     label = (np.bincount(fold.train.classes, minlength=k) + named) / max(len(fold.train.classes) + named.sum(), 1)
     pairs = np.ones(len(evidence.ends))
