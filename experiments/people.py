@@ -172,6 +172,8 @@ def group_rows(task: Task, groups: int, size: int) -> Draw:
     codes = np.full(task.n, -1)
     for number in range(groups):
         free = np.flatnonzero(codes < 0)
+        if not len(free):
+            break
         own = free[task.y[free] == task.y[task.rng.choice(free)]]
         codes[task.rng.permutation(own)[:size]] = number
     return Draw(cw.Clues(task.n, together=codes), np.ones(task.n, dtype=bool), np.zeros(0, dtype=bool), 1.0)
