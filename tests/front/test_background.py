@@ -1,5 +1,7 @@
 """The background: what clues are compared with depends on where people look, and labels on the classes they know."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
@@ -130,3 +132,18 @@ def test_a_person_who_is_often_wrong_does_not_spoil_what_another_says():
     model = Cluewise(2, random_state=0).fit(X * [1.0, 1.5], clues=both)
     assert ari(sides, model.labels_) > 0.9
     assert model.trust_["ann"]["all"] > model.trust_["bob"]["all"] + 0.15
+    more = rng.integers(N, size=(20, 2))
+    more = more[more[:, 0] != more[:, 1]]
+    model.update(report(more, sides[more[:, 0]] != sides[more[:, 1]], "bob"))
+    assert ari(sides, model.labels_) > 0.9
+
+
+def test_who_states_confidences_is_not_rated():
+    pairs = np.column_stack([np.arange(0, 40, 2), np.arange(1, 40, 2)])
+    two = [
+        Clues(N, must=some, must_confidence=np.full(10, 0.9), source=who)
+        for some, who in zip((pairs[:10], pairs[10:]), "ab")
+    ]
+    with warnings.catch_warnings(action="error"):
+        model = Cluewise(K, random_state=0).fit(X, clues=two[0] | two[1])
+    assert set(model.trust_) == {"a", "b"}

@@ -67,7 +67,7 @@ class Background:
 
     @staticmethod
     def _find_rates(step: Ints, same: Bools, known: Evidence, centers: Floats, points: Floats) -> Floats:
-        """How much more often than at random clues are about pairs of each distance."""
+        """Find how much more often than at random clues are about pairs of each distance."""
         steps = len(EDGES) + 1
         ends = known.ends[:: len(known.ends) // LOOKED_AT + 1]
         if not len(ends):

@@ -177,7 +177,7 @@ def divide_clues(evidence: Evidence, count: int, rng: np.random.Generator) -> li
 
 
 def _find_units(evidence: Evidence) -> Ints:
-    """What is held out as a whole: a link, a label, a group, or, if there are only a few of these, pairs of a group."""
+    """Number what is held out as a whole: a link, a label, a group or, if these are few, each pair of a group."""
     units = evidence.units[evidence.doubtful]
     return units if len(np.unique(units)) >= GROUPS else np.arange(len(units))
 
@@ -349,7 +349,7 @@ class Search:
 
 
 def _count_frequency(evidence: Evidence, fold: Fold, k: int) -> Floats:
-    """What each held-out clue counts if it says nothing: a link 1, a label how often its class occurs among others."""
+    """Find what a held-out clue counts if it says nothing: a link 1, a label how often its class occurs among others."""
     named = np.bincount(evidence.classes, minlength=k) > 0
     label = (np.bincount(fold.train.classes, minlength=k) + named) / max(len(fold.train.classes) + named.sum(), 1)
     pairs = np.ones(len(evidence.ends))

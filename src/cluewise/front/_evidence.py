@@ -55,7 +55,7 @@ class Evidence(NamedTuple):
         return np.where(np.isnan(self.stated), expit(logit(error) + self.odds), self.stated)
 
     def weigh_for_starts(self) -> tuple[Floats, Floats]:
-        """What each pair and each label counts in starts."""
+        """Find what each pair and each label counts in starts."""
         counts = self.weights * self.worth
         return counts[: len(self.ends)], counts[len(self.ends) :]
 

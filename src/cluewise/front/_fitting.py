@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.special import logit
 
-from cluewise._typing import Floats, Ints
+from cluewise._typing import Bools, Floats, Ints
 from cluewise.clues import Clues
 from cluewise.core.chunks import Chunks
 from cluewise.front._choice import FIRST, Choice, Fold, Search, as_it_is, divide_clues, make_folds
@@ -98,7 +98,7 @@ def fit_anew(data: Data, evidence: Evidence, k: int, deadline: Deadline, hard: b
     """Compare plans, and fit the one that is chosen."""
     starts, regression = _prepare(data, evidence, k)
     arranged, numbers = evidence.arrange(data.ground.grain)
-    if able_to_rate(arranged):
+    if _has_rivals(arranged):
         arranged = _rate_sources(starts, regression, arranged, data.seed)
         evidence = arranged.take(np.argsort(numbers))
     choice = _choose(starts, regression, arranged, np.random.default_rng(data.seed), deadline, hard)
@@ -113,6 +113,9 @@ def fit_again(data: Data, evidence: Evidence, known: Clues, before: Fitted, old:
     """Fit the same plan to more clues."""
     starts, regression = _prepare(data, evidence, before.k)
     right = _recall(data, evidence, known, before, old)
+    if _has_rivals(evidence):
+        free = _find_rated(evidence)
+        evidence = _heed_sources(evidence, free, _find_shares(evidence, free, right))
     start, weights = _finish(starts, regression, evidence, before.choice.plan, right)
     return before._replace(start=start, weights=weights, right=right)
 
@@ -243,9 +246,9 @@ def _cross_judge(
     return right
 
 
-def able_to_rate(evidence: Evidence) -> bool:
-    """Whether several sources say something that may be wrong."""
-    return len(np.unique(evidence.sources[evidence.doubtful])) > 1
+def _has_rivals(evidence: Evidence) -> bool:
+    """Tell whether several sources say something that may be wrong."""
+    return len(np.unique(evidence.sources[_find_rated(evidence)])) > 1
 
 
 def _rate_sources(starts: Starts, regression: Regression, evidence: Evidence, seed: int) -> Evidence:
@@ -254,7 +257,7 @@ def _rate_sources(starts: Starts, regression: Regression, evidence: Evidence, se
     Fits to the clues of all sources may know nothing because of one that is mostly wrong. So fits to each of the
     largest ones alone are tried, too, and those count that predict all clues best.
     """
-    free = np.isnan(evidence.stated) & np.isin(np.arange(evidence.total), evidence.doubtful)
+    free = _find_rated(evidence)
     names, counts = np.unique(evidence.sources[free], return_counts=True)
     large = names[np.argsort(-counts, kind="stable")][:SOURCES]
     found = []
@@ -267,17 +270,38 @@ def _rate_sources(starts: Starts, regression: Regression, evidence: Evidence, se
             return train if source is None else train.take(np.flatnonzero(train.sources == source))
 
         right = _cross_judge(find, regression, evidence, RATED, np.random.default_rng(seed), select)
-        usual = find_share(right[free])[0]
-        rated = {name: find_share(right[free & (evidence.sources == name)], usual) for name in names}
-        found.append((sum(score for _, score in rated.values()), usual, rated))
-    _, usual, rated = max(found, key=lambda each: each[0])
+        shares = _find_shares(evidence, free, right)
+        found.append((sum(score for _, score in shares.rated.values()), shares))
+    return _heed_sources(evidence, free, max(found, key=lambda each: each[0])[1])
+
+
+class _Shares(NamedTuple):
+    """The share of wrong clues, of all and of each source with its log-likelihood."""
+
+    usual: float
+    rated: dict[int, tuple[float, float]]
+
+
+def _find_shares(evidence: Evidence, free: Bools, right: Floats) -> _Shares:
+    usual = find_share(right[free])[0]
+    names = np.unique(evidence.sources[free]).tolist()
+    return _Shares(usual, {name: find_share(right[free & (evidence.sources == name)], usual) for name in names})
+
+
+def _heed_sources(evidence: Evidence, free: Bools, shares: _Shares) -> Evidence:
+    """Give each clue the log-odds of its source, and in starts a worth."""
     odds, worth = evidence.odds.copy(), evidence.worth.copy()
-    for name, (share, _) in rated.items():
+    for name, (share, _) in shares.rated.items():
         own = free & (evidence.sources == name)
-        odds[own] = logit(share) - logit(usual)
+        odds[own] = logit(share) - logit(shares.usual)
         worth[own] = (1 - 2 * share) ** 2
     worth[free] *= free.sum() / worth[free].sum()
     return evidence._replace(odds=odds, worth=worth)
+
+
+def _find_rated(evidence: Evidence) -> Bools:
+    """Mask the clues by which sources are rated: those that may be wrong, and do not say themselves how probably."""
+    return np.isnan(evidence.stated) & np.isin(np.arange(evidence.total), evidence.doubtful)
 
 
 def _recall(data: Data, evidence: Evidence, known: Clues, before: Fitted, old: Clues) -> Floats:

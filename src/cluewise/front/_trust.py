@@ -27,6 +27,9 @@ tell how often it errs where it is unsure, and where it is sure it hardly does. 
 BELIEVED = 30
 """Links that the mean doubt counts for, in the estimate of the share that is wrong."""
 
+RATED = 10.0
+"""Clues that the usual share counts for, where sources are compared."""
+
 SAMPLE = 20_000
 """About as many links are looked at, which is enough for a share."""
 
@@ -67,7 +70,8 @@ def rate_sources(clues: Clues, doubt: Floats, right: Floats, label_doubt: Floats
         own: Bools = (links == source) & (doubt > 0)  # the others have to hold
         if own.any():
             # Must-links and cannot-links keep their proportion: mostly the rarer kind has more wrong ones.
-            doubt[own] *= _find_share(doubt[own], right[: len(own)][own]) / doubt[own].mean()
+            mean = float(doubt[own].mean())  # too small where many are wrong
+            doubt[own] *= find_share(right[: len(own)][own], mean, BELIEVED)[0] / mean
     rows = np.flatnonzero(clues.labels >= 0)
     names = clues.label_source
     kinds = {
@@ -93,27 +97,16 @@ def _find_origins(sources: Any) -> Any:
     return np.array([find_origin(str(source)) for source in sources])
 
 
-def find_share(right: Floats, usual: float = 0.1, believed: float = 10.0) -> tuple[float, float]:
-    """Share of some clues that is wrong, by how probable fits take each to be right, and how likely that makes them.
+def find_share(right: Floats, usual: float = 0.1, believed: float = RATED) -> tuple[float, float]:
+    """Estimate the share of some clues that is wrong, and the log-likelihood of the clues by the likeliest share.
 
-    ``usual`` is the share that is believed before, as strongly as if so many clues had been seen.
-    """
-    likely = np.clip(right[:: len(right) // SAMPLE + 1], 1e-6, 1 - 1e-6)
-    score = np.array([np.log((1 - wrong) * likely + wrong * (1 - likely)).sum() for wrong in WRONG])
-    weight = np.abs(2 * likely - 1) ** SURE
-    sure = np.array([weight @ np.log((1 - wrong) * likely + wrong * (1 - likely)) for wrong in WRONG])
-    sure += believed * (usual * np.log(WRONG) + (1 - usual) * np.log(1 - WRONG))
-    return float(softmax(sure) @ WRONG), float(score.max())
-
-
-def _find_share(doubt: Floats, right: Floats) -> float:
-    """Share of some links that is wrong.
-
-    The mean doubt is too small where many are wrong: where fits are unsure, what they do not know and what people say
-    wrongly look the same. So links count by how sure fits are of them, and the mean doubt is the belief before.
+    ``right`` is how probable fits take each clue to be right. Where fits are unsure, what they do not know and what
+    people say wrongly look the same, so clues count by how sure fits are of them. ``usual`` is the share that is
+    believed before, as if so many clues had been seen (``believed``).
     """
     likely = np.clip(right[:: len(right) // SAMPLE + 1], 1e-6, 1 - 1e-6)
     weight = np.abs(2 * likely - 1) ** SURE
-    score = np.array([weight @ np.log((1 - wrong) * likely + wrong * (1 - likely)) for wrong in WRONG])
-    score += BELIEVED * (doubt.mean() * np.log(WRONG) + (1 - doubt.mean()) * np.log(1 - WRONG))
-    return float(softmax(score) @ WRONG)
+    log = [np.log((1 - wrong) * likely + wrong * (1 - likely)) for wrong in WRONG]
+    score = np.array([weight @ each for each in log])
+    score += believed * (usual * np.log(WRONG) + (1 - usual) * np.log(1 - WRONG))
+    return float(softmax(score) @ WRONG), max(float(each.sum()) for each in log)

@@ -1,4 +1,4 @@
-"""Bounds on what strangers can take from the server: connections, time, lines of the log."""
+"""Bounds on what clients without a token can take from the server: connections, time, lines of the log."""
 
 from __future__ import annotations
 
