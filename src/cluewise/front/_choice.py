@@ -349,7 +349,7 @@ class Search:
 
 
 def _count_frequency(evidence: Evidence, fold: Fold, k: int) -> Floats:
-    """Find what a held-out clue counts if it says nothing: a link 1, a label how often its class occurs among others."""
+    """Find what a held-out clue counts if it says nothing: a link 1, a label how often its class occurs."""
     named = np.bincount(evidence.classes, minlength=k) > 0
     label = (np.bincount(fold.train.classes, minlength=k) + named) / max(len(fold.train.classes) + named.sum(), 1)
     pairs = np.ones(len(evidence.ends))
